@@ -1,0 +1,231 @@
+"""What was said, what happened, and how well it is still remembered."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import RangeBoundary, RangeOperators
+from django.contrib.postgres.fields.ranges import BigIntegerRangeField
+from django.db import models
+from django.db.models import F, Func, Q
+from django.db.models.functions import Now
+
+from episodic.engines import Rating
+from indexing.languages import LANGUAGES, SIMPLE
+from jobs.models import Job
+from memoryproject.tenancy.fields import TenantForeignKey
+from memoryproject.tenancy.models import APIKey, TenantModel
+
+
+class Role(models.TextChoices):
+    """Who speaks, in the words of chat models."""
+
+    USER = "user", "user"
+    ASSISTANT = "assistant", "assistant"
+    SYSTEM = "system", "system"
+    TOOL = "tool", "tool"
+
+
+class Conversation(TenantModel):
+    """The scope of messages, episodes and facts, under a UUID that the agent chose.
+
+    Its row is the lock under which everything in the conversation is written.
+    """
+
+    external_id = models.UUIDField(help_text="The agent's id; unique within the tenant.")
+    next_seq = models.BigIntegerField(default=1, help_text="The seq that the next message gets.")
+    pending_count = models.PositiveIntegerField(
+        default=0, help_text="Messages in the window: those in no episode yet."
+    )
+    window_doubled = models.BooleanField(
+        default=False, help_text="One run found no boundary; the window may grow to 40."
+    )
+    previous_summary = models.TextField(
+        blank=True, help_text="Summary of the last episode, for the next segmentation."
+    )
+    version = models.PositiveBigIntegerField(
+        default=0, help_text="Raised by each write that must abort a run in flight."
+    )
+    language = models.CharField(
+        max_length=16, choices=[(name, name) for name in LANGUAGES], default=SIMPLE
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "external_id"], name="episodic_conversation_external_id"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.external_id)
+
+
+class Episode(TenantModel):
+    """A run of consecutive messages: something that happened. Shares its id with a Memory."""
+
+    conversation = TenantForeignKey(Conversation, db_index=False)
+    first_seq = models.BigIntegerField(help_text="First message, included.")
+    last_seq = models.BigIntegerField(help_text="Last message, included.")
+    title = models.TextField(help_text="5 to 15 words.")
+    summary = models.TextField(help_text="At most 50 words.")
+    stability = models.FloatField(help_text="FSRS: days until retrievability falls to 0.9.")
+    difficulty = models.FloatField(help_text="FSRS: 1 (easy) to 10.")
+    surprise = models.FloatField(help_text="0 (expected) to 1 (changes everything); fixed.")
+    start_at = models.DateTimeField(help_text="When its first message was said.")
+    end_at = models.DateTimeField(help_text="When its last message was said.")
+    created_at = models.DateTimeField(db_default=Now())
+    last_reviewed_at = models.DateTimeField(help_text="At first equal to created_at.")
+    consolidated_at = models.DateTimeField(null=True, help_text="NULL: facts not drawn yet.")
+    consolidation_failed_at = models.DateTimeField(
+        null=True, help_text="Set when drawing facts failed for good; waits for a retry."
+    )
+    engine = models.CharField(max_length=40, help_text="Which engine made it.")
+    degraded = models.BooleanField(
+        default=False, help_text="The offline engine stood in for a failing model."
+    )
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(first_seq__gte=1, last_seq__gte=F("first_seq")),
+                name="episodic_episode_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(surprise__gte=0, surprise__lte=1), name="episodic_episode_surprise"
+            ),
+            models.CheckConstraint(
+                condition=Q(stability__gt=0, difficulty__gte=1, difficulty__lte=10),
+                name="episodic_episode_fsrs",
+            ),
+            models.CheckConstraint(
+                condition=~Q(title="") & ~Q(summary=""), name="episodic_episode_worded"
+            ),
+            ExclusionConstraint(
+                name="episodic_episode_no_overlap",
+                expressions=[
+                    ("conversation", RangeOperators.EQUAL),
+                    (
+                        Func(
+                            F("first_seq"),
+                            F("last_seq"),
+                            RangeBoundary(inclusive_lower=True, inclusive_upper=True),
+                            function="int8range",
+                            output_field=BigIntegerRangeField(),
+                        ),
+                        RangeOperators.OVERLAPS,
+                    ),
+                ],
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["conversation", "created_at"], name="episodic_episode_by_creation"
+            ),
+            models.Index(
+                fields=["conversation", "first_seq"],
+                condition=Q(consolidated_at=None, consolidation_failed_at=None),
+                name="episodic_episode_fresh",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Message(TenantModel):
+    """One thing said, kept as it was posted.
+
+    It is in the window while `episode` is NULL. Draining the window sets `episode`;
+    no job deletes a message, so it is in the window or in exactly one episode.
+    """
+
+    conversation = TenantForeignKey(Conversation, db_index=False)
+    seq = models.BigIntegerField(help_text="Place in the conversation: 1, 2, 3, … without gaps.")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    name = models.TextField(blank=True, help_text="Who spoke; empty: only the role is known.")
+    content = models.TextField(help_text="As posted: not trimmed, not normalised.")
+    occurred_at = models.DateTimeField(help_text="When it was said, by the agent's clock.")
+    received_at = models.DateTimeField(db_default=Now(), help_text="By the database's clock.")
+    posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
+    client_key = models.CharField(
+        max_length=255, null=True, help_text="Idempotency key of the request that posted it."
+    )
+    client_index = models.PositiveSmallIntegerField(
+        default=0, help_text="Place in that request's batch."
+    )
+    body_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of the whole request, with an idempotency key."
+    )
+    pending_after = models.PositiveIntegerField(
+        help_text="Messages in the window just after this one: a replay answers the same."
+    )
+    metadata = models.JSONField(default=dict, help_text="The agent's own, returned untouched.")
+    episode = TenantForeignKey(Episode, null=True, db_index=False)
+    quarantined_by = TenantForeignKey(
+        Job, null=True, help_text="The job that no engine could finish because of this message."
+    )
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["conversation", "seq"], name="episodic_message_seq"),
+            models.UniqueConstraint(
+                fields=["conversation", "client_key", "client_index"],
+                name="episodic_message_client_key",
+            ),
+            models.CheckConstraint(condition=Q(seq__gte=1), name="episodic_message_seq_positive"),
+            models.CheckConstraint(condition=~Q(content=""), name="episodic_message_not_empty"),
+            models.CheckConstraint(
+                condition=Q(role__in=Role.values), name="episodic_message_role_known"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["conversation", "seq"],
+                condition=Q(episode=None, quarantined_by=None),
+                name="episodic_message_window",
+            ),
+            models.Index(
+                fields=["received_at"],
+                condition=Q(episode=None, quarantined_by=None),
+                name="episodic_message_waiting",
+            ),
+            models.Index(fields=["episode", "seq"], name="episodic_message_by_episode"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.seq}"
+
+
+class Review(TenantModel):
+    """How one job rated a served episode, and what that did to its FSRS state."""
+
+    job = TenantForeignKey(Job)
+    episode = TenantForeignKey(Episode)
+    retrieval_id = models.UUIDField(help_text="The receipt of the answer that served it.")
+    rating = models.CharField(
+        max_length=8, choices=[(rating.value, rating.value) for rating in Rating]
+    )
+    engine = models.CharField(max_length=40)
+    degraded = models.BooleanField(default=False)
+    stability_before = models.FloatField()
+    stability_after = models.FloatField()
+    difficulty_before = models.FloatField()
+    difficulty_after = models.FloatField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["job", "episode"], name="episodic_review_once_a_job"),
+            models.CheckConstraint(
+                condition=Q(rating__in=[rating.value for rating in Rating]),
+                name="episodic_review_rating_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rating} for {self.episode_id}"

@@ -1,0 +1,39 @@
+"""The text search languages that the index knows.
+
+The list is part of the SQL function `memory_ts`: a new language needs a migration.
+"""
+
+SIMPLE = "simple"
+"""Words as they are: no stemming, no stop words. Right for mixed and unknown languages."""
+
+LANGUAGES = (
+    "arabic",
+    "armenian",
+    "basque",
+    "catalan",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hindi",
+    "hungarian",
+    "indonesian",
+    "irish",
+    "italian",
+    "lithuanian",
+    "nepali",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "serbian",
+    SIMPLE,
+    "spanish",
+    "swedish",
+    "tamil",
+    "turkish",
+    "yiddish",
+)

@@ -1,0 +1,155 @@
+"""The registry of memories, and everything about them that can be searched."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Func, Q
+from django.db.models.functions import Now
+from pgvector.django import HalfVectorField
+
+from indexing.languages import LANGUAGES
+from memoryproject.tenancy.fields import TenantForeignKey
+from memoryproject.tenancy.models import TenantModel
+
+COVERED_DIM = 1024
+"""Wider vectors do not fit an index row: (8 kB page − header) / 3 = 2,704 bytes."""
+
+
+class MemoryKind(models.TextChoices):
+    """What a memory is."""
+
+    EPISODE = "episode", "episode"
+    FACT = "fact", "fact"
+    NOTE = "note", "note"
+
+
+class Memory(TenantModel):
+    """The registry that episodes, facts and notes share their ids with.
+
+    So that a link, a search unit or a hop can point at any of them with a real
+    foreign key.
+    """
+
+    kind = models.CharField(max_length=8, choices=MemoryKind.choices)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "memories"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(kind__in=MemoryKind.values), name="indexing_memory_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class UnitKind(models.TextChoices):
+    """What a search unit is made of."""
+
+    EPISODE = "episode", "title and summary of an episode"
+    MESSAGE = "message", "one message of an episode"
+    FACT = "fact", "a fact"
+    NOTE = "note", "a note"
+
+
+class Searchable(TenantModel):
+    """The columns by which a search is narrowed, in both tables of the index.
+
+    They stand beside the text and beside the vector, so that a filter applies before
+    a limit. `services.close_memory` keeps them equal to the memory's own.
+    """
+
+    conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    memory = TenantForeignKey(Memory, null=True)
+    shelf = models.CharField(
+        max_length=8,
+        choices=MemoryKind.choices,
+        help_text="Which kind of memory the unit leads to: each kind is ranked by itself.",
+    )
+    category = models.CharField(max_length=16, blank=True, help_text="Of a fact; else empty.")
+    valid_at = models.DateTimeField(help_text="From when on it was true in the world.")
+    valid_until = models.DateTimeField(null=True, help_text="Until when; NULL: still true.")
+    invalid_at = models.DateTimeField(
+        null=True, help_text="When the server stopped believing it; NULL: it still does."
+    )
+
+    class Meta(TenantModel.Meta):
+        abstract = True
+
+
+class SearchUnit(Searchable):
+    """A piece of text that can be found by its words."""
+
+    kind = models.CharField(max_length=8, choices=UnitKind.choices)
+    first_seq = models.BigIntegerField(null=True, help_text="First message it stands for.")
+    last_seq = models.BigIntegerField(null=True, help_text="Last message it stands for.")
+    language = models.CharField(max_length=16, choices=[(name, name) for name in LANGUAGES])
+    lexical_text = models.TextField(help_text="Prepared by indexing.text: bigrams included.")
+    ts = models.GeneratedField(
+        expression=Func(F("language"), F("lexical_text"), function="public.memory_ts"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+    dl = models.GeneratedField(
+        expression=Func(F("language"), F("lexical_text"), function="public.memory_dl"),
+        output_field=models.IntegerField(),
+        db_persist=True,
+        help_text="Length in lexemes.",
+    )
+
+    class Meta(Searchable.Meta):
+        constraints = [*Searchable.Meta.constraints]
+        indexes = [
+            GinIndex(fields=["ts"], fastupdate=False, name="indexing_unit_ts"),
+            models.Index(
+                fields=["conversation", "shelf"],
+                include=["dl"],
+                condition=Q(invalid_at=None),
+                name="indexing_unit_by_scope",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class SearchVector(Searchable):
+    """The direction of a piece of text, by one embedding model.
+
+    Kept apart from the text, so that the lexical leg reads narrow rows.
+    """
+
+    unit = TenantForeignKey(SearchUnit)
+    model = models.CharField(max_length=200)
+    dim = models.PositiveSmallIntegerField()
+    embedding = HalfVectorField(help_text="A unit vector: order by <#> is order by cosine.")
+
+    class Meta(Searchable.Meta):
+        constraints = [
+            *Searchable.Meta.constraints,
+            models.UniqueConstraint(fields=["unit", "model"], name="indexing_vector_one_a_model"),
+            models.CheckConstraint(
+                condition=Q(
+                    dim=Func(
+                        F("embedding"), function="vector_dims", output_field=models.IntegerField()
+                    )
+                ),
+                name="indexing_vector_dim_true",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["conversation", "shelf", "model"],
+                include=["unit", "memory", "category", "embedding"],
+                condition=Q(invalid_at=None, dim__lte=COVERED_DIM),
+                name="indexing_vector_by_scope",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.id}"

@@ -1,0 +1,100 @@
+"""Writing the index: the one door through which text becomes findable."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+from pgvector import HalfVector
+
+from indexing import text
+from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
+from memoryproject.tenancy.fields import make_id
+from memoryproject.tenancy.models import Tenant
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to make findable.
+
+    `lexical` is searched by words and `vector` (a unit vector, or None where the
+    model was away) by meaning: the two may stand for different text.
+    """
+
+    memory: Memory
+    kind: UnitKind
+    lexical: str
+    vector: Vectors | None
+    valid_at: datetime
+    category: str = ""
+    first_seq: int | None = None
+    last_seq: int | None = None
+
+
+def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
+    """Insert `count` memories of a kind; the rows that share their ids come next."""
+    return Memory.objects.bulk_create(
+        [Memory(id=make_id(), tenant=tenant, kind=kind) for _ in range(count)]
+    )
+
+
+def add_entries(
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    language: str,
+    model: str,
+    entries: Sequence[Entry],
+) -> None:
+    """Insert units and vectors, two statements however many there are.
+
+    `model` names the embedder whose vectors the entries carry.
+    """
+    units: list[SearchUnit] = []
+    vectors: list[SearchVector] = []
+    for entry in entries:
+        scope = {
+            "tenant": tenant,
+            "conversation_id": conversation_id,
+            "memory": entry.memory,
+            "shelf": entry.memory.kind,
+            "category": entry.category,
+            "valid_at": entry.valid_at,
+        }
+        unit = SearchUnit(
+            **scope,
+            kind=entry.kind,
+            first_seq=entry.first_seq,
+            last_seq=entry.last_seq,
+            language=language,
+            lexical_text=text.prepare(entry.lexical),
+        )
+        units.append(unit)
+        if entry.vector is not None:
+            vectors.append(
+                SearchVector(
+                    **scope,
+                    unit=unit,
+                    model=model,
+                    dim=len(entry.vector),
+                    embedding=HalfVector(entry.vector),
+                )
+            )
+    SearchUnit.objects.bulk_create(units)
+    SearchVector.objects.bulk_create(vectors)
+
+
+def close_memory(
+    *, tenant: Tenant, memory_id: uuid.UUID, valid_until: datetime | None, invalid_at: datetime
+) -> None:
+    """Take a memory out of what is believed; `as_of` still finds it where it was true."""
+    for table in (SearchUnit, SearchVector):
+        table.objects.of(tenant).filter(memory_id=memory_id).update(
+            valid_until=valid_until, invalid_at=invalid_at
+        )

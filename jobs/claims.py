@@ -1,0 +1,171 @@
+"""Taking a job, and writing its effects exactly once.
+
+A run first claims its job in a transaction of its own: the attempt is durable before
+the work. It then reads and thinks outside any transaction, and at last writes
+everything in one commit that checks the lease token. A run that outlived its lease
+finds another token there and writes nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from jobs.models import Job, State
+from memoryproject.tenancy.models import Tenant
+
+LEASE = timedelta(seconds=180)
+MAX_ATTEMPTS = 5
+BACKOFF_FIRST = timedelta(seconds=5)
+BACKOFF_LAST = timedelta(minutes=15)
+
+
+class LeaseLost(Exception):
+    """Somebody else holds the job by now; nothing was written."""
+
+
+class SnapshotMoved(Exception):
+    """What the run read has changed under it; nothing was written, run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A running job and the token that lets its holder write."""
+
+    job_id: uuid.UUID
+    tenant: Tenant
+    kind: str
+    scope: uuid.UUID
+    input: dict[str, Any]
+    attempts: int
+    token: uuid.UUID
+
+
+def is_due() -> Q:
+    """Return the condition under which a job may be claimed, by the database's clock."""
+    return Q(state=State.READY, run_after__lte=Now()) | Q(
+        state=State.RUNNING, lease_until__lt=Now()
+    )
+
+
+def claim(job_id: uuid.UUID) -> Claim | None:
+    """Take the job if it is due; None if it is not, or if another holds its scope."""
+    token = uuid.uuid4()
+    try:
+        if not _take(job_id, token=token):
+            return None
+    except IntegrityError:
+        return None  # another job of the scope was claimed at the same moment
+    job = Job.across_tenants.select_related("tenant").get(id=job_id)
+    return Claim(
+        job_id=job.id,
+        tenant=job.tenant,
+        kind=job.kind,
+        scope=job.scope,
+        input=job.input,
+        attempts=job.attempts,
+        token=token,
+    )
+
+
+def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
+    with transaction.atomic():
+        row = Job.across_tenants.filter(is_due(), id=job_id)
+        job = row.select_for_update(skip_locked=True).select_related(None).first()
+        if job is None or _scope_is_held(job):
+            return False
+        Job.across_tenants.filter(id=job.id).update(
+            state=State.RUNNING,
+            attempts=F("attempts") + 1,
+            lease_token=token,
+            lease_until=Now() + LEASE,
+            started_at=Now(),
+            error_class="",
+        )
+    return True
+
+
+def _scope_is_held(job: Job) -> bool:
+    running = Job.objects.of(job.tenant).filter(
+        kind=job.kind, scope=job.scope, state=State.RUNNING
+    )
+    return running.exclude(id=job.id).exists()
+
+
+@contextmanager
+def commit(claim: Claim, *, finish: bool = True) -> Iterator[None]:
+    """Write the job's effects in one transaction, and mark it done with `finish`.
+
+    Lock order, the same everywhere: the caller's scope row first (inside the block's
+    first statement, by `lock_scope` of its domain), then the job row, checked last,
+    then nothing. The check comes at the end, so that a lease lost during the writes
+    undoes them too.
+
+    Raises:
+        LeaseLost: the token is no longer ours; nothing was written.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '10s'")
+            cursor.execute("SET LOCAL statement_timeout = '60s'")
+        yield
+        held = Job.objects.of(claim.tenant).filter(
+            id=claim.job_id, state=State.RUNNING, lease_token=claim.token
+        )
+        if finish:
+            changed = held.update(state=State.DONE, finished_at=Now(), **_released())
+        else:
+            changed = held.update(lease_until=Now() + LEASE)
+        if changed != 1:
+            raise LeaseLost(str(claim.job_id))
+
+
+def _released() -> dict[str, Any]:
+    return {"lease_token": None, "lease_until": None}
+
+
+def release(claim: Claim, *, error: BaseException, after: timedelta, counts: bool) -> None:
+    """Give a failed job back, to run again `after` a while; nothing if the lease is lost.
+
+    With `counts` the attempt is used up: after `MAX_ATTEMPTS` the job is dead. Without,
+    something outside was away, and waiting for it costs no attempt.
+    """
+    held = Job.objects.of(claim.tenant).filter(
+        id=claim.job_id, state=State.RUNNING, lease_token=claim.token
+    )
+    name = type(error).__name__
+    if counts and claim.attempts >= MAX_ATTEMPTS:
+        held.update(state=State.DEAD, finished_at=Now(), error_class=name, **_released())
+        return
+    waits: dict[str, Any] = {"state": State.READY, "run_after": Now() + after, **_released()}
+    if _has_ready_twin(claim):
+        # Only one may be ready: ours keeps its place, under a token that nobody has.
+        waits = {"lease_until": Now() + after, "lease_token": uuid.uuid4()}
+    held.update(
+        error_class=name,
+        transient_failures=F("transient_failures") + (0 if counts else 1),
+        attempts=F("attempts") - (0 if counts else 1),
+        **waits,
+    )
+
+
+def _has_ready_twin(claim: Claim) -> bool:
+    ready = Job.objects.of(claim.tenant).filter(
+        kind=claim.kind, scope=claim.scope, state=State.READY
+    )
+    return ready.exists()
+
+
+def backoff(failures: int) -> timedelta:
+    """Return a random wait up to a bound that doubles with each failure (full jitter)."""
+    bound = min(BACKOFF_LAST, BACKOFF_FIRST * 2 ** min(failures, 12))
+    return bound * random.random()  # noqa: S311 - spreads load, guards nothing

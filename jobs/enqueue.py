@@ -1,0 +1,65 @@
+"""The seam between domain code and background work.
+
+Called inside the transaction that wrote the data: the job and its wake-up become
+visible with the data or not at all. The names here are strings so that nothing low
+imports anything high; a test resolves each of them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django_q.tasks import async_task
+
+from jobs.models import Job, Kind, State
+from memoryproject.tenancy.models import Tenant
+
+RUN_JOB = "jobs.tasks.run_job"
+
+
+def wake(job_id: uuid.UUID) -> None:
+    """Ask any worker to look at a job soon. Losing it costs time, never work."""
+    async_task(RUN_JOB, str(job_id))
+
+
+def enqueue(
+    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, input: dict[str, Any] | None = None
+) -> Job:
+    """Return the ready job of that kind and scope, made and woken if there is none.
+
+    An existing one takes over the flags of `input`: asking twice asks once.
+    """
+    given = input or {}
+    while True:
+        waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, given=given)
+        if waiting is not None:
+            return waiting
+        try:
+            with transaction.atomic():
+                job = Job.objects.create(tenant=tenant, kind=kind, scope=scope, input=given)
+                wake(job.id)
+                return job
+        except IntegrityError:
+            continue  # somebody else's became ready in between: join that one
+
+
+def _join_waiting(
+    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, given: dict[str, Any]
+) -> Job | None:
+    """Return the ready job, with our flags in it.
+
+    It is locked only where it must change: a lock makes workers pass it over. Without
+    one it may start before our data is visible; that is harmless, since every run
+    looks again, under the conversation's lock, whether more has become due.
+    """
+    ready = Job.objects.of(tenant).filter(kind=kind, scope=scope, state=State.READY)
+    waiting = ready.first()
+    if waiting is None or {**waiting.input, **given} == waiting.input:
+        return waiting
+    waiting = ready.select_for_update().first()
+    if waiting is not None:
+        waiting.input = {**waiting.input, **given}
+        waiting.save(update_fields=["input"])
+    return waiting

@@ -1,0 +1,131 @@
+"""Durable background work, and what models were asked."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from memoryproject.tenancy.models import TenantModel
+
+
+class Kind(models.TextChoices):
+    """What a job does; its scope is a conversation."""
+
+    SEGMENT = "segment", "segment a window"
+    FLUSH = "flush", "segment and consolidate everything now"
+    CONSOLIDATE = "consolidate", "distil episodes into facts"
+    REVIEW = "review", "rate served episodes"
+
+
+class State(models.TextChoices):
+    """Where a job stands."""
+
+    READY = "ready", "ready"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    DEAD = "dead", "dead"
+    CANCELLED = "cancelled", "cancelled"
+
+
+class Job(TenantModel):
+    """A unit of background work that survives any crash.
+
+    A django-q2 task is only a wake-up that names a job; whether there is work, who
+    holds it and how often it was tried stands here. At most one job of a kind and
+    scope is ready and at most one runs: the two partial unique indexes are the
+    fence, and a trigger that fires while a job runs leaves a ready one behind.
+    """
+
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    scope = models.UUIDField(
+        help_text="What the job works on: the id of a conversation; for reviews the job's own id."
+    )
+    input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.READY)
+    attempts = models.PositiveIntegerField(
+        default=0, help_text="Counted when a run starts, so that a crash counts too."
+    )
+    transient_failures = models.PositiveIntegerField(
+        default=0, help_text="Runs that failed because something outside was away."
+    )
+    run_after = models.DateTimeField(
+        db_default=Now(), help_text="Not before this, by the database's clock."
+    )
+    lease_token = models.UUIDField(null=True, blank=True, help_text="Who may write; empty: nobody.")
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="After this, by the database's clock, anyone may take it."
+    )
+    error_class = models.CharField(
+        max_length=200, blank=True, help_text="The class of the last failure, never its message."
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "scope"],
+                condition=Q(state=State.READY),
+                name="jobs_job_one_ready",
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "scope"],
+                condition=Q(state=State.RUNNING),
+                name="jobs_job_one_running",
+            ),
+            models.CheckConstraint(
+                condition=Q(state=State.RUNNING, lease_token__isnull=False)
+                | (~Q(state=State.RUNNING) & Q(lease_token=None)),
+                name="jobs_job_running_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=State.values), name="jobs_job_state_known"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run_after"],
+                condition=Q(state__in=[State.READY, State.RUNNING]),
+                name="jobs_job_open",
+            ),
+            models.Index(fields=["tenant", "scope", "created_at"], name="jobs_job_by_scope"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class LLMCall(TenantModel):
+    """One question to a language model, kept so that a replay pays nothing.
+
+    Failed calls are kept too: they may have cost something.
+    """
+
+    job = models.UUIDField(null=True, blank=True, help_text="The job that asked.")
+    request_sha256 = models.CharField(max_length=64, help_text="Of model, prompt and schema.")
+    purpose = models.CharField(max_length=40, help_text="Which question it was.")
+    model = models.CharField(max_length=200)
+    ok = models.BooleanField(help_text="Whether an answer came that has the asked-for form.")
+    error_class = models.CharField(max_length=200, blank=True)
+    response = models.JSONField(null=True, blank=True, help_text="The parsed answer.")
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    latency_ms = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "model call"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "request_sha256"],
+                condition=Q(ok=True),
+                name="jobs_llmcall_one_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} by {self.model}"

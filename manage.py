@@ -1,0 +1,29 @@
+#!/usr/bin/env python
+"""Run a management command; the embedded Postgres is started first if it is down."""
+
+import os
+import sys
+
+from memoryproject import embedded
+from memoryproject.env import SettingError
+
+WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "help", "run"}
+
+
+def main() -> None:
+    """Start what the command needs, then hand over to Django."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+    try:
+        from django.conf import settings
+        from django.core.management import execute_from_command_line
+
+        command = sys.argv[1] if len(sys.argv) > 1 else "help"
+        if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
+            embedded.ensure_started(settings.DATA_DIR)
+        execute_from_command_line(sys.argv)
+    except (SettingError, embedded.EmbeddedPostgresError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Typed reading of environment variables, failing in words.
+
+Every setting may also be given as NAME_FILE, the path of a file that holds the
+value: so secrets need not stand in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class SettingError(Exception):
+    """A setting cannot be used; the message says which and what to do."""
+
+
+def read_text(name: str, default: str = "") -> str:
+    """Return the variable, or the content of the file that NAME_FILE names."""
+    path = os.environ.get(f"{name}_FILE")
+    if path:
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise SettingError(f"{name}_FILE names {path}, which cannot be read.") from error
+    return os.environ.get(name, "").strip() or default
+
+
+def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int:
+    """Return a whole number between the two bounds, both included."""
+    text = read_text(name, str(default))
+    try:
+        value = int(text)
+    except ValueError as error:
+        raise SettingError(f"{name} must be a whole number, not {text!r}.") from error
+    if not at_least <= value <= at_most:
+        raise SettingError(f"{name} must lie between {at_least} and {at_most}, not {value}.")
+    return value
+
+
+def read_flag(name: str, default: bool) -> bool:
+    """Return True for 1, true, yes, on and False for their opposites."""
+    text = read_text(name, "true" if default else "false").lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off"}:
+        return False
+    raise SettingError(f"{name} must be true or false, not {text!r}.")
+
+
+def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
+    """Return one of the words in `among`."""
+    value = read_text(name, default)
+    if value not in among:
+        raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")
+    return value
+
+
+def read_words(name: str, default: Sequence[str]) -> list[str]:
+    """Return a list that is written with commas between its words."""
+    text = read_text(name)
+    return [word.strip() for word in text.split(",") if word.strip()] if text else list(default)
+
+
+def read_or_make_secret(name: str, *, file: Path) -> str:
+    """Return the secret NAME, else the one kept in `file`, else make one there.
+
+    The file gets mode 0600. Processes that start at once agree on one secret: the
+    content is linked into place whole, so a reader never sees half a file.
+    """
+    given = read_text(name)
+    if given:
+        return given
+    if not file.exists():
+        _write_secret(file)
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingError(
+            f"{file} cannot be read; set {name}, or run as the user that owns it."
+        ) from error
+
+
+def _write_secret(file: Path) -> None:
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as draft_file:
+            draft_file.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, file)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    except OSError as error:
+        raise SettingError(
+            f"{file.parent} cannot be written; set MEMORY_DATA_DIR to a folder of yours."
+        ) from error

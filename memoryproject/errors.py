@@ -1,0 +1,57 @@
+"""What can go wrong, in the words that the API answers with.
+
+Domain code raises these; only the edge knows about HTTP. No message may hold what
+somebody said: ids, names of fields, sizes and limits only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class Problem(Exception):
+    """A request that cannot be met, and why.
+
+    `fields` tells by field name what is wrong with it; it is empty where the
+    problem is not one of fields.
+    """
+
+    status = 400
+    code = "invalid"
+
+    def __init__(self, message: str, *, fields: Mapping[str, list[str]] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = dict(fields or {})
+
+
+class NotFound(Problem):
+    """Nothing of that name is known to the caller's tenant."""
+
+    status = 404
+    code = "not_found"
+
+
+class Conflict(Problem):
+    """The request contradicts what is stored."""
+
+    status = 409
+    code = "conflict"
+
+
+class TooLarge(Problem):
+    """The request is over a cap."""
+
+    status = 413
+    code = "too_large"
+
+
+class Unavailable(Problem):
+    """Something outside is away; the same request may work later."""
+
+    status = 503
+    code = "unavailable"
+
+    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s

@@ -1,0 +1,217 @@
+"""Every setting of the server, read from the environment once, in one place.
+
+README.md lists the variables; a test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from memoryproject import embedded, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
+
+DEBUG = env.read_flag("MEMORY_DEBUG", False)
+SECRET_KEY = env.read_or_make_secret("MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key")
+KEY_PEPPER = env.read_or_make_secret("MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper")
+ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
+
+# ---- database: two roles on one database; the server serves as the one that owns nothing
+SERVING_ROLE = "memory_app"
+DATABASE_URL = env.read_text("DATABASE_URL")
+EMBEDDED_POSTGRES = not DATABASE_URL
+
+
+def _connection(**parts: Any) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+        **parts,
+    }
+
+
+def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
+    """Return both connections of an external server.
+
+    One URL serves both: the serving connection then steps down to the serving role
+    when it opens. With MEMORY_OWNER_DATABASE_URL the two are logins of their own.
+    """
+    owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
+    serving, owner = _url_parts(url), _url_parts(owner_url or url)
+    if not owner_url:
+        serving["OPTIONS"] = {**serving["OPTIONS"], "options": f"-c role={SERVING_ROLE}"}
+    return {"default": _connection(**serving), "owner": _connection(**owner)}
+
+
+def _url_parts(url: str) -> dict[str, Any]:
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise env.SettingError(
+            "DATABASE_URL must look like postgresql://user:password@host:5432/name."
+        ) from error
+    named = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
+    taken: dict[str, Any] = {
+        django: str(parts.pop(libpq)) for libpq, django in named.items() if libpq in parts
+    }
+    taken["NAME"] = parts.pop("dbname", None) or urlsplit(url).username or "memory"
+    return {**taken, "OPTIONS": parts}
+
+
+def _connections_embedded() -> dict[str, dict[str, Any]]:
+    server = embedded.locate(DATA_DIR).address
+    place = {"HOST": server.host, "PORT": str(server.port), "NAME": server.database}
+    return {
+        "default": _connection(**place, USER=embedded.APP_ROLE),
+        "owner": _connection(**place, USER=embedded.OWNER_ROLE),
+    }
+
+
+DATABASES = _connections_from_url(DATABASE_URL) if DATABASE_URL else _connections_embedded()
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# ---- models: who embeds, who thinks
+EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "openai"])
+EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
+EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
+LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
+OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL", "https://api.openai.com/v1")
+OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
+CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
+MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
+
+# ---- background work; notes on each number stand in jobs/README.md
+WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
+JOB_TIMEOUT_S = 150
+Q_CLUSTER = {
+    "name": "memory",
+    "orm": "default",
+    "workers": WORKERS,
+    "queue_limit": WORKERS,
+    "bulk": 1,
+    "poll": 0.2,
+    "timeout": JOB_TIMEOUT_S,
+    "retry": 480,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "save_limit": -1,
+    "catch_up": False,
+    "guard_cycle": 0.5,
+    "recycle": 200,
+    "max_rss": 900_000,
+    "compress": False,
+}
+
+# ---- limits at the edge
+MAX_CONTENT_BYTES = 64 * 1024
+MAX_BODY_BYTES = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+MAX_BATCH = 500
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_q",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "memoryproject.tenancy",
+    "jobs",
+    "indexing",
+    "episodic",
+    "semantic",
+    "retrieval",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memoryproject.http.ApiErrorMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "memoryproject.urls"
+WSGI_APPLICATION = "memoryproject.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+STATIC_URL = "static/"
+WHITENOISE_USE_FINDERS = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["memoryproject.tenancy.authentication.KeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["memoryproject.tenancy.authentication.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["memoryproject.http.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memoryproject.http.JSONWhateverIsAsked",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "memoryproject.http.render_error",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Memory server",
+    "VERSION": "0",
+    "DESCRIPTION": "Post conversation messages; get episodes and facts back.",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+UNFOLD = {"SITE_TITLE": "Memory server", "SITE_HEADER": "Memory server", "SHOW_HISTORY": False}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.read_text("MEMORY_LOG_LEVEL", "INFO")},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
+        "httpx": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,40 @@
+"""The guarded door: rows of tenants load only for a named tenant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.db import models
+
+if TYPE_CHECKING:
+    from memoryproject.tenancy.models import Tenant
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class UnscopedQuery(Exception):
+    """Code asked for rows of all tenants through the door of one."""
+
+
+class TenantManager(models.Manager[Row]):
+    """Loads nothing until it is told whose rows: `Fact.objects.of(tenant)`."""
+
+    def get_queryset(self) -> models.QuerySet[Row]:
+        raise UnscopedQuery(
+            f"{self.model.__name__}.objects.of(tenant) loads the rows of one tenant; "
+            f"{self.model.__name__}.across_tenants is for the admin and the reconciler."
+        )
+
+    def of(self, tenant: Tenant) -> models.QuerySet[Row]:
+        """Return the rows of `tenant`, in no order."""
+        return super().get_queryset().filter(tenant=tenant)
+
+    def create(self, **values: Any) -> Row:
+        """Insert one row; it must name its tenant."""
+        if "tenant" not in values and "tenant_id" not in values:
+            raise UnscopedQuery(f"{self.model.__name__} needs a tenant.")
+        return super().get_queryset().create(**values)
+
+    def bulk_create(self, rows: Any, *positional: Any, **options: Any) -> list[Row]:
+        """Insert many rows in one statement; each carries its tenant."""
+        return super().get_queryset().bulk_create(rows, *positional, **options)

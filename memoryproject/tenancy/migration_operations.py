@@ -1,0 +1,47 @@
+"""Steps that migrations of every app take; kept stable, since old migrations use them."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+
+def reference_name(table: str, column: str) -> str:
+    """Return the name of the constraint that keeps `table.column` in its tenant."""
+    return f"{table}_{column}_same_tenant"[:63]
+
+
+class AddTenantReference(migrations.RunSQL):
+    """Make Postgres refuse a reference from one tenant's row to another's.
+
+    Adds FOREIGN KEY (tenant_id, `column`) → `target` (tenant_id, id). With `deferred`
+    it is checked at commit, for rows that point at each other.
+    """
+
+    def __init__(self, table: str, column: str, target: str, *, deferred: bool = False) -> None:
+        name = reference_name(table, column)
+        timing = "DEFERRABLE INITIALLY DEFERRED" if deferred else ""
+        super().__init__(
+            f'ALTER TABLE "{table}" ADD CONSTRAINT "{name}" '
+            f'FOREIGN KEY (tenant_id, "{column}") REFERENCES "{target}" (tenant_id, id) {timing}',
+            f'ALTER TABLE "{table}" DROP CONSTRAINT "{name}"',
+        )
+        self._arguments = (table, column, target)
+        self._deferred = deferred
+
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
+        return type(self).__name__, list(self._arguments), {"deferred": self._deferred}
+
+
+class ForbidChanges(migrations.RunSQL):
+    """Make a table append-only: UPDATE and DELETE raise, whoever asks."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table} "
+            "FOR EACH ROW EXECUTE FUNCTION public.memory_refuse_change()",
+            f"DROP TRIGGER {table}_append_only ON {table}",
+        )
+        self._table = table
+
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
+        return type(self).__name__, [self._table], {}

@@ -1,0 +1,80 @@
+"""Who owns what: tenants, their keys, and the base of every table they own."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from memoryproject.tenancy.fields import make_id
+from memoryproject.tenancy.managers import TenantManager
+
+
+class Tenant(models.Model):
+    """The isolation boundary: owns keys, conversations and memories. Nothing crosses it."""
+
+    id = models.UUIDField(primary_key=True, default=make_id, editable=False)
+    name = models.CharField(
+        max_length=200, unique=True, help_text="What people call this tenant; unique."
+    )
+    settings = models.JSONField(
+        default=dict, blank=True, help_text="Overrides of the server's defaults, by name."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TenantModel(models.Model):
+    """Base of every table whose rows belong to a tenant."""
+
+    id = models.UUIDField(primary_key=True, default=make_id, editable=False)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    objects = TenantManager()
+    across_tenants = models.Manager()
+
+    class Meta:
+        abstract = True
+        base_manager_name = "across_tenants"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "id"], name="%(app_label)s_%(class)s_tenant_id"
+            )
+        ]
+
+
+class Scope(models.TextChoices):
+    """What a key may do."""
+
+    INGEST = "ingest", "post messages"
+    READ = "read", "retrieve and list"
+    CURATE = "curate", "correct and invalidate"
+    ADMIN = "admin", "manage keys and jobs"
+
+
+class APIKey(TenantModel):
+    """A bearer secret of a tenant. Only its keyed hash is stored."""
+
+    name = models.CharField(max_length=200, help_text="Who or what uses the key.")
+    prefix = models.CharField(
+        max_length=12, help_text="The first characters of the secret, to tell keys apart."
+    )
+    hash = models.CharField(
+        max_length=64, unique=True, help_text="HMAC-SHA256 of the secret under the server's pepper."
+    )
+    scopes = ArrayField(
+        models.CharField(max_length=16, choices=Scope.choices), help_text="What the key may do."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
+    revoked_at = models.DateTimeField(null=True, blank=True, help_text="Empty: still valid.")
+    last_used_at = models.DateTimeField(
+        null=True, blank=True, help_text="To the minute; empty: never used."
+    )
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "API key"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

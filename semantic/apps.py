@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class SemanticConfig(AppConfig):
+    name = "semantic"
+    verbose_name = "What is held true"
