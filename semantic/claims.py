@@ -1,0 +1,80 @@
+"""What a fact claims: whose slot has which value, so that claims can be compared.
+
+A slot is something of which a person has one value at a time (a home, an employer,
+an age) or a stance towards one object (liking coffee).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import snowballstemmer
+
+from semantic.informative import STOP_WORDS
+
+STEMMER = snowballstemmer.stemmer("english")
+WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]")
+# Words that say that a value is new or old, and nothing about which value it is.
+CHANGE_WORDS = frozenset(
+    "now anymore any more longer no not never stopped quit gave given up used still already actually "
+    "currently recently finally just really instead again lately nowadays these days today".split()
+)
+
+
+class Slot(StrEnum):
+    """The kinds of claim; STANCE holds one claim an object, the others one a key."""
+
+    HOME = "home"
+    EMPLOYER = "employer"
+    JOB = "job"
+    STATUS = "status"
+    STANCE = "stance"
+    ATTRIBUTE = "attribute"
+    EVENT = "event"
+    AGE = "age"
+    COUNT = "count"
+    DIET = "diet"
+    RULE = "rule"
+    ENDING = "ending"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim: `subject` in lower case, `key` which slot of that kind, `value` its stems.
+
+    `holds` is False where the claim is denied. `changed` says that the words speak of
+    a change ("now", "actually"); `firm` is False for a value that is only compared.
+    """
+
+    subject: str
+    slot: Slot
+    key: str
+    value: frozenset[str]
+    holds: bool = True
+    changed: bool = False
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry meaning; Chinese gives character pairs."""
+    found: set[str] = set()
+    run = ""
+    for word in WORD.findall(text):
+        if "\u3400" <= word <= "\u9fff":
+            if run:
+                found.add(run + word)
+            run = word
+            continue
+        run = ""
+        lowered = word.lower().removesuffix("'s")
+        if lowered not in STOP_WORDS and lowered not in CHANGE_WORDS:
+            found.add(STEMMER.stemWord(lowered))
+    if run and not any(run in pair for pair in found):
+        found.add(run)
+    return frozenset(found)
+
+
+def same_value(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two values name the same thing: one holds all words of the other."""
+    return bool(a and b) and (a <= b or b <= a)

@@ -1,0 +1,133 @@
+"""Decides whether two facts say the same, where closeness alone would merge too much."""
+
+from __future__ import annotations
+
+import re
+
+from semantic.claims import stems
+from semantic.relations import ANCHOR
+
+MERGE_COSINE = 0.95
+"""Source: the specification's DEDUPE_THRESHOLD; we also ask that the details agree."""
+
+NUMBER_WORDS = {
+    **{w: str(i) for i, w in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )},
+    "once": "1", "twice": "2", "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5",
+    "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "thousand": "1000",
+    "half": "0.5", "double": "2", "no": "0",
+}  # fmt: skip
+CHINESE_DIGITS = {c: str(i) for i, c in enumerate("零一二三四五六七八九十")} | {"两": "2"}
+CHINESE_NUMBER = re.compile(r"[零一二两三四五六七八九十百千万]+(?=[个只条辆位岁年月日号点次名家台本杯天周口])")
+MONTHS = "january february march april may june july august september october november december".split()
+DATE_WORDS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday yesterday today tomorrow tonight "
+    "morning afternoon evening night noon midnight weekend weekday spring summer autumn fall winter "
+    "last next this ago week month year daily weekly monthly yearly day hour am pm before after "
+    "start started end ended".split()
+) | (frozenset(MONTHS) - {"may"})
+CHINESE_DATES = re.compile(
+    r"昨天|今天|明天|后天|前天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|(?:周|星期|礼拜)[一二三四五六日天]|春天|夏天|秋天|冬天|早上|晚上|下午|上午|中午|周末"
+)
+NEGATION = re.compile(
+    r"\b(?:not|never|no longer|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|hadn't|"
+    r"can't|cannot|couldn't|won't|wouldn't|shouldn't|without|stopped|quit|hates?|dislikes?|refuses?|"
+    r"avoids?|none|nobody|nothing|neither|nor|against|gave up|cancell?ed|lost|left|unable|rarely|seldom|"
+    r"used to|allergic)\b|不|没|别|讨厌|取消|放弃|戒|辞|以前|曾经",
+    re.IGNORECASE,
+)
+OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{a})\b", re.I), re.compile(rf"\b(?:{b})\b", re.I))
+    for a, b in (
+        ("before", "after"), ("with", "without"), ("older|elder", "younger"), ("left", "right"),
+        ("morning", "evening"), ("early", "late"), ("buy|bought|buys", "sell|sold|sells"), ("start\\w*|began", "stop\\w*|finish\\w*|end\\w*"),
+        ("brother", "sister"), ("mother|mom|mum", "father|dad"), ("son", "daughter"), ("husband", "wife"),
+        ("uncle", "aunt"), ("boyfriend", "girlfriend"), ("won|wins", "lost|loses"), ("more", "less"),
+        ("always", "sometimes|rarely"), ("borrow\\w*", "lend|lent|lends"), ("hot", "cold|iced"),
+        ("black", "white"), ("red", "blue|green"), ("short", "long"), ("small", "big|large"),
+        ("plans|wants|hopes|is going", "has|did|went|finished|completed"), ("north\\w*", "south\\w*"),
+        ("east\\w*", "west\\w*"), ("arriv\\w*", "leav\\w*|depart\\w*"), ("moved to", "moved from"),
+        ("taught|teaches", "learned|learns|studies"), ("single", "married"), ("increase\\w*", "decrease\\w*"),
+    )
+)  # fmt: skip
+CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'-]*")
+FIRST_WORD = re.compile(r"^[A-Z][\w-]*")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
+SHARED_WORDS = 0.6
+"""Below this share of common stems two close sentences still speak of different things."""
+
+
+def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
+    """Whether `b` may be merged into `a`.
+
+    `cosine` is that of the facts' embedding texts, -1..1. Close is not enough:
+    category, numbers, dates, names, negation and direction must agree as well.
+    """
+    if category_a != category_b or cosine < MERGE_COSINE:
+        return False
+    return details_agree(a, b)
+
+
+def details_agree(a: str, b: str) -> bool:
+    """Whether nothing that closeness overlooks tells two sentences apart."""
+    return (
+        read_numbers(a) == read_numbers(b)
+        and read_dates(a) == read_dates(b)
+        and read_names(a) == read_names(b)
+        and _count_negations(a) == _count_negations(b)
+        and not _are_opposed(a, b)
+        and _roles(a) == _roles(b)
+        and _share_words(a, b)
+    )
+
+
+def read_numbers(text: str) -> frozenset[str]:
+    """Return the numbers in `text` as digits, written-out and Chinese ones included."""
+    found = {n.replace(",", "") for n in NUMBER.findall(text)}
+    found |= {NUMBER_WORDS[w] for w in WORD.findall(text.lower()) if w in NUMBER_WORDS}
+    for run in CHINESE_NUMBER.findall(text):
+        found.add("".join(CHINESE_DIGITS.get(c, c) for c in run))
+    return frozenset(found)
+
+
+def read_dates(text: str) -> frozenset[str]:
+    """Return the words that place `text` in time; anchors are read as numbers."""
+    words = {w.lower().removesuffix("s") for w in WORD.findall(text)}
+    return frozenset(words & DATE_WORDS) | frozenset(CHINESE_DATES.findall(text))
+
+
+def read_names(text: str) -> frozenset[str]:
+    """Return the capitalised words, the sentence's first one (the person) included."""
+    names = {n.removesuffix("'s").lower() for n in CAPITALISED.findall(text)}
+    first = FIRST_WORD.match(text)
+    return frozenset(names | ({first[0].lower()} if first else set())) - {"i", "the"}
+
+
+def _count_negations(text: str) -> int:
+    return len(NEGATION.findall(text))
+
+
+def _are_opposed(a: str, b: str) -> bool:
+    return any(
+        (x.search(a) and y.search(b) and not x.search(b))
+        or (y.search(a) and x.search(b) and not x.search(a))
+        for x, y in OPPOSITES
+    )
+
+
+def _roles(text: str) -> tuple[str, ...]:
+    """Return the names in order, so that "Ana lent Bo" differs from "Bo lent Ana"."""
+    first = FIRST_WORD.match(text)
+    names = [first[0].lower()] if first else []
+    names += [n.removesuffix("'s").lower() for n in CAPITALISED.findall(text)]
+    return tuple(dict.fromkeys(names))
+
+
+def _share_words(a: str, b: str) -> bool:
+    one, two = stems(ANCHOR.sub("", a)), stems(ANCHOR.sub("", b))
+    if not one or not two:
+        return one == two
+    return len(one & two) / len(one | two) >= SHARED_WORDS
