@@ -11,24 +11,26 @@ from memoryproject.embedded.paths import (
     SUPERUSER,
     ServerAddress,
 )
+from memoryproject.embedded.tools import without_pg_variables
 
 # `vector` is not a trusted extension: the owner of the database may not create it.
 EXTENSIONS = ("vector", "btree_gist")
 
 
 def superuser_conninfo(address: ServerAddress, *, database: str) -> str:
-    """Return a connection string that leaves PGHOSTADDR, PGSSLMODE and PGOPTIONS no room."""
     return make_conninfo(
         host=address.host,
-        hostaddr="",
         port=address.port,
         user=SUPERUSER,
         dbname=database,
-        sslmode="disable",
-        gssencmode="disable",
         options="-c client_min_messages=warning",
         connect_timeout=10,
     )
+
+
+def connect_as_superuser(address: ServerAddress, *, database: str) -> psycopg.Connection:
+    with without_pg_variables():
+        return psycopg.connect(superuser_conninfo(address, database=database), autocommit=True)
 
 
 def bootstrap(address: ServerAddress) -> None:
@@ -36,10 +38,10 @@ def bootstrap(address: ServerAddress) -> None:
 
     Call it under the starter's lock: two at once would race for CREATE ROLE.
     """
-    with _connect(address, "postgres") as connection:
+    with connect_as_superuser(address, database="postgres") as connection:
         _ensure_roles(connection)
         _ensure_database(connection)
-    with _connect(address, DATABASE) as connection:
+    with connect_as_superuser(address, database=DATABASE) as connection:
         install_extensions(connection)
 
 
@@ -49,10 +51,6 @@ def install_extensions(connection: psycopg.Connection) -> None:
         extension = sql.Identifier(name)
         connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(extension))
         connection.execute(sql.SQL("ALTER EXTENSION {} UPDATE").format(extension))
-
-
-def _connect(address: ServerAddress, database: str) -> psycopg.Connection:
-    return psycopg.connect(superuser_conninfo(address, database=database), autocommit=True)
 
 
 def _ensure_roles(connection: psycopg.Connection) -> None:

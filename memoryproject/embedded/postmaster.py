@@ -11,6 +11,7 @@ from psycopg import pq
 from memoryproject.embedded.bootstrap import superuser_conninfo
 from memoryproject.embedded.errors import EmbeddedPostgresError
 from memoryproject.embedded.paths import PORT, ServerPaths
+from memoryproject.embedded.tools import without_pg_variables
 
 StopMode = Literal["fast", "immediate"]
 STOP_SIGNALS: dict[StopMode, signal.Signals] = {
@@ -24,13 +25,14 @@ POLL_S = 0.02
 NO_SUCH_PID = 99_999_999
 
 
-def answers(paths: ServerPaths) -> bool:
-    """Whether the server accepts connections; False while it starts, recovers or stops.
+def ping(paths: ServerPaths) -> pq.Ping:
+    """Ask the server: OK, REJECT (it starts, recovers or stops), or NO_RESPONSE.
 
     A living process is no proof: one that is dying still has its pid for a while.
     """
     conninfo = superuser_conninfo(paths.address, database="postgres")
-    return pq.PGconn.ping(conninfo.encode()) == pq.Ping.OK
+    with without_pg_variables():
+        return pq.Ping(pq.PGconn.ping(conninfo.encode()))
 
 
 def running_pid(paths: ServerPaths) -> int | None:

@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,3 +58,19 @@ def clean_environment() -> dict[str, str]:
     """Return our environment without PG*, which would redirect the programs elsewhere."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return {**kept, "LC_ALL": "C"}
+
+
+@contextmanager
+def without_pg_variables() -> Iterator[None]:
+    """Hide PG* from libpq in this process: PGHOSTADDR and PGSERVICE outrank what we pass.
+
+    No parameter undoes them; an empty one counts as not given. The environment
+    belongs to all threads: keep the block short.
+    """
+    hidden = {name: value for name, value in os.environ.items() if name.startswith("PG")}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
