@@ -1,0 +1,255 @@
+"""Turns the lines of an episode into candidate facts, one or two a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from episodic.engines import Line
+from episodic.time_anchors import anchor_times
+from semantic import chinese, informative
+from semantic.categories import classify_fact
+from semantic.claims import Slot
+from semantic.corrections import Correction, find_correction
+from semantic.engines import Category
+from semantic.guidelines import find_chinese_guideline, find_guideline
+from semantic.keywords import pick_keywords
+from semantic.relations import LASTING, Reading, read_fact
+from semantic.sentences import Script, detect_script, split_captions, split_sentences
+from semantic.third_person import add_subject, to_third_person
+
+LEAST_INFORMATIVE = 2.5
+MOST_SENTENCES = 2
+MOST_WORDS = 40
+MOST_CHARACTERS = 200
+"""Of a fact without spaces between words."""
+ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "助手", "system"})
+# An assistant's chat is advice; only what it did or promised is worth a fact.
+ASSISTANT_DEED = re.compile(
+    r"^(?:sure[,!.] |ok[,!.] |okay[,!.] |done[,!.] )?(?:I(?:'ve| have)?|I'll|I will) (?:just |now |also )?(?:recommend(?:ed)?|suggested|booked|sent|"
+    r"created|scheduled|reserved|ordered|remind(?: you)?|wrote|updated|added|deleted|fixed|set up|saved|cancelled)\b",
+    re.IGNORECASE,
+)
+COMPANY = re.compile(
+    r"\b(?:with|and|took|brought|my|our) (?:my |the |our )?(?P<who>(?:\w+ )?(?:kids|family|fam|husband|wife|friends?|"
+    r"children|son|daughter|mom|mum|dad|parents|girlfriend|boyfriend|partner|sister|brother|team|colleagues))\b",
+    re.IGNORECASE,
+)
+STATED_SLOTS = LASTING | {Slot.EVENT, Slot.ENDING}
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who says a line and to whom; `listener` is empty where it is not clear.
+
+    `is_person` is False for an assistant without a name of its own.
+    """
+
+    name: str
+    listener: str
+    is_person: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One fact that a message may support, with what is needed to place it."""
+
+    fact: str
+    category: Category
+    keywords: tuple[str, ...]
+    reading: Reading
+    speaker: str
+    line: Line
+    episode: int
+    correction: Correction | None = None
+
+
+def find_candidates(lines: Sequence[Line], *, names: frozenset[str], episode: int) -> list[Candidate]:
+    """Return the candidates of one episode in the order they were said.
+
+    `names` are the named people of the whole run: with exactly two of them "you"
+    has a name.
+    """
+    return [c for line in lines for c in _from_line(line, names=names, episode=episode)]
+
+
+def people_in(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the names of the people who speak; an assistant called so is none."""
+    spoken = (line.name for line in lines if line.role in {"user", "assistant"})
+    return frozenset(name for name in spoken if name and name.lower() not in ASSISTANT_NAMES)
+
+
+def identify_speaker(line: Line, *, names: frozenset[str], script: Script) -> Speaker:
+    """Return who speaks and who listens, in the words of the fact's language."""
+    user, assistant = ("用户", "助手") if script is Script.CHINESE else ("User", "Assistant")
+    named = bool(line.name) and line.name.lower() not in ASSISTANT_NAMES
+    if named or line.role == "user":
+        others = names - {line.name}
+        listener = next(iter(others)) if len(others) == 1 else "" if others else assistant
+        return Speaker(line.name if named else user, listener, True)
+    listener = next(iter(names)) if len(names) == 1 else "" if names else user
+    return Speaker(assistant, listener, False)
+
+
+def make_candidate(
+    fact: str, *, speaker: str, line: Line, episode: int, correction: Correction | None = None
+) -> Candidate:
+    """Return `fact` with its category, keywords and claims."""
+    reading = read_fact(fact)
+    return Candidate(
+        fact=fact,
+        category=classify_fact(reading),
+        keywords=pick_keywords(fact, speaker=speaker),
+        reading=reading,
+        speaker=speaker,
+        line=line,
+        episode=episode,
+        correction=correction,
+    )
+
+
+def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[Candidate]:
+    """Yield guidelines, plain statements of a slot, then the message's own gist."""
+    if line.role not in {"user", "assistant"}:
+        return
+    text, captions = split_captions(line.content)
+    script = detect_script(text)
+    speaker = identify_speaker(line, names=names, script=script)
+    gist: list[tuple[float, str]] = []
+    company = _find_company(text, speaker.name)
+    found = 0
+    for sentence in split_sentences(text):
+        made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
+        if made is not None:
+            found += 1
+            yield made
+            continue
+        value, fact = _judge_sentence(
+            sentence, speaker=speaker, names=names, company=company, message=script
+        )
+        if not fact:
+            continue
+        stated = make_candidate(
+            anchor_times(fact, at=line.at), speaker=speaker.name, line=line, episode=episode
+        )
+        correction = find_correction(sentence) if speaker.is_person else None
+        if correction is not None or {c.slot for c in stated.reading.claims} & STATED_SLOTS:
+            found += 1
+            yield replace(stated, correction=correction)
+        else:
+            gist.append((value, stated.fact))
+    joined = _join_gist(gist)
+    if not joined and not found and captions and speaker.is_person:
+        joined = anchor_times(f"{speaker.name} shared a photo of {captions[0]}.", at=line.at)
+    if joined:
+        yield make_candidate(joined, speaker=speaker.name, line=line, episode=episode)
+
+
+def _plain_candidate(
+    sentence: str, *, line: Line, speaker: Speaker, episode: int
+) -> Candidate | None:
+    """Return a guideline, or a correction that is too short to be a fact itself."""
+    is_chinese = chinese.HAN.search(sentence) is not None
+    if line.role == "user":
+        find = find_chinese_guideline if is_chinese else find_guideline
+        rule = find(sentence, speaker=speaker.name)
+        if rule is not None:
+            made = make_candidate(rule, speaker=speaker.name, line=line, episode=episode)
+            return replace(made, category=Category.GUIDELINE)
+    correction = find_correction(sentence) if speaker.is_person else None
+    own = informative.FIRST_SUBJECT.search(sentence) or "我" in sentence
+    if correction is None or own:
+        return None
+    fact = to_third_person(sentence, speaker=speaker.name) if not is_chinese else sentence
+    return make_candidate(fact, speaker=speaker.name, line=line, episode=episode, correction=correction)
+
+
+def _judge_sentence(
+    sentence: str, *, speaker: Speaker, names: frozenset[str], company: str, message: Script
+) -> tuple[float, str]:
+    """Return how much a sentence tells and what it says in the third person; "" if too little.
+
+    `message` is the script of the whole message: a short sentence shows too little of it.
+    """
+    script = detect_script(sentence)
+    script = message if script is Script.OTHER else script
+    if script is Script.CHINESE:
+        if not speaker.is_person or not chinese.is_worth_keeping(sentence):
+            return 0.0, ""
+        fact = chinese.to_third_person(sentence, speaker=speaker.name, listener=speaker.listener)
+        return float(len(fact)), fact[:MOST_CHARACTERS]
+    if script is not Script.ENGLISH:
+        return _judge_other_language(sentence, speaker=speaker, script=script)
+    if informative.is_question(sentence):
+        return 0.0, ""
+    called = frozenset(n for name in names for n in (name, name[:3]))
+    bare = informative.strip_filler(sentence, names=called)
+    if not bare or informative.HYPOTHETICAL.search(bare):
+        return 0.0, ""
+    if not speaker.is_person and not ASSISTANT_DEED.match(bare):
+        return 0.0, ""
+    if not speaker.listener and informative.SECOND_PERSON.search(bare):
+        return 0.0, ""
+    value = informative.informativeness(bare)
+    fact = to_third_person(
+        add_subject(bare, speaker=speaker.name),
+        speaker=speaker.name,
+        listener=speaker.listener,
+        company=company,
+    )
+    if value < LEAST_INFORMATIVE and not _states_a_slot(bare, fact):
+        return 0.0, ""
+    return value, _shorten(fact)
+
+
+def _states_a_slot(sentence: str, fact: str) -> bool:
+    """Whether a short first-person sentence is kept for its slot ("I'm 30")."""
+    own = informative.FIRST_SUBJECT.search(sentence) is not None
+    praise = informative.THANKS_OR_PRAISE.search(sentence) is not None
+    return own and not praise and any(c.value or c.slot is Slot.STATUS for c in read_fact(fact).claims)
+
+
+def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) -> tuple[float, str]:
+    """Keep a longer statement as it was said, behind the speaker's name."""
+    words = len(sentence) / 4 if script is Script.JAPANESE else len(sentence.split())
+    if not speaker.is_person or informative.is_question(sentence) or words < 4:
+        return 0.0, ""
+    if script is Script.JAPANESE:
+        said = re.sub(r"^(?:私|僕|俺|わたし|ぼく)(?:は|も)?、?", "", sentence)
+        said = re.sub(r"私|僕|俺|わたし", speaker.name, said)
+        if re.search(r"(?:か|かな|ね？|の？)[。！]*$|^(?:こんにち|ありがと|よろしく|はい|そうです|なるほど)", said):
+            return 0.0, ""
+        return words, f"{speaker.name}は{said}"[:MOST_CHARACTERS]
+    return float(words), f"{speaker.name}: {_shorten(sentence)}"
+
+
+def _join_gist(gist: Sequence[tuple[float, str]]) -> str:
+    """Return the most telling sentences of one message as one fact, in the order said."""
+    if not gist:
+        return ""
+    best = sorted(range(len(gist)), key=lambda i: (-gist[i][0], i))[:MOST_SENTENCES]
+    parts = [gist[i][1] for i in sorted(best)]
+    is_chinese = chinese.HAN.search(parts[0]) is not None
+    size, most = (sum(map(len, parts)), MOST_CHARACTERS) if is_chinese else (
+        sum(len(p.split()) for p in parts), MOST_WORDS
+    )  # fmt: skip
+    if size > most:
+        parts = [gist[best[0]][1]]
+    return " ".join(part if part[-1] in ".!。！…)" else f"{part}." for part in parts).replace("。 ", "。")
+
+
+def _shorten(fact: str) -> str:
+    """Cut a sentence of more than 40 words at its last joint before them."""
+    words = fact.split()
+    if len(words) <= MOST_WORDS:
+        return fact
+    head = " ".join(words[:MOST_WORDS])
+    joint = max(head.rfind(", "), head.rfind(" and "), head.rfind(" because "), head.rfind(" but "))
+    return f"{head[:joint] if joint > len(head) // 2 else head}."
+
+
+def _find_company(text: str, name: str) -> str:
+    """Return whom "we" adds to the speaker, if the message says so: "their family"."""
+    match = COMPANY.search(text)
+    return f"their {match['who'].lower()}" if match else ""
