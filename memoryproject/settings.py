@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from indexing.languages import LANGUAGES
 from memoryproject import embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -87,6 +88,9 @@ OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
 CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
+
+# ---- search: how texts are split into words
+LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *LANGUAGES])
 
 # ---- background work; notes on each number stand in jobs/README.md
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)

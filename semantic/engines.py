@@ -79,11 +79,16 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What one run wants done; `degraded` as in a segmentation."""
+    """What one run wants done; `degraded` as in a segmentation.
+
+    `model` and `prompt_version` are empty where no language model answered.
+    """
 
     proposals: tuple[Proposal, ...]
     engine: str
     degraded: bool = False
+    model: str = ""
+    prompt_version: str = ""
 
 
 class Consolidator(Protocol):

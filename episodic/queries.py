@@ -1,0 +1,199 @@
+"""Reading conversations, windows and episodes. Every query names its tenant."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models.functions import Now
+
+from episodic.engines import Line
+from episodic.models import Conversation, Episode, Message
+from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from memoryproject.tenancy.models import Tenant
+
+IN_WINDOW = Q(episode=None, quarantined_by=None)
+
+
+def database_now() -> datetime:
+    """Return the time by the database's clock: the same throughout a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT now()")
+        return cursor.fetchone()[0]
+
+
+def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
+    """Return the tenant's conversation of that id; None where he has none."""
+    return Conversation.objects.of(tenant).filter(external_id=external_id).first()
+
+
+def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+    """Return the conversation, locked until the transaction ends."""
+    return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
+
+
+def window_messages(*, conversation: Conversation, at_most: int | None = None) -> list[Message]:
+    """Return the messages in no episode yet, oldest first.
+
+    Uses index: episodic_message_window.
+    """
+    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
+    return list(waiting.order_by("seq")[:at_most])
+
+
+def messages_between(
+    *, conversation: Conversation, first_seq: int, last_seq: int
+) -> list[Message]:
+    """Return the messages of a range, both ends included, oldest first."""
+    messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    return list(messages.filter(seq__range=(first_seq, last_seq)).order_by("seq"))
+
+
+def messages_of_episodes(
+    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID]
+) -> dict[uuid.UUID, list[Message]]:
+    """Return each episode's messages, oldest first, in one query.
+
+    Uses index: episodic_message_by_episode.
+    """
+    found: dict[uuid.UUID, list[Message]] = {episode_id: [] for episode_id in episode_ids}
+    messages = Message.objects.of(tenant).filter(episode__in=found)
+    for message in messages.order_by("episode_id", "seq"):
+        if message.episode_id is not None:
+            found[message.episode_id].append(message)
+    return found
+
+
+def to_lines(messages: Sequence[Message]) -> list[Line]:
+    """Return the messages as the engines see them, in the same order."""
+    return [
+        Line(
+            seq=message.seq,
+            role=message.role,
+            name=message.name,
+            content=message.content,
+            at=message.occurred_at,
+        )
+        for message in messages
+    ]
+
+
+def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) -> list[Episode]:
+    """Return the episodes that no facts were drawn from yet, oldest first.
+
+    Those whose consolidation failed wait for a retry and are left out.
+    Uses index: episodic_episode_fresh.
+    """
+    fresh = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, consolidated_at=None, consolidation_failed_at=None
+    )
+    return list(fresh.order_by("first_seq")[:at_most])
+
+
+def recent_episodes(
+    *, conversation: Conversation, created_since: datetime | None, at_most: int
+) -> list[Episode]:
+    """Return the newest episodes by creation, newest first."""
+    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    if created_since is not None:
+        episodes = episodes.filter(created_at__gte=created_since)
+    return list(episodes.order_by("-created_at", "-id")[:at_most])
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a conversation is indexed."""
+
+    messages: int
+    pending: int
+    indexed_through_seq: int
+
+
+def measure_progress(conversation: Conversation | None) -> Progress:
+    """Return the counts of a conversation; all zero where there is none.
+
+    Messages enter episodes oldest first, so all but the pending ones are indexed.
+    """
+    if conversation is None:
+        return Progress(messages=0, pending=0, indexed_through_seq=0)
+    messages = conversation.next_seq - 1
+    pending = conversation.pending_count
+    return Progress(messages=messages, pending=pending, indexed_through_seq=messages - pending)
+
+
+def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
+    """Return conversations of all tenants whose window is due, by the database's clock.
+
+    For the reconciler: it finds what fell silent and what lost its job.
+    Uses index: episodic_message_waiting.
+    """
+    waiting = (
+        Message.across_tenants.filter(IN_WINDOW)
+        .values("conversation_id")
+        .annotate(pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at"))
+        .filter(
+            Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
+            | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
+            | Q(pending__gte=size_limit(doubled=False))
+        )
+        .order_by("oldest", "conversation_id")[:at_most]
+    )
+    ids = [row["conversation_id"] for row in waiting]
+    due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    return [row for row in due.order_by("id") if not _still_grows(row)]
+
+
+def _still_grows(conversation: Conversation) -> bool:
+    """A doubled window below its larger size is due by time only, which the flow rechecks."""
+    limit = size_limit(doubled=conversation.window_doubled)
+    return (
+        conversation.window_doubled
+        and size_limit(doubled=False) <= conversation.pending_count < limit
+        and not window_is_old(conversation)
+    )
+
+
+def window_is_old(conversation: Conversation) -> bool:
+    """Return whether time alone makes the window due, by the database's clock."""
+    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
+    ages = waiting.aggregate(
+        pending=Count("id"),
+        waited=Now() - Min("received_at"),
+        silent=Now() - Max("received_at"),
+    )
+    if not ages["pending"]:
+        return False
+    by_age = ages["pending"] >= SMALLEST and ages["waited"] >= OLDEST_WAITS_AT_MOST
+    return bool(by_age or ages["silent"] >= SILENCE_CLOSES_ANY)
+
+
+def conversations_with_stale_episodes(*, created_before: datetime, at_most: int) -> list[uuid.UUID]:
+    """Return ids of conversations that have waited too long for their facts.
+
+    For the reconciler: leftovers below the threshold, and episodes whose job was lost.
+    """
+    stale = (
+        Episode.across_tenants.filter(
+            consolidated_at=None, consolidation_failed_at=None, created_at__lt=created_before
+        )
+        .values("conversation_id")
+        .annotate(oldest=Min("created_at"))
+        .order_by("oldest", "conversation_id")[:at_most]
+    )
+    return [row["conversation_id"] for row in stale]
+
+
+def count_episodes(conversation: Conversation) -> int:
+    """Return how many episodes the conversation has."""
+    return Episode.objects.of(conversation.tenant).filter(conversation=conversation).count()
+
+
+def episodes_with_state(
+    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID]
+) -> QuerySet[Episode]:
+    """Return the episodes of those ids, in order of id."""
+    return Episode.objects.of(tenant).filter(id__in=list(episode_ids)).order_by(F("id"))

@@ -1,0 +1,239 @@
+"""Storing what was said, and what reviews and consolidation do to episodes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from episodic import fsrs_memory, queries, window
+from episodic.engines import Rating
+from episodic.models import Conversation, Episode, Message, Review
+from jobs.enqueue import enqueue
+from jobs.models import Job, Kind
+from memoryproject.errors import Conflict
+from memoryproject.tenancy.models import APIKey, Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as an agent posts it; `occurred_at` is aware."""
+
+    role: str
+    content: str
+    occurred_at: datetime
+    name: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """What a client names a request by, and the hash of what it asked."""
+
+    key: str
+    body_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The stored messages in order; `replayed` where an earlier request stored them."""
+
+    messages: list[Message]
+    replayed: bool
+
+    @property
+    def pending(self) -> int:
+        """Messages in the window just after these."""
+        return self.messages[-1].pending_after
+
+
+def add_messages(
+    *,
+    tenant: Tenant,
+    posted_by: APIKey | None,
+    external_id: uuid.UUID,
+    messages: Sequence[NewMessage],
+    idempotency: IdempotencyKey | None = None,
+) -> Posted:
+    """Store messages in order, all or nothing, and queue a segmentation if one is due.
+
+    One transaction, no model call. The conversation is made if there is none; its row
+    is locked, so that `seq` is dense whoever else writes.
+
+    Raises:
+        Conflict: the idempotency key was used for another body.
+    """
+    with transaction.atomic():
+        conversation = _lock_or_make(tenant=tenant, external_id=external_id)
+        if idempotency is not None:
+            earlier = _find_earlier(conversation, idempotency)
+            if earlier:
+                return Posted(messages=earlier, replayed=True)
+        stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
+        request_segmentation_if_due(conversation)
+        return Posted(messages=stored, replayed=False)
+
+
+def _lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+    locked = Conversation.objects.of(tenant).select_for_update()
+    found = locked.filter(external_id=external_id).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return Conversation.objects.create(tenant=tenant, external_id=external_id)
+    except IntegrityError:  # made by another request in between
+        return locked.get(external_id=external_id)
+
+
+def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:
+    stored = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, client_key=idempotency.key
+    )
+    earlier = list(stored.order_by("client_index"))
+    if earlier and earlier[0].body_sha256 != idempotency.body_sha256:
+        raise Conflict("This Idempotency-Key was used for another request.")
+    return earlier
+
+
+def _insert(
+    conversation: Conversation,
+    messages: Sequence[NewMessage],
+    *,
+    posted_by: APIKey | None,
+    idempotency: IdempotencyKey | None,
+) -> list[Message]:
+    rows = [
+        Message(
+            tenant=conversation.tenant,
+            conversation=conversation,
+            seq=conversation.next_seq + index,
+            role=message.role,
+            name=message.name,
+            content=message.content,
+            occurred_at=message.occurred_at,
+            posted_by=posted_by,
+            client_key=idempotency.key if idempotency else None,
+            client_index=index,
+            body_sha256=idempotency.body_sha256 if idempotency else "",
+            pending_after=conversation.pending_count + index + 1,
+            metadata=message.metadata,
+        )
+        for index, message in enumerate(messages)
+    ]
+    Message.objects.bulk_create(rows)
+    conversation.next_seq += len(rows)
+    conversation.pending_count += len(rows)
+    conversation.save(update_fields=["next_seq", "pending_count"])
+    return rows
+
+
+def request_segmentation_if_due(conversation: Conversation) -> None:
+    """Queue a segmentation if the window calls for one; the caller holds the lock."""
+    pending = conversation.pending_count
+    full = pending >= window.size_limit(doubled=conversation.window_doubled)
+    if full or (pending >= window.SMALLEST and queries.window_is_old(conversation)):
+        enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
+
+
+def request_flush(*, conversation: Conversation) -> Job:
+    """Queue: close the whole window as it is now, then draw facts from every episode."""
+    with transaction.atomic():
+        locked = queries.lock_conversation(
+            tenant=conversation.tenant, conversation_id=conversation.id
+        )
+        return enqueue(
+            tenant=locked.tenant,
+            kind=Kind.FLUSH,
+            scope=locked.id,
+            input={"through_seq": locked.next_seq - 1},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeReview:
+    """A rating to apply: `retrieved_at` is when the episode was served."""
+
+    episode_id: uuid.UUID
+    retrieval_id: uuid.UUID
+    rating: Rating
+    retrieved_at: datetime
+
+
+def apply_reviews(
+    *,
+    tenant: Tenant,
+    job_id: uuid.UUID,
+    reviews: Sequence[EpisodeReview],
+    engine: str,
+    degraded: bool,
+    now: datetime,
+) -> list[Review]:
+    """Move the episodes' FSRS states on, inside the caller's transaction.
+
+    An episode that was reviewed after it was served is passed over: that rating judged
+    a later state than the one at hand.
+    """
+    by_id = {review.episode_id: review for review in reviews}
+    rows: list[Review] = []
+    episodes = queries.episodes_with_state(tenant=tenant, episode_ids=by_id)
+    for episode in episodes.select_for_update():
+        review = by_id[episode.id]
+        if episode.last_reviewed_at > review.retrieved_at:
+            continue
+        before = fsrs_memory.MemoryState(episode.stability, episode.difficulty)
+        after = fsrs_memory.reviewed_state(
+            state=before,
+            last_reviewed_at=episode.last_reviewed_at,
+            rating=review.rating,
+            at=max(now, episode.last_reviewed_at + timedelta(microseconds=1)),
+        )
+        rows.append(
+            Review(
+                tenant=tenant,
+                job_id=job_id,
+                episode=episode,
+                retrieval_id=review.retrieval_id,
+                rating=review.rating,
+                engine=engine,
+                degraded=degraded,
+                stability_before=before.stability,
+                stability_after=after.stability,
+                difficulty_before=before.difficulty,
+                difficulty_after=after.difficulty,
+            )
+        )
+        episode.stability, episode.difficulty = after.stability, after.difficulty
+        episode.last_reviewed_at = now
+        episode.save(update_fields=["stability", "difficulty", "last_reviewed_at"])
+    return Review.objects.bulk_create(rows)
+
+
+def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: datetime) -> int:
+    """Mark episodes as drawn from; return how many were not marked before."""
+    fresh = Episode.objects.of(tenant).filter(id__in=list(episode_ids), consolidated_at=None)
+    return fresh.update(consolidated_at=now)
+
+
+def mark_consolidation_failed(*, conversation: Conversation, now: datetime) -> int:
+    """Set the fresh episodes aside after their job died; a retry takes them up again."""
+    fresh = queries.fresh_episodes(conversation=conversation)
+    return (
+        Episode.objects.of(conversation.tenant)
+        .filter(id__in=[episode.id for episode in fresh])
+        .update(consolidation_failed_at=now)
+    )
+
+
+def retry_failed_consolidation(*, conversation: Conversation) -> int:
+    """Make the episodes set aside fresh again; return how many."""
+    failed = Episode.objects.of(conversation.tenant).filter(
+        ~Q(consolidation_failed_at=None), conversation=conversation
+    )
+    return failed.update(consolidation_failed_at=None)
+

@@ -1,0 +1,43 @@
+"""Which text search language a conversation gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from django.conf import settings
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from indexing.languages import LANGUAGES, SIMPLE
+
+SURE_ENOUGH = 0.95
+LEAST_LETTERS = 80
+"""Below this a guess is a coin toss, and `simple` is right for every language."""
+SAMPLE_LETTERS = 4000
+
+ISO_CODES = dict(
+    zip(
+        "ar hy eu ca da nl en fi fr de el hi hu id ga it lt ne no pt ro ru sr es sv ta tr".split(),
+        (name for name in LANGUAGES if name not in {SIMPLE, "yiddish"}),
+        strict=True,
+    )
+)
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def detect_language(texts: Sequence[str]) -> str:
+    """Return the text search language that fits `texts`, `simple` when in doubt.
+
+    With the setting MEMORY_LANGUAGE other than `auto`, that one.
+    """
+    if settings.LANGUAGE != "auto":
+        return str(settings.LANGUAGE)
+    sample = "\n".join(texts)[:SAMPLE_LETTERS]
+    if sum(letter.isalpha() for letter in sample) < LEAST_LETTERS:
+        return SIMPLE
+    code, probability = _identifier().classify(sample)
+    return ISO_CODES.get(code, SIMPLE) if probability >= SURE_ENOUGH else SIMPLE

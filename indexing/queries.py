@@ -1,0 +1,86 @@
+"""Reading the index for those who write it; answering agents is retrieval's business."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pgvector import HalfVector
+from pgvector.django import MaxInnerProduct
+
+from indexing.models import MemoryKind, SearchVector, UnitKind
+from memoryproject.tenancy.models import Tenant
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory near a vector: `cosine` is 1.0 for the same direction."""
+
+    memory_id: uuid.UUID
+    cosine: float
+    vector: Vectors
+
+
+def nearest_active(
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    shelf: MemoryKind,
+    model: str,
+    vector: Vectors,
+    at_most: int,
+) -> list[Neighbour]:
+    """Return what is still believed and lies nearest, nearest first.
+
+    Exact. Uses index: indexing_vector_by_scope.
+    """
+    distance = MaxInnerProduct("embedding", HalfVector(vector))
+    rows = SearchVector.objects.of(tenant).filter(
+        conversation_id=conversation_id,
+        shelf=shelf,
+        model=model,
+        dim=len(vector),
+        invalid_at=None,
+    )
+    near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
+    return [
+        Neighbour(
+            memory_id=row.memory_id,
+            cosine=-row.distance,
+            vector=_to_array(row.embedding),
+        )
+        for row in near
+    ]
+
+
+def headline_vectors(
+    *, tenant: Tenant, model: str, episode_ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, Vectors]:
+    """Return the vector of each episode's title and summary; none where it has none yet."""
+    rows = SearchVector.objects.of(tenant).filter(
+        memory__in=list(episode_ids), model=model, unit__kind=UnitKind.EPISODE
+    )
+    return {row.memory_id: _to_array(row.embedding) for row in rows}
+
+
+def message_vectors(
+    *, tenant: Tenant, model: str, conversation_id: uuid.UUID, first_seq: int, last_seq: int
+) -> dict[int, Vectors]:
+    """Return the vectors of the messages of a range that are in episodes, by seq."""
+    rows = SearchVector.objects.of(tenant).filter(
+        conversation_id=conversation_id,
+        model=model,
+        unit__kind=UnitKind.MESSAGE,
+        unit__first_seq__range=(first_seq, last_seq),
+    )
+    found = rows.values_list("unit__first_seq", "embedding")
+    return {seq: _to_array(embedding) for seq, embedding in found}
+
+
+def _to_array(embedding: HalfVector) -> Vectors:
+    return np.asarray(embedding.to_numpy(), dtype=np.float32)

@@ -1,0 +1,53 @@
+"""Reading facts and their evidence. Every query names its tenant."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+
+from episodic.models import Conversation
+from memoryproject.tenancy.models import Tenant
+from semantic.models import Evidence, Fact
+
+
+def content_hash(fact: str) -> str:
+    """Return the hash under which a sentence is held once: case and spacing do not count."""
+    folded = " ".join(unicodedata.normalize("NFKC", fact).casefold().split())
+    return hashlib.sha256(folded.rstrip(".!。 ").encode()).hexdigest()
+
+
+def active_facts(
+    *, tenant: Tenant, fact_ids: Iterable[uuid.UUID], lock: bool = False
+) -> dict[uuid.UUID, Fact]:
+    """Return those of the facts that are still held, by id; locked in order of id if asked."""
+    held = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
+    rows = held.select_for_update() if lock else held
+    return {fact.id: fact for fact in rows.order_by("id")}
+
+
+def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
+    """Return the active fact that says just this, or None."""
+    held = Fact.objects.of(conversation.tenant).filter(
+        conversation=conversation, content_hash=content_hash(fact), invalid_at=None
+    )
+    return held.first()
+
+
+def count_active(conversation: Conversation) -> int:
+    """Return how many facts the conversation holds. Uses index: semantic_fact_active."""
+    held = Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
+    return held.count()
+
+
+def evidence_of(
+    *, tenant: Tenant, fact_ids: Iterable[uuid.UUID]
+) -> dict[uuid.UUID, list[Evidence]]:
+    """Return each fact's evidence, oldest first, in one query."""
+    found: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
+    rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids))
+    for row in rows.order_by("fact_id", "id"):
+        found[row.fact_id].append(row)
+    return found
