@@ -19,8 +19,10 @@ from semantic.relations import LASTING, Reading, read_fact
 from semantic.sentences import Script, detect_script, split_captions, split_sentences
 from semantic.third_person import add_subject, to_third_person
 
-LEAST_INFORMATIVE = 2.5
-MOST_SENTENCES = 2
+LEAST_INFORMATIVE = 2.2
+LEAST_IN_ADDITION = 1.0
+"""What a sentence must tell that only accompanies a better one of its message."""
+MOST_SENTENCES = 3
 MOST_WORDS = 40
 MOST_CHARACTERS = 200
 """Of a fact without spaces between words."""
@@ -113,16 +115,14 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     """Yield guidelines, plain statements of a slot, then the message's own gist."""
     if line.role not in {"user", "assistant"}:
         return
-    text, captions = split_captions(line.content)
+    text, _ = split_captions(line.content)
     script = detect_script(text)
     speaker = identify_speaker(line, names=names, script=script)
     gist: list[tuple[float, str]] = []
     company = _find_company(text, speaker.name)
-    found = 0
     for sentence in split_sentences(text):
         made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
         if made is not None:
-            found += 1
             yield made
             continue
         value, fact = _judge_sentence(
@@ -135,15 +135,13 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
         )
         correction = find_correction(sentence) if speaker.is_person else None
         if correction is not None or {c.slot for c in stated.reading.claims} & STATED_SLOTS:
-            found += 1
             yield replace(stated, correction=correction)
         else:
             gist.append((value, stated.fact))
     joined = _join_gist(gist)
-    if not joined and not found and captions and speaker.is_person:
-        joined = anchor_times(f"{speaker.name} shared a photo of {captions[0]}.", at=line.at)
     if joined:
-        yield make_candidate(joined, speaker=speaker.name, line=line, episode=episode)
+        fact = _name_speaker(joined, speaker=speaker.name)
+        yield make_candidate(fact, speaker=speaker.name, line=line, episode=episode)
 
 
 def _plain_candidate(
@@ -152,8 +150,13 @@ def _plain_candidate(
     """Return a guideline, or a correction that is too short to be a fact itself."""
     is_chinese = chinese.HAN.search(sentence) is not None
     if line.role == "user":
-        find = find_chinese_guideline if is_chinese else find_guideline
-        rule = find(sentence, speaker=speaker.name)
+        rule = (
+            find_chinese_guideline(sentence, speaker=speaker.name)
+            if is_chinese
+            else find_guideline(
+                sentence, speaker=speaker.name, among_people=speaker.listener != "Assistant"
+            )
+        )
         if rule is not None:
             made = make_candidate(rule, speaker=speaker.name, line=line, episode=episode)
             return replace(made, category=Category.GUIDELINE)
@@ -198,7 +201,7 @@ def _judge_sentence(
         listener=speaker.listener,
         company=company,
     )
-    if value < LEAST_INFORMATIVE and not _states_a_slot(bare, fact):
+    if value < LEAST_IN_ADDITION and not _states_a_slot(bare, fact):
         return 0.0, ""
     return value, _shorten(fact)
 
@@ -225,18 +228,45 @@ def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) ->
 
 
 def _join_gist(gist: Sequence[tuple[float, str]]) -> str:
-    """Return the most telling sentences of one message as one fact, in the order said."""
-    if not gist:
+    """Return the most telling sentences of one message as one fact, in the order said.
+
+    The best one decides whether there is a fact at all; others join it while there
+    is room. A sentence of a slot has already been taken out.
+    """
+    order = sorted(range(len(gist)), key=lambda i: (-gist[i][0], i))
+    if not order or gist[order[0]][0] < LEAST_INFORMATIVE:
         return ""
-    best = sorted(range(len(gist)), key=lambda i: (-gist[i][0], i))[:MOST_SENTENCES]
-    parts = [gist[i][1] for i in sorted(best)]
-    is_chinese = chinese.HAN.search(parts[0]) is not None
-    size, most = (sum(map(len, parts)), MOST_CHARACTERS) if is_chinese else (
-        sum(len(p.split()) for p in parts), MOST_WORDS
-    )  # fmt: skip
-    if size > most:
-        parts = [gist[best[0]][1]]
-    return " ".join(part if part[-1] in ".!。！…)" else f"{part}." for part in parts).replace("。 ", "。")
+    taken: list[int] = []
+    size = 0.0
+    for index in order:
+        size += _size(gist[index][1])
+        if taken and (size > 1.0 or len(taken) == MOST_SENTENCES):
+            break
+        taken.append(index)
+    ended = [_end_sentence(gist[index][1]) for index in sorted(taken)]
+    return " ".join(ended).replace("。 ", "。")
+
+
+def _size(text: str) -> float:
+    """Return the share of a fact's room that `text` takes, 1.0 being all of it."""
+    if chinese.HAN.search(text):
+        return len(text) / MOST_CHARACTERS
+    return len(text.split()) / MOST_WORDS
+
+
+def _end_sentence(text: str) -> str:
+    return text if text[-1] in ".!。！…)" else f"{text}."
+
+
+def _name_speaker(fact: str, *, speaker: str) -> str:
+    """Return a fact that names the speaker: what names nobody is what they say."""
+    if speaker in fact:
+        return fact
+    if chinese.HAN.search(fact):
+        return f"{speaker}说{fact}"
+    first = fact.split()[0]
+    said = fact if first.isupper() or first[1:] != first[1:].lower() else fact[0].lower() + fact[1:]
+    return f"{speaker} says that {said}"
 
 
 def _shorten(fact: str) -> str:

@@ -37,8 +37,12 @@ CHINESE_CUE = re.compile(r"以后|今后|从现在起|总是|每次|不要|别|�
 CHINESE_TOPIC = re.compile(r"回答|回复|表情|语气|简短|简洁|中文|英文|敬语|叫我|称呼|例子|说话|列表|术语|啰嗦|正式|markdown|字数|解释", re.I)
 
 
-def find_guideline(sentence: str, *, speaker: str) -> str | None:
-    """Return "Assistant should …" for a lasting wish about how to behave, else None."""
+def find_guideline(sentence: str, *, speaker: str, among_people: bool = False) -> str | None:
+    """Return "Assistant should …" for a lasting wish about how to behave, else None.
+
+    `among_people` says that the listener has a name, so that "never give up" may be
+    advice to a friend: then the wish must be about answers.
+    """
     text = sentence.strip().rstrip("?!. ")
     if call := CALL_ME.search(text):
         return f"Assistant should call {speaker} {call[1]}."
@@ -54,7 +58,7 @@ def find_guideline(sentence: str, *, speaker: str) -> str | None:
     stem = re.sub(r"^(\w+?)ing\b", r"\1", wish) if negative else wish
     if not (asked or negative) or not (MANNER.match(wish) or MANNER.match(stem) or MANNER.match(f"{stem}e")):
         return None
-    if not (lasting or ABOUT_ANSWERS.search(wish)) or len(wish.split()) > 30:
+    if not ((lasting and not among_people) or ABOUT_ANSWERS.search(wish)) or len(wish.split()) > 30:
         return None
     return f"Assistant should {_phrase(bare, wish, negative)}."
 

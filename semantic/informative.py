@@ -25,7 +25,7 @@ THANKS_OR_PRAISE = re.compile(
     r"(?:it|what|how|you))|long time no|how are you|what's up|you're welcome|no problem|i agree|"
     r"i (?:totally |completely |know|see|understand|get it|get that)(?: agree| understand| get it)?[.!,]?$|"
     r"catch up|have (?:fun|a (?:great|good|nice))|you got this|believe in you|rooting for|cheer(?:ing)? you|"
-    r"here for you|got your back|hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
+    r"i (?:can )?(?:imagine|bet)\b|^let's\b|excited to (?:see|hear)|here for you|got your back|hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
     r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|love (?:that|it|this)[!.]?$)",
     re.IGNORECASE,
 )

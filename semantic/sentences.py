@@ -71,7 +71,7 @@ def detect_script(text: str) -> Script:
     if HAN.search(text):
         return Script.CHINESE
     words = [w.lower() for w in LATIN_WORD.findall(text)]
-    hits = sum(w in ENGLISH_FUNCTION_WORDS for w in words)
+    hits = sum(w in ENGLISH_FUNCTION_WORDS or w.endswith("'re") for w in words)
     if words and (hits >= 1 and hits / len(words) >= 0.12):
         return Script.ENGLISH
     return Script.OTHER if len(words) > 3 or not words else Script.ENGLISH
