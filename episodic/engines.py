@@ -107,14 +107,23 @@ class ServedEpisode:
     vector: Vectors
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Ratings by alias; an alias left out is not rated. `degraded` as in a segmentation."""
+
+    ratings: dict[str, Rating]
+    engine: str
+    degraded: bool = False
+
+
 class Reviewer(Protocol):
     """Judges afterwards how the conversation used what it was served."""
 
     def review(
         self, *, served: Sequence[ServedEpisode], lines: Sequence[Line], vectors: Vectors
-    ) -> dict[str, Rating]:
-        """Return a rating by alias; an alias left out is not rated.
+    ) -> Judgement:
+        """Judge the served episodes by the messages said after the retrieval.
 
-        `lines` are the messages said after the retrieval, `vectors` theirs.
+        `vectors` has one unit vector a line.
         """
         ...
