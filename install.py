@@ -38,9 +38,7 @@ class InstallError(Exception):
 def main() -> int:
     """Install what is missing; returns 0, or 1 after a sentence on stderr."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--dev", action="store_true", help="also what tests and linting need"
-    )
+    parser.add_argument("--dev", action="store_true", help="also what tests and linting need")
     dev: bool = parser.parse_args().dev
     if is_installed(dev=dev):
         return 0
@@ -74,9 +72,7 @@ def describe_installation(*, dev: bool) -> str:
     The development lock holds all of the other, so its installation serves both.
     """
     locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
-    digests = [
-        f"{lock.name} {hashlib.sha256(lock.read_bytes()).hexdigest()}" for lock in locks
-    ]
+    digests = [f"{lock.name} {hashlib.sha256(lock.read_bytes()).hexdigest()}" for lock in locks]
     return "\n".join([f"python {platform.python_version()}", *digests]) + "\n"
 
 
@@ -86,9 +82,7 @@ def install(*, dev: bool) -> None:
     check_compiler()
     if virtualenv_version() != platform.python_version():
         make_virtualenv()
-    STAMP.unlink(
-        missing_ok=True
-    )  # an installation that is broken off must not look complete
+    STAMP.unlink(missing_ok=True)  # an installation that is broken off must not look complete
     run_pip(find_pip(), DEV_LOCK if dev else RUN_LOCK)
     STAMP.write_text(describe_installation(dev=dev))
     say(f"Installed in {time.monotonic() - started:.0f} s.")
@@ -115,9 +109,7 @@ def make_virtualenv() -> None:
     if VENV.exists():
         shutil.rmtree(VENV)
     # Debian's python3 comes without ensurepip unless python3-venv is installed.
-    venv.create(
-        VENV, with_pip=importlib.util.find_spec("ensurepip") is not None, symlinks=True
-    )
+    venv.create(VENV, with_pip=importlib.util.find_spec("ensurepip") is not None, symlinks=True)
 
 
 def find_pip() -> list[str]:
@@ -202,7 +194,7 @@ def show_progress(process: "subprocess.Popen[str]", *, total: int) -> deque[str]
             stage = f"collecting {words[1]}"
             if collected % 10 == 1:
                 say(f"  collecting packages: {collected} of about {total}")
-        elif line.lstrip().startswith("Building wheel"):
+        elif line.lstrip().startswith("Building wheel for") and words[-1] == "started":
             stage = f"building {words[3]}"
             say(f"  {stage}")
         elif line.startswith("Installing collected"):
@@ -225,11 +217,7 @@ def explain_failure(output: str) -> str:
             "A downloaded package differs from the one in the lock file: clear pip's cache"
             " (python3 -m pip cache purge) or mend the package index, and run make again."
         )
-    if (
-        "No matching distribution" in output
-        or "onnection" in output
-        or "imed out" in output
-    ):
+    if "No matching distribution" in output or "onnection" in output or "imed out" in output:
         return (
             "pip could not get a package (its last lines are above): check the network or pip's"
             " configuration (PIP_INDEX_URL, PIP_PROXY, PIP_CERT), and run make again."

@@ -1,5 +1,6 @@
 """Where the embedded server of a data folder keeps what it owns."""
 
+import errno
 import hashlib
 import os
 from dataclasses import dataclass
@@ -111,6 +112,8 @@ def make_data_dir(data_dir: Path) -> None:
         folder.mkdir(exist_ok=True)
         if os.geteuid() == 0:
             folder.chmod(0o711)
+    if not data_dir.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(data_dir))
 
 
 def short_hash(path: Path) -> str:

@@ -153,10 +153,10 @@ def _run_pg_ctl_start(paths: ServerPaths, tools: Tools) -> None:
         log.seek(log_size)
         said = log.read().decode(errors="replace")
     if not any(trouble in said for trouble in PASSING_TROUBLES):
-        raise EmbeddedPostgresError(_explain_failure(said or outcome.output, paths))
+        raise EmbeddedPostgresError(explain_failure(said or outcome.output, paths))
 
 
-def _explain_failure(said: str, paths: ServerPaths) -> str:
+def explain_failure(said: str, paths: ServerPaths) -> str:
     if "No space left on device" in said:
         return f"The disk that holds {paths.home} is full: make room and try again."
     reasons = [line for line in said.splitlines() if "FATAL" in line or "PANIC" in line]
