@@ -201,7 +201,9 @@ def _judge_sentence(
         listener=speaker.listener,
         company=company,
     )
-    if value < LEAST_IN_ADDITION and not _states_a_slot(bare, fact):
+    if _states_a_slot(bare, fact):
+        value = max(value, LEAST_INFORMATIVE)
+    if value < LEAST_IN_ADDITION:
         return 0.0, ""
     return value, _shorten(fact)
 

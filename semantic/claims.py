@@ -15,12 +15,16 @@ import snowballstemmer
 from semantic.informative import STOP_WORDS
 
 STEMMER = snowballstemmer.stemmer("english")
-WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]")
+WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]|\s")
 # Words that say that a value is new or old, and nothing about which value it is.
 CHANGE_WORDS = frozenset(
     "now anymore any more longer no not never stopped quit gave given up used still already actually "
     "currently recently finally just really instead again lately nowadays these days today".split()
 )
+
+
+# They glue Chinese phrases together and would make pairs of their own.
+GLUE = frozenset("的了吗呢吧啊着过去在很")
 
 
 class Slot(StrEnum):
@@ -61,14 +65,18 @@ def stems(text: str) -> frozenset[str]:
     found: set[str] = set()
     run = ""
     for word in WORD.findall(text):
+        if word in GLUE:
+            word = " "
         if "\u3400" <= word <= "\u9fff":
             if run:
                 found.add(run + word)
             run = word
             continue
+        if run and not any(run in pair for pair in found):
+            found.add(run)
         run = ""
         lowered = word.lower().removesuffix("'s")
-        if lowered not in STOP_WORDS and lowered not in CHANGE_WORDS:
+        if lowered.strip() and lowered not in STOP_WORDS and lowered not in CHANGE_WORDS:
             found.add(STEMMER.stemWord(lowered))
     if run and not any(run in pair for pair in found):
         found.add(run)
@@ -77,4 +85,9 @@ def stems(text: str) -> frozenset[str]:
 
 def same_value(a: frozenset[str], b: frozenset[str]) -> bool:
     """Whether two values name the same thing: one holds all words of the other."""
-    return bool(a and b) and (a <= b or b <= a)
+    return bool(a and b) and (count_shared(a, b) == len(a) or count_shared(b, a) == len(b))
+
+
+def count_shared(a: frozenset[str], b: frozenset[str]) -> int:
+    """Return how many stems of `a` are in `b`; one Chinese character also inside a pair."""
+    return sum(x in b or (x > "\u3400" and len(x) == 1 and any(x in y for y in b)) for x in a)

@@ -41,7 +41,7 @@ ADVERB = (
 )
 STOP = (
     r"(?= (?:with|for|since|because|when|last|this|next|after|before|now|anymore|any more|these days|"
-    r"at all|but|so|too|as well|again|lately|nowadays|in the|on the|every|while|if|than|from|until|"
+    r"at all|but|so|too|yesterday|today|tomorrow|tonight|already|full-time|part-time|as well|again|lately|nowadays|in the|on the|every|while|if|than|from|until|"
     r"instead|more|a lot|very much|right now|as|where|and|at the|by)\b|\s*[,.;!(]|$)"
 )
 # A dated past says nothing about today.
@@ -55,8 +55,10 @@ CHANGED = re.compile(
     r"correction|pushed|no longer|any ?more|switched)\b",
     re.IGNORECASE,
 )
+# A dislike that says only that a liking is over, and nothing worth a fact of its own.
+OVER = re.compile(r"\b(?:any ?more|no longer|stopped|used to|went off)\b", re.IGNORECASE)
 CLAUSE_SPLIT = re.compile(
-    r"[.;]\s+|,?\s+\b(?:but|so|then|and now|and also)\s+|,\s+(?:and\s+)?|\s+-+\s+|"
+    r"[.;:]\s+|,?\s+\b(?:but|so|then|and now|and also)\s+|,\s+(?:and\s+)?|\s+-+\s+|"
     r"\s+and\s+(?=(?:works|lives|is|has|loves|likes|hates|enjoys|prefers|moved|got|started|quit|"
     r"doesn't|no longer|plays|their|[A-Z][\w-]*(?:'s \w+)? (?:works|lives|is|has|loves|likes|hates|"
     r"prefers|moved|got|doesn't))\b)"
@@ -106,7 +108,7 @@ JOB = _pattern(
     r"(?:(?:works?|(?:is|been) working|started(?: working)?|got (?:a|the) (?:new )?job|(?:took|accepted|"
     r"landed|found|has) an? (?:new )?(?:job|position|role)|switched jobs?|is employed) as|became|is|"
     r"switched to being|trained as)(?: now)? (?:an? |the )?(?P<v>[A-Za-z][\w -]*?)"
-    r"(?= (?:at|for|in|and|who|that|of)\b|\s*[,.;!(]| now\b| these days\b|$)"
+    r"(?= (?:at|for|in|and|who|that|of|this|last|since|when|yesterday|today|after|with|on|again|because|but)\b|\s*[,.;!(]| now\b| these days\b|$)"
 )
 NO_JOB = _pattern(
     r"(?:(?:quit|left|lost|resigned from|retired from|was (?:laid off|fired) from) (?:their |the )?"
@@ -203,7 +205,8 @@ def _clause_claims(text: str, owner: str, changed: bool) -> Iterator[Claim]:
         key = (groups.get("k") or "").lower().rstrip("s")
         value = stems(groups.get("v") or groups.get("w") or "")
         denied = bool(groups.get("n")) or not holds
-        yield Claim(subject, slot, key, value, not denied, changed)
+        turned = OVER.search(text) is not None if denied and slot is Slot.STANCE else changed
+        yield Claim(subject, slot, key, value, not denied, turned)
         if slot is Slot.STANCE and groups.get("w"):
             yield Claim(subject, slot, "", stems(groups["w"]), False, changed)
         if slot in {Slot.STANCE, Slot.RULE}:

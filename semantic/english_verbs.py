@@ -4,7 +4,7 @@ from __future__ import annotations
 
 ADVERBS = frozenset(
     "also just always never still often sometimes even only already ever soon now then too kinda "
-    "sorta almost rarely seldom once both first again truly so".split()
+    "sorta no longer not almost rarely seldom once both first again truly so".split()
 )
 AUXILIARIES = {
     "am": "is",

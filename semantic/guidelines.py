@@ -30,7 +30,7 @@ ABOUT_ANSWERS = re.compile(
     r"apologi[sz]\w*|simple words|code comments|lists?|swear\w*|jokes?|details?)\b",
     re.IGNORECASE,
 )
-CALL_ME = re.compile(r"\bcall me ([A-Z][\w'-]*(?: [A-Z][\w'-]*)?)")
+CALL_ME = re.compile(r"\b[Cc]all me ([A-Z][\w'-]*(?: [A-Z][\w'-]*)?)")
 CHINESE = re.compile(r"^(?:请|以后|今后|从现在起|麻烦|希望)?(?:你|您)?(?:以后|今后|都|能|可以|请)*(?P<rest>(?:不要|别|总是|一直|都|每次|叫我|称呼我|用|回答|说|尽量|务必|必须|记得|保持).+)")
 CHINESE_CALL = re.compile(r"(?:叫|称呼)我(?:为|做)?(?P<name>[^，。！]{1,8})")
 CHINESE_CUE = re.compile(r"以后|今后|从现在起|总是|每次|不要|别|尽量|务必|叫我|称呼我|请用|保持")

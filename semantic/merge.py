@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from semantic.claims import stems
+from semantic.informative import STOP_WORDS
 from semantic.relations import ANCHOR
+from semantic.sentences import HAN
 
 MERGE_COSINE = 0.95
 """Source: the specification's DEDUPE_THRESHOLD; we also ask that the details agree."""
@@ -21,6 +23,7 @@ NUMBER_WORDS = {
 }  # fmt: skip
 CHINESE_DIGITS = {c: str(i) for i, c in enumerate("零一二三四五六七八九十")} | {"两": "2"}
 CHINESE_NUMBER = re.compile(r"[零一二两三四五六七八九十百千万]+(?=[个只条辆位岁年月日号点次名家台本杯天周口])")
+ONE_OF_A_KIND = re.compile(r"一[名个位]")
 MONTHS = "january february march april may june july august september october november december".split()
 DATE_WORDS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday yesterday today tomorrow tonight "
@@ -56,8 +59,20 @@ CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'-]*")
 FIRST_WORD = re.compile(r"^[A-Z][\w-]*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
-SHARED_WORDS = 0.6
-"""Below this share of common stems two close sentences still speak of different things."""
+# Their presence on one side only changes nothing worth two facts.
+SPELLINGS = {"favourite": "favorite", "colour": "color", "mum": "mom", "neighbour": "neighbor"}
+SOFT_WORDS = frozenset(
+    stem for word in (
+        "really very quite just now currently already also a lot much so truly totally always still "
+        "absolutely together is are was has have been being finally definitely both"
+    ).split() for stem in stems(word)
+)  # fmt: skip
+SOFT_CHARACTERS = frozenset("的了吗呢吧啊着过在很真现正都也就太非常已经名个位是一")
+DIRECTIONS = frozenset("for with without against from about".split())
+ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
+PAIR_OF_NAMES = re.compile(r"\b([A-Z][\w-]*) and ([A-Z][\w-]*)\b")
+COMPOUND = re.compile(r"\b(twenty|thirty|forty|fifty|sixty)-(one|two|three|four|five|six|seven|eight|nine)\b", re.I)
+MOST_EXTRA_STEMS = 1
 
 
 def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
@@ -71,8 +86,13 @@ def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: fl
     return details_agree(a, b)
 
 
-def details_agree(a: str, b: str) -> bool:
-    """Whether nothing that closeness overlooks tells two sentences apart."""
+def details_agree(first: str, second: str) -> bool:
+    """Whether nothing that closeness overlooks tells two sentences apart.
+
+    One may say a word more than the other; where each has a word that the other
+    lacks, a value may have changed, and they differ.
+    """
+    a, b = _normalise(first), _normalise(second)
     return (
         read_numbers(a) == read_numbers(b)
         and read_dates(a) == read_dates(b)
@@ -88,7 +108,7 @@ def read_numbers(text: str) -> frozenset[str]:
     """Return the numbers in `text` as digits, written-out and Chinese ones included."""
     found = {n.replace(",", "") for n in NUMBER.findall(text)}
     found |= {NUMBER_WORDS[w] for w in WORD.findall(text.lower()) if w in NUMBER_WORDS}
-    for run in CHINESE_NUMBER.findall(text):
+    for run in CHINESE_NUMBER.findall(ONE_OF_A_KIND.sub("", text)):
         found.add("".join(CHINESE_DIGITS.get(c, c) for c in run))
     return frozenset(found)
 
@@ -103,7 +123,8 @@ def read_names(text: str) -> frozenset[str]:
     """Return the capitalised words, the sentence's first one (the person) included."""
     names = {n.removesuffix("'s").lower() for n in CAPITALISED.findall(text)}
     first = FIRST_WORD.match(text)
-    return frozenset(names | ({first[0].lower()} if first else set())) - {"i", "the"}
+    names |= {first[0].lower()} if first else set()
+    return frozenset(name for name in names if _is_name(name))
 
 
 def _count_negations(text: str) -> int:
@@ -118,16 +139,57 @@ def _are_opposed(a: str, b: str) -> bool:
     )
 
 
+def _normalise(text: str) -> str:
+    """Return `text` with names in a fixed order and written numbers as digits."""
+    plain = re.sub(r"\b[Tt]he (user|assistant)\b", lambda m: m[1].title(), text)
+    plain = PAIR_OF_NAMES.sub(lambda m: " and ".join(sorted((m[1], m[2]))), plain)
+    tens = {word: NUMBER_WORDS[word] for word in ("twenty", "thirty", "forty", "fifty", "sixty")}
+    return COMPOUND.sub(
+        lambda m: str(int(tens[m[1].lower()]) + int(NUMBER_WORDS[m[2].lower()])), plain
+    )
+
+
 def _roles(text: str) -> tuple[str, ...]:
     """Return the names in order, so that "Ana lent Bo" differs from "Bo lent Ana"."""
     first = FIRST_WORD.match(text)
     names = [first[0].lower()] if first else []
     names += [n.removesuffix("'s").lower() for n in CAPITALISED.findall(text)]
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(name for name in names if _is_name(name)))
+
+
+def _is_name(word: str) -> bool:
+    return word not in STOP_WORDS and word not in DATE_WORDS
 
 
 def _share_words(a: str, b: str) -> bool:
-    one, two = stems(ANCHOR.sub("", a)), stems(ANCHOR.sub("", b))
-    if not one or not two:
-        return one == two
-    return len(one & two) / len(one | two) >= SHARED_WORDS
+    """Whether at most one side says more, and that no more than a word."""
+    if HAN.search(a) or HAN.search(b):
+        return _share_characters(ANCHOR.sub("", a), ANCHOR.sub("", b))
+    one, two = _weighty_stems(a), _weighty_stems(b)
+    if set(one) != set(two):
+        extra, lacking = set(one) - set(two), set(two) - set(one)
+        if (extra and lacking) or len(extra | lacking) > MOST_EXTRA_STEMS:
+            return False
+    common = set(one) & set(two)
+    in_order = [w for w in one if w in common] == [w for w in two if w in common]
+    return _directions(a) == _directions(b) and (in_order or not ORDERED.search(a))
+
+
+def _weighty_stems(text: str) -> list[str]:
+    """Return the stems that matter, in order; numbers have been compared already."""
+    found: list[str] = []
+    for word in WORD.findall(ANCHOR.sub("", text).replace("'s", "")):
+        if word.lower() not in NUMBER_WORDS:
+            found += [w for w in stems(SPELLINGS.get(word.lower(), word)) if w not in SOFT_WORDS]
+    return list(dict.fromkeys(found))
+
+
+def _directions(text: str) -> frozenset[str]:
+    return frozenset(w for w in text.lower().split() if w in DIRECTIONS)
+
+
+def _share_characters(a: str, b: str) -> bool:
+    """Compare two Chinese sentences by their characters; who acts comes first in both."""
+    one = {c for c in a if c.isalnum()} - SOFT_CHARACTERS
+    two = {c for c in b if c.isalnum()} - SOFT_CHARACTERS
+    return a[:2] == b[:2] and (one <= two or two <= one) and len(one ^ two) <= 1

@@ -24,6 +24,7 @@ from semantic.merge import details_agree, is_same_fact
 from semantic.relations import Reading, Relation, compare_claims, read_fact
 
 ENGINE = "offline"
+OVERTAKING = frozenset({Relation.REPLACES, Relation.ENDS})
 Embed = Callable[[Sequence[str]], Vectors]
 
 
@@ -179,7 +180,8 @@ def _find_repeated(held: Sequence[Held], candidate: Candidate, vector: Vectors) 
             category_b=candidate.category,
             cosine=float(cosines[at]),
         )
-        if same or _adds_nothing(one, candidate):
+        overtakes = compare_claims(candidate.reading, one.reading) in OVERTAKING
+        if not overtakes and (same or _adds_nothing(one, candidate)):
             return one
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from semantic.chinese import read_chinese_claims
-from semantic.claims import Claim, Slot, same_value, stems
+from semantic.claims import Claim, Slot, count_shared, same_value, stems
 from semantic.english_claims import read_english_claims
 from semantic.sentences import HAN
 
@@ -135,8 +135,8 @@ def _is_ended(claim: Claim, held: Reading) -> bool:
     """Whether most of what is over is what a held fact, not itself past, tells of."""
     if not claim.value or not _about(claim.subject, held) or PAST.search(held.text):
         return False
-    shared = claim.value & held.words
-    return len(shared) >= SHARE_OF_ENDED * len(claim.value)
+    shared = count_shared(claim.value, held.words)
+    return shared >= SHARE_OF_ENDED * len(claim.value)
 
 
 def _is_job_ended(claim: Claim, held: Reading) -> bool:
