@@ -10,14 +10,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
 
-def test_the_commands_start_tell_query_and_stop(data_dir: Path) -> None:
-    assert run("status", str(data_dir)).returncode == 3
-    assert "answers" in run("start", str(data_dir)).stdout
-    assert run("status", str(data_dir)).returncode == 0
-    told = run("psql", "--role", "memory_app", str(data_dir), "-Atc", "SELECT current_user")
+def test_the_commands_start_tell_query_and_stop(made_data_dir: Path) -> None:
+    assert run("status", str(made_data_dir)).returncode == 3
+    assert "answers" in run("start", str(made_data_dir)).stdout
+    assert run("status", str(made_data_dir)).returncode == 0
+    told = run("psql", "--role", "memory_app", str(made_data_dir), "-Atc", "SELECT current_user")
     assert told.stdout == "memory_app\n"
-    assert run("stop", str(data_dir)).stdout == "PostgreSQL has stopped.\n"
-    assert run("stop", str(data_dir)).stdout == "PostgreSQL was not running.\n"
+    assert run("stop", str(made_data_dir)).stdout == "PostgreSQL has stopped.\n"
+    assert run("stop", str(made_data_dir)).stdout == "PostgreSQL was not running.\n"
 
 
 def test_a_failure_is_one_line_without_a_traceback(folder: Path) -> None:

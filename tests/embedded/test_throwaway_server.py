@@ -23,8 +23,10 @@ def test_a_throwaway_server_can_hold_test_databases_and_leaves_nothing() -> None
     assert embedded.find_running(throwaway.data_dir) is None
 
 
-def test_leftovers_of_a_killed_run_are_removed_and_a_living_run_is_spared(folder: Path) -> None:
-    start(folder / "var")
+def test_leftovers_of_a_killed_run_are_removed_and_a_living_run_is_spared(
+    made_data_dir: Path, folder: Path
+) -> None:
+    start(made_data_dir)
     abandoned = Path(f"{folder}-abandoned")
     abandoned.mkdir()
     for path in (folder, abandoned):
@@ -33,4 +35,4 @@ def test_leftovers_of_a_killed_run_are_removed_and_a_living_run_is_spared(folder
     server.remove_leftovers()
 
     assert not abandoned.exists()
-    assert embedded.find_running(folder / "var") is not None
+    assert embedded.find_running(made_data_dir) is not None
