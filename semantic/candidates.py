@@ -22,6 +22,8 @@ from semantic.third_person import add_subject, to_third_person
 LEAST_INFORMATIVE = 2.2
 LEAST_IN_ADDITION = 1.0
 """What a sentence must tell that only accompanies a better one of its message."""
+LEAST_ALONE = 1.5
+"""The same for a message that is one first-person sentence: "I have a motorbike"."""
 MOST_SENTENCES = 3
 MOST_WORDS = 40
 MOST_CHARACTERS = 200
@@ -38,6 +40,7 @@ COMPANY = re.compile(
     r"children|son|daughter|mom|mum|dad|parents|girlfriend|boyfriend|partner|sister|brother|team|colleagues))\b",
     re.IGNORECASE,
 )
+STATEMENT = re.compile(r"^(?:I|I'm|I've|my|we|we're|we've|our)\b", re.IGNORECASE)
 STATED_SLOTS = LASTING | {Slot.EVENT, Slot.ENDING}
 
 
@@ -120,13 +123,14 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     speaker = identify_speaker(line, names=names, script=script)
     gist: list[tuple[float, str]] = []
     company = _find_company(text, speaker.name)
-    for sentence in split_sentences(text):
+    sentences = split_sentences(text)
+    for sentence in sentences:
         made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
         if made is not None:
             yield made
             continue
         value, fact = _judge_sentence(
-            sentence, speaker=speaker, names=names, company=company, message=script
+            sentence, speaker=speaker, names=names, company=company, message=script, alone=len(sentences) == 1
         )
         if not fact:
             continue
@@ -169,11 +173,12 @@ def _plain_candidate(
 
 
 def _judge_sentence(
-    sentence: str, *, speaker: Speaker, names: frozenset[str], company: str, message: Script
+    sentence: str, *, speaker: Speaker, names: frozenset[str], company: str, message: Script, alone: bool
 ) -> tuple[float, str]:
     """Return how much a sentence tells and what it says in the third person; "" if too little.
 
-    `message` is the script of the whole message: a short sentence shows too little of it.
+    `message` is the script of the whole message: a short sentence shows too little of
+    it. `alone` says that the message has no other sentence.
     """
     script = detect_script(sentence)
     script = message if script is Script.OTHER else script
@@ -201,7 +206,7 @@ def _judge_sentence(
         listener=speaker.listener,
         company=company,
     )
-    if _states_a_slot(bare, fact):
+    if _states_a_slot(bare, fact) or (alone and STATEMENT.match(bare) and value >= LEAST_ALONE):
         value = max(value, LEAST_INFORMATIVE)
     if value < LEAST_IN_ADDITION:
         return 0.0, ""
@@ -210,9 +215,12 @@ def _judge_sentence(
 
 def _states_a_slot(sentence: str, fact: str) -> bool:
     """Whether a short first-person sentence is kept for its slot ("I'm 30")."""
+    if informative.THANKS_OR_PRAISE.search(sentence) is not None:
+        return False
+    if sentence.startswith("The "):
+        return any(c.slot in {Slot.EVENT, Slot.ENDING} for c in read_fact(fact).claims)
     own = informative.FIRST_SUBJECT.search(sentence) is not None
-    praise = informative.THANKS_OR_PRAISE.search(sentence) is not None
-    return own and not praise and any(c.value or c.slot is Slot.STATUS for c in read_fact(fact).claims)
+    return own and any(c.value or c.slot is Slot.STATUS for c in read_fact(fact).claims)
 
 
 def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) -> tuple[float, str]:

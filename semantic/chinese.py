@@ -42,6 +42,7 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 
 HOME = _pattern(r"(?:住在|居住在|定居在?|搬到|搬去|搬回|搬家到|搬来|移居到?)了?(?P<v>[^，。；了,\s（(]{1,12}?)" + PLACE_END)
+LIVING = _pattern(r"在(?P<v>[^，。；了]{2,10}?)(?:生活|定居|居住)")
 NO_HOME = _pattern(r"(?:不再|不)住(?:在)?(?P<v>[^，。；了]{0,10}?)(?:了|$|[，。])")
 EMPLOYER = _pattern(
     r"(?:在(?P<v>[^，。；了]{2,14}?)(?:工作|上班|任职|当(?=" + JOBS + r"))|(?:加入|跳槽到|跳槽去|入职|换到)了?(?P<w>[^，。；了]{2,14}?)(?=了|工作|上班|[，。]|$))"
@@ -50,7 +51,7 @@ JOB = _pattern(
     rf"(?:[^，。]{{0,14}})?(?:是|当|做|成为|改行做|转行做|转行当|改当|改做)(?:了|上了?|上)?(?:一名|一个|一位|个|名)?[^，。的]{{0,4}}?(?P<v>{JOBS})"
 )
 NO_JOB = _pattern(rf"(?:辞职|离职|失业|退休|被裁|(?:不再|不)(?:当|做|是)(?P<v>{JOBS})|不在(?P<w>[^，。；了]{{2,12}}?)(?:工作|上班))")
-STATUS = _pattern(r"(?:是)?(?P<v>单身|结婚|已婚|订婚|离婚|有女朋友|有男朋友|交了女朋友|交了男朋友|谈恋爱)")
+STATUS = _pattern(r"(?:是)?(?P<v>单身|结婚|已婚|订婚|离婚|有女朋友|有男朋友|交了女朋友|交了男朋友|谈恋爱|和[^，。]{1,8}在一起)")
 SPLIT = _pattern(r"[^，。]{0,12}?分手")
 FAVORITE = re.compile(rf"{SUBJECT}{ADVERB}最(?:喜欢|爱)的?{DO}?的?(?P<k>[^，。是]{{1,6}}?){ADVERB}(?:变成|换成|是)了?(?P<v>[^，。；了]{{1,12}})")
 LIKE = _pattern(rf"最?(?:喜欢|热爱|喜爱|偏爱|爱上|迷上|爱)了?{DO}(?!的)(?P<v>[^，。；了！（(]{{1,14}})")
@@ -151,6 +152,7 @@ SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
     (Slot.STANCE, USED_TO, False),
     (Slot.HOME, NO_HOME, False),
     (Slot.HOME, HOME, True),
+    (Slot.HOME, LIVING, True),
     (Slot.JOB, NO_JOB, False),
     (Slot.EMPLOYER, EMPLOYER, True),
     (Slot.JOB, JOB, True),

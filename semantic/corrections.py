@@ -14,7 +14,7 @@ CUE = re.compile(
     re.IGNORECASE,
 )
 ENGLISH_PAIRS = (
-    re.compile(rf"(?P<new>{VALUE}),? (?:and )?not {LEAD}(?P<old>{VALUE})\s*[.!]*$"),
+    re.compile(rf"(?P<new>{VALUE})(?: [a-z]+)?,? (?:and )?not {LEAD}(?P<old>{VALUE})\s*[.!]*$"),
     re.compile(rf"not {LEAD}(?P<old>{VALUE})[,;]? (?:but|{IS}) {LEAD}(?P<new>{VALUE})\s*[.!]*$", re.IGNORECASE),
 )
 ENGLISH_SINGLE = re.compile(rf"^(?:{IS} )?{LEAD}(?P<new>{VALUE})\s*[.!]*$", re.IGNORECASE)

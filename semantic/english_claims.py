@@ -25,6 +25,10 @@ ATTRIBUTES = (
     r"(?:name|birthday|number|email|address|anniversary|size|type|weight|height|password|major|"
     r"budget|nickname|timezone|salary|surname|language|rent|pronouns)"
 )
+WORKPLACE = (
+    r"an? (?:[\w-]+ ){0,2}?(?:startup|company|firm|bank|school|hospital|agency|studio|bakery|caf[eé]|restaurant|"
+    r"shop|store|university|factory|office|library|hotel|supermarket|clinic|kitchen|garage|lab)"
+)
 EVENTS = (
     r"(?:wedding|appointment|meeting|flight|exam|interview|deadline|party|trip|concert|surgery|class|"
     r"lesson|call|train|move|visit|presentation|graduation|recital|race|conference|dinner|lunch|test|"
@@ -59,13 +63,14 @@ CHANGED = re.compile(
 OVER = re.compile(r"\b(?:any ?more|no longer|stopped|used to|went off)\b", re.IGNORECASE)
 CLAUSE_SPLIT = re.compile(
     r"[.;:]\s+|,?\s+\b(?:but|so|then|and now|and also)\s+|,\s+(?:and\s+)?|\s+-+\s+|"
-    r"\s+and\s+(?=(?:works|lives|is|has|loves|likes|hates|enjoys|prefers|moved|got|started|quit|"
+    r"\s+and\s+(?=(?:works|lives|is|has|loves|likes|hates|enjoys|prefers|moved|got|started|quit|joined|became|left|"
     r"doesn't|no longer|plays|their|[A-Z][\w-]*(?:'s \w+)? (?:works|lives|is|has|loves|likes|hates|"
     r"prefers|moved|got|doesn't))\b)"
 )
 CLAUSE_LEAD = re.compile(
     r"^(?:(?:now|actually|currently|these days|recently|finally|also|lately|nowadays|and|but|so|"
-    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|as of \w+|after all that)\b,?\s+)+",
+    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|as of \w+|"
+    r"after (?:\w+ ){1,3}?(?=(?-i:[A-Z]))|in the end|after all that)\b,?\s*)+",
     re.IGNORECASE,
 )
 LIKES = (
@@ -102,7 +107,8 @@ EMPLOYER = _pattern(
     r"(?:works?|(?:is|been) (?:working|employed)|started (?:working|a (?:new )?job|work)?|got (?:a|the) "
     r"(?:new )?job|joined|(?:took|accepted|landed|found|has) an? (?:new )?(?:job|position|role)|"
     r"switched jobs?|moved|transferred|works? as an? [\w -]+?|is an? (?P<o>[\w -]+?))"
-    r"(?: (?:in|as) [\w -]+?)? ?(?:at|for|with|to|(?<=joined)) (?P<v>(?:the |an? )?[A-Z][\w&' .-]*?)" + STOP
+    r"(?: (?:in|as) [\w -]+?)? ?(?:at|for|with|to|in(?= an? )|(?<=joined)) (?P<v>(?:the |an? )?(?:[\w-]+ (?:called|named) )?[A-Z][\w&' .-]*?|"
+    + WORKPLACE + r")" + STOP
 )
 JOB = _pattern(
     r"(?:(?:works?|(?:is|been) working|started(?: working)?|got (?:a|the) (?:new )?job|(?:took|accepted|"
@@ -121,8 +127,8 @@ STATUS = _pattern(
     r"widowed|dating|in a relationship|seeing someone)\b"
 )
 PARTNER = _pattern(r"(?:has|is with|found) an? (?:new )?(?P<v>girlfriend|boyfriend|partner|fiancee?)\b")
-SPLIT = _pattern(
-    r"(?:(?:is|are|got) )?(?:broke up|broken up|split up|isn't (?:together|dating|engaged)|"
+SPLIT = re.compile(
+    rf"^(?:[\w' -]+? and (?=[A-Z]))?{SUBJECT} {ADVERB}(?:(?:is|are|got) )?(?:broke up|broken up|split up|isn't (?:together|dating|engaged)|"
     r"(?:is|are) (?:not|no longer) (?:together|dating|engaged|married)|called off the (?:engagement|wedding))"
 )
 LIKE = _pattern(rf"{LIKES} (?P<v>.+?)(?: (?P<than>to|over|rather than|more than|instead of) (?P<w>[\w' -]+?))?{STOP}")
@@ -142,6 +148,7 @@ EVENT = re.compile(
 )
 AGE = _pattern(r"(?:is|turned|just turned|is turning)(?: now)? (?P<v>\d{1,3}|twenty|thirty|forty|fifty|sixty)"
                r"(?: years old| years of age|(?=\s*[,.;!(]|$| now| today| yesterday| last))")  # fmt: skip
+MEASURE = _pattern(r"(?P<k>weighs?|earns?)(?: now)? (?P<v>\d[\w,. ]*?)" + STOP)
 COUNT = _pattern(rf"(?:has|have|owns?|got)(?: now)? (?P<v>{NUMBER_WORD}) (?:\w+ )?(?P<k>cats?|dogs?|kids|child|children|"
                  r"sons?|daughters?|siblings?|brothers?|sisters?|turtles|cars?|bikes?|pets|chickens|fish)\b")  # fmt: skip
 DIET = _pattern(
@@ -160,6 +167,12 @@ ENDING = _pattern(
     r" (?P<d>.+?)(?= (?:because|since|so|last|yesterday|this|after|due)\b|[.,;!(]|$))"
 )
 
+CALLED_OFF = re.compile(
+    r"^(?:(?P<s>[A-Z][\w-]*|their)(?:'s)? |The )(?P<x>[\w' -]+?) (?:is|was|are|has been|got|had to be) "
+    r"(?:off|cancell?ed|called off|scrapped|not happening)\b"
+)
+INSTEAD_OF = re.compile(r"\binstead of (?:going to |to )?(?P<x>[\w' -]+?)(?=[.,;!(]|$)")
+
 
 def read_english_claims(fact: str) -> tuple[Claim, ...]:
     """Return the claims of a third-person sentence, in order; none where it is dated past."""
@@ -173,11 +186,9 @@ def read_english_claims(fact: str) -> tuple[Claim, ...]:
         if head is None and subject and not text.lower().startswith("the "):
             text = f"{_title(subject)} {text}"
         changed = bool(CHANGED.search(fact))
-        for claim in _clause_claims(text, subject, changed):
-            subject = subject or claim.subject.split("'s ")[0]
-            claims.append(claim)
-        if head is not None and not subject:
+        if head is not None and not subject and not text.startswith("The "):
             subject = normal_subject(head["s"], "").split("'s ")[0]
+        claims += _clause_claims(text, subject, changed)
     return tuple(claims)
 
 
@@ -215,6 +226,11 @@ def _clause_claims(text: str, owner: str, changed: bool) -> Iterator[Claim]:
     if ending is not None:
         gone = next((g for g in ending.group("a", "b", "c", "d") if g), "")
         yield Claim(normal_subject(ending["s"], owner), Slot.ENDING, "", stems(gone), False, True)
+    if off := CALLED_OFF.match(text):
+        subject = normal_subject(off["s"], owner) if off["s"] else owner
+        yield Claim(subject, Slot.ENDING, "", stems(off["x"]), False, True)
+    if instead := INSTEAD_OF.search(text):
+        yield Claim(owner, Slot.ENDING, "instead", stems(instead["x"]), False, True)
 
 
 def _fits(slot: Slot, match: re.Match[str]) -> bool:
@@ -251,6 +267,7 @@ SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
     (Slot.DIET, DIET, True),
     (Slot.AGE, AGE, True),
     (Slot.COUNT, COUNT, True),
+    (Slot.ATTRIBUTE, MEASURE, True),
     (Slot.STANCE, DISLIKE, False),
     (Slot.STANCE, LIKE, True),
 )

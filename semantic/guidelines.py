@@ -55,8 +55,8 @@ def find_guideline(sentence: str, *, speaker: str, among_people: bool = False) -
     if negative is None and re.match(r"^always\s+", bare, re.IGNORECASE):
         asked, wish = True, re.sub(r"^always\s+", "", bare, flags=re.IGNORECASE)
     wish = re.sub(r",?\s*(?:please|from now on|in (?:the )?future|going forward|any ?more)$", "", wish, flags=re.I)
-    stem = re.sub(r"^(\w+?)ing\b", r"\1", wish) if negative else wish
-    if not (asked or negative) or not (MANNER.match(wish) or MANNER.match(stem) or MANNER.match(f"{stem}e")):
+    stem, whole = (re.sub(r"^(\w+?)ing\b", end, wish) for end in (r"\1", r"\1e"))
+    if not (asked or negative) or not (MANNER.match(wish) or MANNER.match(stem) or MANNER.match(whole)):
         return None
     if not ((lasting and not among_people) or ABOUT_ANSWERS.search(wish)) or len(wish.split()) > 30:
         return None

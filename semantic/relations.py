@@ -13,6 +13,26 @@ from semantic.english_claims import read_english_claims
 from semantic.sentences import HAN
 
 ANCHOR = re.compile(r"\s*[((][^()()]*\d{4}[^()()]*[))]")
+# Words for a plan itself, which its end may name differently ("the trip is off").
+PLAN_WORDS = stems("trip visit travel flight journey plan plans tickets booking holiday vacation going go")
+PLANNED = re.compile(
+    r"\b(?:going to|plans?|planning|will|wants?|hopes?|hoping|booked|thinking|signed up|registered)\b|打算|计划|准备|要去"
+)
+# Rules on one topic exclude each other: an answer is in one language, of one length.
+RULE_TOPICS = tuple(
+    stems(words)
+    for words in (
+        "English French German Spanish Italian Portuguese Dutch Chinese Japanese Korean Russian Arabic "
+        "Polish Turkish Hindi Swedish",
+        "short shorter brief concise briefly long longer detailed detail",
+        "formal informal casual formally informally casually",
+        "metric imperial celsius fahrenheit",
+        "call",
+        "中文 英文 英语 日语 法语 德语",
+        "简短 简洁 详细",
+        "称呼",
+    )
+)
 LASTING = frozenset(
     {Slot.HOME, Slot.EMPLOYER, Slot.JOB, Slot.STATUS, Slot.ATTRIBUTE, Slot.AGE, Slot.COUNT, Slot.DIET}
 )
@@ -61,7 +81,8 @@ def compare_claims(new: Reading, held: Reading) -> Relation:
             return found
         if found is Relation.ENDS or relation is Relation.NONE:
             relation = found
-    if relation is Relation.ENDS and _gives_new_value(new):
+    instead = any(claim.key == "instead" for claim in new.claims)
+    if relation is Relation.ENDS and (instead or _gives_new_value(new)):
         return Relation.REPLACES
     return relation
 
@@ -103,7 +124,9 @@ def _relation_in_slot(claim: Claim, other: Claim) -> Relation:
         return _relation_of_stances(claim, other, same=same)
     if claim.slot is Slot.RULE:
         opposed = claim.holds != other.holds and same
-        return Relation.REPLACES if opposed else Relation.REPEATS if same else Relation.NONE
+        if opposed or (claim.holds and other.holds and not same and _same_topic(claim, other)):
+            return Relation.REPLACES
+        return Relation.REPEATS if same and claim.holds == other.holds else Relation.NONE
     if not claim.holds:
         ends = other.holds and (same or not claim.value)
         return Relation.ENDS if ends else Relation.NONE
@@ -133,10 +156,18 @@ def _gives_new_value(new: Reading) -> bool:
 
 def _is_ended(claim: Claim, held: Reading) -> bool:
     """Whether most of what is over is what a held fact, not itself past, tells of."""
-    if not claim.value or not _about(claim.subject, held) or PAST.search(held.text):
+    if not claim.value or not _about(claim.subject, held):
         return False
-    shared = count_shared(claim.value, held.words)
-    return shared >= SHARE_OF_ENDED * len(claim.value)
+    planned = PLANNED.search(held.text) is not None
+    if (claim.key == "instead" and not planned) or (PAST.search(held.text) and not planned):
+        return False
+    essential = (claim.value - PLAN_WORDS) or claim.value
+    return count_shared(essential, held.words) >= SHARE_OF_ENDED * len(essential)
+
+
+def _same_topic(claim: Claim, other: Claim) -> bool:
+    """Whether two rules settle one question in different ways."""
+    return any(claim.value & topic and other.value & topic for topic in RULE_TOPICS)
 
 
 def _is_job_ended(claim: Claim, held: Reading) -> bool:
