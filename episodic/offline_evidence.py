@@ -77,9 +77,7 @@ def unit(vectors: Floats) -> Floats:
 def block_similarity(vectors: Floats, width: int) -> Floats:
     """Cosine of the mean of `width` lines before each gap with that of those after."""
     count = len(vectors)
-    left = np.stack(
-        [vectors[max(0, g + 1 - width) : g + 1].mean(0) for g in range(count - 1)]
-    )
+    left = np.stack([vectors[max(0, g + 1 - width) : g + 1].mean(0) for g in range(count - 1)])
     right = np.stack([vectors[g + 1 : g + 1 + width].mean(0) for g in range(count - 1)])
     return np.asarray((unit(left) * unit(right)).sum(axis=1), dtype=np.float64)
 
@@ -91,9 +89,7 @@ def depth(similarity: Floats) -> Floats:
         left = right = gap
         while left > 0 and similarity[left - 1] >= similarity[left]:
             left -= 1
-        while (
-            right < len(similarity) - 1 and similarity[right + 1] >= similarity[right]
-        ):
+        while right < len(similarity) - 1 and similarity[right + 1] >= similarity[right]:
             right += 1
         out[gap] = similarity[left] + similarity[right] - 2 * similarity[gap]
     return out
@@ -175,9 +171,7 @@ def _word_evidence(words: Sequence[frozenset[str]]) -> list[Floats]:
 
 def _cue_evidence(contents: Sequence[str]) -> list[Floats]:
     before, after = contents[:-1], contents[1:]
-    sizes = np.array(
-        [len(cues.content_words(content)) for content in after], dtype=np.float64
-    )
+    sizes = np.array([len(cues.content_words(content)) for content in after], dtype=np.float64)
     return [
         _flags(map(cues.is_question, before)),
         _flags(map(cues.is_question, after)),

@@ -1,0 +1,124 @@
+"""Summaries taken from the lines themselves: nothing is made up.
+
+A summary quotes the sentences that tell most, in the order they were said, each behind
+its speaker and with the date of every relative time phrase beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from episodic import discourse_cues as cues
+from episodic.engines import Line, Vectors
+from episodic.offline_evidence import Floats, unit
+from episodic.text_sizes import clip_words, count_words
+from episodic.time_anchors import anchor_times
+
+MOST_SUMMARY_WORDS = 50
+MOST_SENTENCE_WORDS = 24
+FEWEST_TELLING_WORDS = 3
+ENOUGH_WORDS = 25
+"""A summary of so many words is not filled up with "I totally agree"."""
+_SENTENCE = re.compile(r"(?:[^.!?。！？…\n]|\.(?=\w))+(?:[.!?…]+[\"'”’)]*|[。！？…]+[」』”]?|\n|$)")
+_TITLE_OF_A_PERSON = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e)\.(?= )")
+_NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
+
+
+class Sentence(NamedTuple):
+    """A sentence and where it was said: which line, and which place in the line."""
+
+    line: int
+    place: int
+    text: str
+
+
+def compose_summary(lines: Sequence[Line], vectors: Vectors) -> str:
+    """Return at most 50 words that tell what was said; never empty."""
+    left = MOST_SUMMARY_WORDS
+    chosen: list[Sentence] = []
+    for sentence in rank_sentences(lines, vectors):
+        line = lines[sentence.line]
+        text = anchor_times(sentence.text, at=line.at)
+        cost = count_words(text) + count_words(line.speaker)
+        filler = _tells_little(text) and left < MOST_SUMMARY_WORDS - ENOUGH_WORDS
+        if cost <= left and not filler:
+            chosen.append(sentence._replace(text=text))
+            left -= cost
+    if not chosen:
+        said = [f"{name_speaker(line)}: {' '.join(line.content.split())}" for line in lines]
+        return clip_words(" ".join(said), MOST_SUMMARY_WORDS)
+    parts: list[str] = []
+    speaker = ""
+    for sentence in sorted(chosen):
+        name = name_speaker(lines[sentence.line])
+        parts.append(sentence.text if name == speaker else f"{name}: {sentence.text}")
+        speaker = name
+    return clip_words(" ".join(parts), MOST_SUMMARY_WORDS)
+
+
+def name_speaker(line: Line) -> str:
+    """Return the name, else the role with a capital."""
+    return line.name or line.role.capitalize()
+
+
+def rank_sentences(lines: Sequence[Line], vectors: Vectors) -> list[Sentence]:
+    """Return the sentences, the most telling first; none says what a better one says.
+
+    Sentences of fewer than three content words come last.
+    """
+    weights = weigh_lines(lines, vectors)
+    ranked: list[tuple[float, Sentence]] = []
+    for index, line in enumerate(lines):
+        for place, text in enumerate(split_sentences(line.content)):
+            if cues.content_words(text):
+                worth = 0.5 * float(weights[index]) + weigh_words(text) - _tells_little(text)
+                ranked.append((-worth, Sentence(index, place, text)))
+    chosen: list[Sentence] = []
+    told: set[str] = set()
+    for _, sentence in sorted(ranked):
+        words = cues.content_words(sentence.text)
+        if 2 * len(words & told) <= len(words):
+            clipped = clip_words(sentence.text, MOST_SENTENCE_WORDS)
+            chosen.append(sentence._replace(text=clipped))
+            told |= words
+    return chosen
+
+
+def _tells_little(text: str) -> bool:
+    return len(cues.content_words(text)) < FEWEST_TELLING_WORDS
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of `text` with their closing marks, spaces made single."""
+    text = _TITLE_OF_A_PERSON.sub(r"\1", text)
+    return [found for part in _SENTENCE.findall(text) if (found := " ".join(part.split()))]
+
+
+def weigh_lines(lines: Sequence[Line], vectors: Vectors) -> Floats:
+    """Return how much each line stands for the whole, in about 0.0..1.2.
+
+    Half is closeness to the middle of the episode, scaled to 0..1 within it.
+    """
+    closeness = vectors @ unit(vectors.mean(axis=0, dtype=np.float64))
+    spread = float(np.ptp(closeness)) or 1.0
+    weights = (closeness - closeness.min()) / spread * 0.5
+    told = [weigh_words(line.content) for line in lines]
+    return np.asarray(np.maximum(weights + told, 0.02), dtype=np.float64)
+
+
+def weigh_words(text: str) -> float:
+    """Return what a text tells, in about −0.5..0.7: first persons, names and numbers count.
+
+    Questions, greetings, thanks and farewells tell little of what happened.
+    """
+    words = len(cues.content_words(text))
+    weight = 0.35 * min(words, 8) / 8
+    weight += 0.15 * bool(_NUMBER_OR_NAME.search(text))
+    weight += 0.15 * cues.speaks_in_first_person(text)
+    weight -= 0.3 * cues.is_question(text)
+    weight -= 0.2 * (words < 6 and (cues.is_farewell(text) or cues.is_thanks(text)))
+    return weight - 0.15 * cues.is_greeting(text)
