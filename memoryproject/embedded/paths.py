@@ -62,6 +62,11 @@ class ServerPaths:
         return self.cluster / "postmaster.pid"
 
     @property
+    def socket_lock(self) -> Path:
+        """PostgreSQL's own: holds the pid of whoever serves the socket."""
+        return self.socket_dir / f".s.PGSQL.{PORT}.lock"
+
+    @property
     def ready_mark(self) -> Path:
         """Exists once the roles, the database and the extensions do."""
         return self.cluster / "memory.ready"
@@ -80,10 +85,6 @@ class ServerPaths:
     def is_linked(self) -> bool:
         """False when the data folder knows nothing of this home: a stranger left it there."""
         return not self.is_elsewhere or os.path.islink(self.link)
-
-    @property
-    def has_short_socket_dir(self) -> bool:
-        return self.socket_dir != self.home
 
     @property
     def address(self) -> ServerAddress:

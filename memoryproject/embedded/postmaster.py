@@ -10,7 +10,7 @@ from psycopg import pq
 
 from memoryproject.embedded.bootstrap import superuser_conninfo
 from memoryproject.embedded.errors import EmbeddedPostgresError
-from memoryproject.embedded.paths import PORT, ServerPaths
+from memoryproject.embedded.paths import ServerPaths
 from memoryproject.embedded.tools import without_pg_variables
 
 StopMode = Literal["fast", "immediate"]
@@ -41,7 +41,7 @@ def running_pid(paths: ServerPaths) -> int | None:
         pid = int(paths.pid_file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
         return None
-    return pid if _is_postgres(pid) else None
+    return pid if is_postgres(pid) else None
 
 
 def disown_dead_pid(paths: ServerPaths) -> None:
@@ -53,12 +53,12 @@ def disown_dead_pid(paths: ServerPaths) -> None:
     change the number and keep the file, because with its other lines PostgreSQL
     checks that no orphan of the old server still uses the shared memory.
     """
-    for file in (paths.pid_file, paths.socket_dir / f".s.PGSQL.{PORT}.lock"):
+    for file in (paths.pid_file, paths.socket_lock):
         try:
             first, separator, rest = file.read_text().partition("\n")
         except FileNotFoundError:
             continue
-        if first.strip().isdigit() and not _is_postgres(int(first)):
+        if first.strip().isdigit() and not is_postgres(int(first)):
             with file.open("r+") as opened:
                 opened.write(f"{NO_SUCH_PID}{separator}{rest}")
                 opened.truncate()
@@ -85,7 +85,7 @@ def end_server(paths: ServerPaths, mode: StopMode) -> bool:
     return True
 
 
-def _is_postgres(pid: int) -> bool:
+def is_postgres(pid: int) -> bool:
     """Whether the process lives, is no zombie and, where /proc tells, is a PostgreSQL server."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(errors="replace")

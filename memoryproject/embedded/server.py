@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 from psycopg import pq
 
-from memoryproject.embedded import binaries, cluster, postmaster
+from memoryproject.embedded import binaries, cluster, orphans, postmaster
 from memoryproject.embedded.accounts import Account, account_for, user_name
 from memoryproject.embedded.bootstrap import bootstrap
 from memoryproject.embedded.errors import EmbeddedPostgresError
@@ -102,6 +103,7 @@ def _start(
 ) -> None:
     """Do all that is missing between an empty folder and a complete server; under the lock."""
     cluster.claim_home(paths, report)
+    orphans.end_orphans(paths)
     durable = settings.get("fsync") != "off"
     cluster.create_cluster(paths, tools, report=report, durable=durable)
     cluster.check_major(paths, tools.binaries)
@@ -192,6 +194,11 @@ def _explained(paths: ServerPaths) -> Iterator[None]:
         yield
     except PermissionError as error:
         raise EmbeddedPostgresError(_explain_refusal(paths)) from error
+    except psycopg.Error as error:
+        raise EmbeddedPostgresError(
+            f"PostgreSQL refused to create what we need ({str(error).strip()}):"
+            f" remove the cause, which {paths.log} may tell in full, and try again."
+        ) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             what_to_do = "make room on the disk and try again"

@@ -33,8 +33,9 @@ def test_the_place_does_not_depend_on_tmpdir(folder: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", ["x" * 100, "one,two"], ids=["long", "comma"])
 def test_a_path_that_no_socket_can_have_gets_a_short_private_socket_folder(
-    folder: Path, name: str
+    made_data_dir: Path, folder: Path, name: str
 ) -> None:
+    made_data_dir.rename(folder / name)
     paths = embedded.locate(folder / name)
     try:
         address = start(folder / name)

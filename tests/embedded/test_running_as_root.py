@@ -9,7 +9,13 @@ import pytest
 
 from memoryproject import embedded
 from memoryproject.embedded.accounts import service_account
-from tests.embedded.steps import NOBODY, connect, fetch_value, run_as_ordinary_user, start
+from tests.embedded.steps import (
+    NOBODY,
+    connect,
+    fetch_value,
+    run_as_ordinary_user,
+    start,
+)
 
 
 @pytest.fixture
@@ -25,9 +31,9 @@ def private_data_dir(folder: Path) -> Iterator[Path]:
         shutil.rmtree(home)
 
 
-def test_the_server_and_its_files_belong_to_the_service_user(data_dir: Path) -> None:
-    start(data_dir)
-    paths = embedded.locate(data_dir)
+def test_the_server_and_its_files_belong_to_the_service_user(made_data_dir: Path) -> None:
+    start(made_data_dir)
+    paths = embedded.locate(made_data_dir)
     assert paths.home.stat().st_uid == service_account().uid != 0
     assert paths.home.stat().st_mode & 0o777 == 0o700
 

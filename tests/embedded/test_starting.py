@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from psycopg import pq
 
 from memoryproject import embedded
 from memoryproject.embedded import postmaster
 from memoryproject.embedded.bootstrap import connect_as_superuser
+from memoryproject.embedded.postmaster import is_postgres
 from tests.embedded.steps import connect, fetch_value, find_pid, start
 
 REPOSITORY = Path(__file__).parents[2]
@@ -107,3 +109,22 @@ def test_a_stop_and_a_start_after_it_keep_the_data(made_data_dir: Path) -> None:
     assert postmaster.ping(embedded.locate(made_data_dir)) != pq.Ping.OK
 
     assert fetch_value(start(made_data_dir), "SELECT answer FROM kept") == 42
+
+
+@pytest.mark.parametrize("name", ["short", "x" * 100], ids=["short", "long"])
+def test_a_data_folder_that_was_deleted_under_a_running_server_can_be_made_anew(
+    made_data_dir: Path, folder: Path, name: str
+) -> None:
+    made_data_dir.rename(folder / name)
+    address = start(folder / name)
+    old_pid = find_pid(folder / name)
+    shutil.rmtree(folder / name)
+
+    start(folder / name)
+
+    # The old server would later have deleted the new one's socket by its name.
+    assert not is_postgres(old_pid)
+    assert fetch_value(address, "SELECT 1") == 1
+    embedded.stop(folder / name)
+    if address.host.startswith("/tmp/memory-") and "test" not in address.host:
+        Path(address.host).rmdir()
