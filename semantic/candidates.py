@@ -17,6 +17,7 @@ from semantic.guidelines import find_chinese_guideline, find_guideline
 from semantic.keywords import pick_keywords
 from semantic.relations import LASTING, Reading, read_fact
 from semantic.sentences import Script, detect_script, split_captions, split_sentences
+from semantic.speakers import Speaker, find_company, identify_speaker
 from semantic.third_person import add_subject, to_third_person
 
 LEAST_INFORMATIVE = 2.2
@@ -28,32 +29,16 @@ MOST_SENTENCES = 3
 MOST_WORDS = 40
 MOST_CHARACTERS = 200
 """Of a fact without spaces between words."""
-ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "助手", "system"})
 # An assistant's chat is advice; only what it did or promised is worth a fact.
 ASSISTANT_DEED = re.compile(
-    r"^(?:sure[,!.] |ok[,!.] |okay[,!.] |done[,!.] )?(?:I(?:'ve| have)?|I'll|I will) (?:just |now |also )?(?:recommend(?:ed)?|suggested|booked|sent|"
-    r"created|scheduled|reserved|ordered|remind(?: you)?|wrote|updated|added|deleted|fixed|set up|saved|cancelled)\b",
-    re.IGNORECASE,
-)
-COMPANY = re.compile(
-    r"\b(?:with|and|took|brought|my|our) (?:my |the |our )?(?P<who>(?:\w+ )?(?:kids|family|fam|husband|wife|friends?|"
-    r"children|son|daughter|mom|mum|dad|parents|girlfriend|boyfriend|partner|sister|brother|team|colleagues))\b",
+    r"^(?:sure[,!.] |ok[,!.] |okay[,!.] |done[,!.] )?(?:I(?:'ve| have)?|I'll|I will) (?:just |"
+    r"now |also )?(?:recommend(?:ed)?|suggested|booked|sent|"
+    r"created|scheduled|reserved|ordered|remind(?: you)?|wrote|updated|added|deleted|fixed|set "
+    r"up|saved|cancelled)\b",
     re.IGNORECASE,
 )
 STATEMENT = re.compile(r"^(?:I|I'm|I've|my|we|we're|we've|our)\b", re.IGNORECASE)
 STATED_SLOTS = LASTING | {Slot.EVENT, Slot.ENDING}
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """Who says a line and to whom; `listener` is empty where it is not clear.
-
-    `is_person` is False for an assistant without a name of its own.
-    """
-
-    name: str
-    listener: str
-    is_person: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +55,15 @@ class Candidate:
     correction: Correction | None = None
 
 
-def find_candidates(lines: Sequence[Line], *, names: frozenset[str], episode: int) -> list[Candidate]:
+def find_candidates(
+    lines: Sequence[Line], *, names: frozenset[str], episode: int
+) -> list[Candidate]:
     """Return the candidates of one episode in the order they were said.
 
     `names` are the named people of the whole run: with exactly two of them "you"
     has a name.
     """
     return [c for line in lines for c in _from_line(line, names=names, episode=episode)]
-
-
-def people_in(lines: Sequence[Line]) -> frozenset[str]:
-    """Return the names of the people who speak; an assistant called so is none."""
-    spoken = (line.name for line in lines if line.role in {"user", "assistant"})
-    return frozenset(name for name in spoken if name and name.lower() not in ASSISTANT_NAMES)
-
-
-def identify_speaker(line: Line, *, names: frozenset[str], script: Script) -> Speaker:
-    """Return who speaks and who listens, in the words of the fact's language."""
-    user, assistant = ("用户", "助手") if script is Script.CHINESE else ("User", "Assistant")
-    named = bool(line.name) and line.name.lower() not in ASSISTANT_NAMES
-    if named or line.role == "user":
-        others = names - {line.name}
-        listener = next(iter(others)) if len(others) == 1 else "" if others else assistant
-        return Speaker(line.name if named else user, listener, True)
-    listener = next(iter(names)) if len(names) == 1 else "" if names else user
-    return Speaker(assistant, listener, False)
 
 
 def make_candidate(
@@ -122,7 +91,7 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     script = detect_script(text)
     speaker = identify_speaker(line, names=names, script=script)
     gist: list[tuple[float, str]] = []
-    company = _find_company(text, speaker.name)
+    company = find_company(text, speaker.name)
     sentences = split_sentences(text)
     for sentence in sentences:
         made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
@@ -130,7 +99,12 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
             yield made
             continue
         value, fact = _judge_sentence(
-            sentence, speaker=speaker, names=names, company=company, message=script, alone=len(sentences) == 1
+            sentence,
+            speaker=speaker,
+            names=names,
+            company=company,
+            message=script,
+            alone=len(sentences) == 1,
         )
         if not fact:
             continue
@@ -169,11 +143,19 @@ def _plain_candidate(
     if correction is None or own:
         return None
     fact = to_third_person(sentence, speaker=speaker.name) if not is_chinese else sentence
-    return make_candidate(fact, speaker=speaker.name, line=line, episode=episode, correction=correction)
+    return make_candidate(
+        fact, speaker=speaker.name, line=line, episode=episode, correction=correction
+    )
 
 
 def _judge_sentence(
-    sentence: str, *, speaker: Speaker, names: frozenset[str], company: str, message: Script, alone: bool
+    sentence: str,
+    *,
+    speaker: Speaker,
+    names: frozenset[str],
+    company: str,
+    message: Script,
+    alone: bool,
 ) -> tuple[float, str]:
     """Return how much a sentence tells and what it says in the third person; "" if too little.
 
@@ -231,7 +213,10 @@ def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) ->
     if script is Script.JAPANESE:
         said = re.sub(r"^(?:私|僕|俺|わたし|ぼく)(?:は|も)?、?", "", sentence)
         said = re.sub(r"私|僕|俺|わたし", speaker.name, said)
-        if re.search(r"(?:か|かな|ね？|の？)[。！]*$|^(?:こんにち|ありがと|よろしく|はい|そうです|なるほど)", said):
+        if re.search(
+            r"(?:か|かな|ね？|の？)[。！]*$|^(?:こんにち|ありがと|よろしく|はい|そうです|なるほど)",
+            said,
+        ):
             return 0.0, ""
         return words, f"{speaker.name}は{said}"[:MOST_CHARACTERS]
     return float(words), f"{speaker.name}: {_shorten(sentence)}"
@@ -287,9 +272,3 @@ def _shorten(fact: str) -> str:
     head = " ".join(words[:MOST_WORDS])
     joint = max(head.rfind(", "), head.rfind(" and "), head.rfind(" because "), head.rfind(" but "))
     return f"{head[:joint] if joint > len(head) // 2 else head}."
-
-
-def _find_company(text: str, name: str) -> str:
-    """Return whom "we" adds to the speaker, if the message says so: "their family"."""
-    match = COMPANY.search(text)
-    return f"their {match['who'].lower()}" if match else ""

@@ -10,44 +10,63 @@ from semantic.relations import Reading
 
 IDENTITY_SLOTS = frozenset({Slot.HOME, Slot.EMPLOYER, Slot.JOB, Slot.STATUS, Slot.AGE, Slot.COUNT})
 GOAL = re.compile(
-    r"\b(?:wants? to|would (?:love|like) to|plan(?:s|ning)?(?: on| to|\b)|hop(?:es?|ing) to|is going to|will|aims? to|dreams? of|"
-    r"goals?|is thinking (?:of|about)|is looking (?:to|for|forward|into)|can't wait|considering|intends? to|"
-    r"wishes|determined to|aspir\w+|working towards?|saving (?:up )?for|is excited to|is keen on|is trying to)\b|"
+    r"\b(?:wants? to|would (?:love|like) to|plan(?:s|ning)?(?: on| to|\b)|hop(?:es?|ing) to|is "
+    r"going to|will|aims? to|dreams? of|"
+    r"goals?|is thinking (?:of|about)|is looking (?:to|for|forward|into)|can't wait|considering|"
+    r"intends? to|"
+    r"wishes|determined to|aspir\w+|working towards?|saving (?:up )?for|is excited to|is keen "
+    r"on|is trying to)\b|"
     r"打算|计划|想要|希望|准备|梦想|目标|将要|想(?:去|学|当|做|买|成为)",
     re.IGNORECASE,
 )
 PREFERENCE = re.compile(
-    r"\b(?:loves?|likes?|enjoys?|prefers?|hates?|dislikes?|favou?rites?|can't stand|is a (?:big |huge )?fan|"
-    r"adores?|allergic|doesn't (?:like|enjoy)|is not a fan)\b|喜欢|讨厌|爱(?!人)|偏好|更喜|受不了|过敏",
+    r"\b(?:loves?|likes?|enjoys?|prefers?|hates?|dislikes?|favou?rites?|can't stand|is a (?:big "
+    r"|huge )?fan|"
+    r"adores?|allergic|doesn't (?:like|enjoy)|is not a fan)\b|喜欢|讨厌|爱(?!人)|偏好|更喜|"
+    r"受不了|过敏",
     re.IGNORECASE,
 )
 INTEREST = re.compile(
-    r"\b(?:hobb(?:y|ies)|interest(?:s|ed)? in|into|passion(?:ate)?|plays?|playing|reads?|reading|paints?|painting|pottery|"
-    r"cook(?:s|ing)?|bak(?:es?|ing)|hik(?:es?|ing)|music|games?|gaming|movies?|books?|photography|garden(?:s|ing)|"
-    r"yoga|danc(?:es?|ing)|collects?|draw(?:s|ing)?|guitar|piano|chess|follows|fascinated)\b|爱好|兴趣|感兴趣|着迷|在学",
+    r"\b(?:hobb(?:y|ies)|interest(?:s|ed)? in|into|passion(?:ate)?|plays?|playing|reads?|"
+    r"reading|paints?|painting|pottery|"
+    r"cook(?:s|ing)?|bak(?:es?|ing)|hik(?:es?|ing)|music|games?|gaming|movies?|books?|"
+    r"photography|garden(?:s|ing)|"
+    r"yoga|danc(?:es?|ing)|collects?|draw(?:s|ing)?|guitar|piano|chess|follows|fascinated)\b|"
+    r"爱好|兴趣|感兴趣|着迷|在学",
     re.IGNORECASE,
 )
 PERSONALITY = re.compile(
-    r"\b(?:is (?:\w+ )?(?:shy|anxious|patient|impatient|optimistic|pessimistic|stubborn|introvert\w*|extrovert\w*|"
-    r"organi[sz]ed|messy|curious|honest|sensitive|perfectionist|competitive|determined|easygoing|confident|"
-    r"ambitious|nervous|emotional|outgoing|quiet|calm|creative person)|values?|believes?|tends to|always tries|"
-    r"gets (?:nervous|anxious|angry)|cares? (?:deeply|about)|motivat\w+|feels?|finds?|appreciates?|is grateful|"
-    r"is thankful|is proud|matters to|means (?:a lot|so much))\b|性格|内向|外向|害羞|乐观|悲观|容易紧张|认真|急躁|觉得|相信",
+    r"\b(?:is (?:\w+ )?(?:shy|anxious|patient|impatient|optimistic|pessimistic|stubborn|"
+    r"introvert\w*|extrovert\w*|"
+    r"organi[sz]ed|messy|curious|honest|sensitive|perfectionist|competitive|determined|"
+    r"easygoing|confident|"
+    r"ambitious|nervous|emotional|outgoing|quiet|calm|creative person)|values?|believes?|tends "
+    r"to|always tries|"
+    r"gets (?:nervous|anxious|angry)|cares? (?:deeply|about)|motivat\w+|feels?|finds?|"
+    r"appreciates?|is grateful|"
+    r"is thankful|is proud|matters to|means (?:a lot|so much))\b|性格|内向|外向|害羞|乐观|悲观|"
+    r"容易紧张|认真|急躁|觉得|相信",
     re.IGNORECASE,
 )
 RELATIONSHIP = re.compile(
-    r"\b(?:husband|wife|kids?|child|children|son|daughter|mother|father|mom|mum|dad|parents?|brother|sister|"
-    r"famil(?:y|ies)|friends?|girlfriend|boyfriend|partner|colleagues?|fianc[eé]e?|grandma|grandpa|grandmother|"
-    r"grandfather|roommate|boss|team)\b|妈妈|爸爸|父母|妻子|丈夫|老公|老婆|女朋友|男朋友|朋友|同事|儿子|女儿|妹妹|姐姐|弟弟|哥哥|家人",
+    r"\b(?:husband|wife|kids?|child|children|son|daughter|mother|father|mom|mum|dad|parents?|"
+    r"brother|sister|"
+    r"famil(?:y|ies)|friends?|girlfriend|boyfriend|partner|colleagues?|fianc[eé]e?|grandma|"
+    r"grandpa|grandmother|"
+    r"grandfather|roommate|boss|team)\b|妈妈|爸爸|父母|妻子|丈夫|老公|老婆|女朋友|男朋友|朋友|"
+    r"同事|儿子|女儿|妹妹|姐姐|弟弟|哥哥|家人",
     re.IGNORECASE,
 )
 PAST = re.compile(
-    r"\b(?:was|were|had|went|got|took|made|started|finished|attended|visited|joined|met|bought|won|moved|\w+ed|"
+    r"\b(?:was|were|had|went|got|took|made|started|finished|attended|visited|joined|met|bought|"
+    r"won|moved|\w+ed|"
     r"has (?:been|\w+ed)|saw|ran|gave|found|lost|did|came|tried|learned|saw)\b|了|过",
 )
 IDENTITY = re.compile(
-    r"\b(?:name is|years old|lives? in|is from|was born|grew up|works? (?:as|at|for|in)|birthday|is (?:a|an) "
-    r"(?:single|married|trans\w*|native|citizen|student)|nationality|hometown|email|phone|speaks)\b|"
+    r"\b(?:name is|years old|lives? in|is from|was born|grew up|works? (?:as|at|for|in)|"
+    r"birthday|is (?:a|an) "
+    r"(?:single|married|trans\w*|native|citizen|student)|nationality|hometown|email|phone|"
+    r"speaks)\b|"
     r"名字|叫做|岁|住在|来自|出生|老家|职业|工作|生日|电话|毕业于",
     re.IGNORECASE,
 )

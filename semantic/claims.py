@@ -10,16 +10,18 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-import snowballstemmer
+import snowballstemmer  # type: ignore[import-untyped]
 
 from semantic.informative import STOP_WORDS
+from semantic.word_lists import split_words
 
 STEMMER = snowballstemmer.stemmer("english")
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]|\s")
 # Words that say that a value is new or old, and nothing about which value it is.
-CHANGE_WORDS = frozenset(
-    "now anymore any more longer no not never stopped quit gave given up used still already actually "
-    "currently recently finally just really instead again lately nowadays these days today".split()
+CHANGE_WORDS = split_words(
+    "now anymore any more longer no not never stopped quit gave given up used still already "
+    "actually "
+    "currently recently finally just really instead again lately nowadays these days today"
 )
 
 

@@ -6,172 +6,23 @@ import re
 from collections.abc import Iterator
 
 from semantic.claims import Claim, Slot, stems
-
-OCCUPATIONS = frozenset(
-    "accountant actor actress analyst architect artist baker banker barber barista bartender "
-    "biologist builder butcher carpenter cashier chef chemist cleaner clerk coach consultant cook "
-    "counselor counsellor dancer dentist designer developer director doctor driver economist editor "
-    "electrician engineer farmer firefighter fisherman florist freelancer gardener hairdresser "
-    "historian illustrator intern interpreter journalist judge lawyer lecturer librarian manager "
-    "mechanic midwife model musician nurse painter paramedic pharmacist photographer physicist "
-    "physiotherapist pilot plumber police postdoc principal professor programmer psychologist "
-    "receptionist researcher sailor salesman scientist secretary singer soldier student surgeon "
-    "tailor teacher technician therapist translator tutor vet veterinarian waiter waitress welder "
-    "writer retired unemployed".split()
+from semantic.english_patterns import (
+    ADVERB,
+    CALLED_OFF,
+    CHANGED,
+    CLAUSE_LEAD,
+    CLAUSE_SPLIT,
+    DATED_PAST,
+    ENDING,
+    INSTEAD_OF,
+    LIVED,
+    OCCUPATIONS,
+    OVER,
+    PERFECT_LIVED,
+    SIMPLE,
+    SUBJECT,
+    UNABATED,
 )
-ATTRIBUTES = (
-    r"(?:first |last |middle |pet |wifi |phone |email |home |shoe |shirt |blood |wedding |cat's |"
-    r"dog's |daughter's |son's |sister's |brother's |wife's |husband's |work |monthly |native )*"
-    r"(?:name|birthday|number|email|address|anniversary|size|type|weight|height|password|major|"
-    r"budget|nickname|timezone|salary|surname|language|rent|pronouns)"
-)
-WORKPLACE = (
-    r"an? (?:[\w-]+ ){0,2}?(?:startup|company|firm|bank|school|hospital|agency|studio|bakery|caf[eé]|restaurant|"
-    r"shop|store|university|factory|office|library|hotel|supermarket|clinic|kitchen|garage|lab)"
-)
-EVENTS = (
-    r"(?:wedding|appointment|meeting|flight|exam|interview|deadline|party|trip|concert|surgery|class|"
-    r"lesson|call|train|move|visit|presentation|graduation|recital|race|conference|dinner|lunch|test|"
-    r"session|checkup|due date|start date|vacation|holiday)"
-)
-SUBJECT = (
-    r"(?P<s>(?:[A-Z][\w.-]*(?: and others)?(?:'s (?:[a-z-]+ )?[a-z-]+)?|their (?:[a-z-]+ )?[a-z-]+|"
-    r"they|The user|The assistant))"
-)
-ADVERB = (
-    r"(?:(?:now|still|currently|also|really|just|recently|finally|actually|always|absolutely|"
-    r"truly|even|already|has|have|totally|definitely|especially|mostly|usually|since|only|"
-    r"officially|so|much|both) )*"
-)
-STOP = (
-    r"(?= (?:with|for|since|because|when|last|this|next|after|before|now|anymore|any more|these days|"
-    r"at all|but|so|too|yesterday|today|tomorrow|tonight|already|full-time|part-time|as well|again|lately|nowadays|in the|on the|every|while|if|than|from|until|"
-    r"instead|more|a lot|very much|right now|as|where|and|at the|by)\b|\s*[,.;!(]|$)"
-)
-# A dated past says nothing about today.
-DATED_PAST = re.compile(
-    r"\bin (?:19|20)\d\d\b|\byears? ago\b|\bwhen (?:\w+ )?(?:was|were)\b|\bas a (?:child|kid)\b|"
-    r"\bback in\b|\bfor a while\b",
-    re.IGNORECASE,
-)
-CHANGED = re.compile(
-    r"\b(?:now|actually|instead|these days|nowadays|lately|moved|rescheduled|postponed|changed|"
-    r"correction|pushed|no longer|any ?more|switched)\b",
-    re.IGNORECASE,
-)
-# A dislike that says only that a liking is over, and nothing worth a fact of its own.
-OVER = re.compile(r"\b(?:any ?more|no longer|stopped|used to|went off)\b", re.IGNORECASE)
-CLAUSE_SPLIT = re.compile(
-    r"[.;:]\s+|,?\s+\b(?:but|so|then|and now|and also)\s+|,\s+(?:and\s+)?|\s+-+\s+|"
-    r"\s+and\s+(?=(?:works|lives|is|has|loves|likes|hates|enjoys|prefers|moved|got|started|quit|joined|became|left|"
-    r"doesn't|no longer|plays|their|[A-Z][\w-]*(?:'s \w+)? (?:works|lives|is|has|loves|likes|hates|"
-    r"prefers|moved|got|doesn't))\b)"
-)
-CLAUSE_LEAD = re.compile(
-    r"^(?:(?:now|actually|currently|these days|recently|finally|also|lately|nowadays|and|but|so|"
-    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|as of \w+|"
-    r"after (?:\w+ ){1,3}?(?=(?-i:[A-Z]))|in the end|after all that)\b,?\s*)+",
-    re.IGNORECASE,
-)
-LIKES = (
-    r"(?:loves?|likes?|enjoys?|adores?|prefers?|is (?:really |so |very |super )?(?:into|fond of|crazy "
-    r"about|keen on)|is an? (?:really |big |huge |real )*(?:fan of)|fell in love with|started "
-    r"(?:liking|enjoying|loving))"
-)
-DISLIKES = (
-    r"(?:(?:doesn't|does not|don't|do not|didn't) (?:\w+ )?(?:like|love|enjoy|care for|prefer)|hates?|"
-    r"dislikes?|can't stand|cannot stand|can't bear|detests?|loathes?|(?:isn't|is not) (?:really |"
-    r"a (?:big |huge )?)?(?:into|fan of|fond of|keen on)|is (?:so )?(?:tired|sick) of|went off|"
-    r"stopped (?:liking|loving|enjoying)|no longer (?:likes?|loves?|enjoys?|prefers?)|used to "
-    r"(?:love|like|enjoy|adore|prefer|be into|be a fan of))"
-)
-NUMBER_WORD = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|no)"
-
-
-def _pattern(body: str) -> re.Pattern[str]:
-    return re.compile(rf"^{SUBJECT} {ADVERB}{body}")
-
-
-HOME = _pattern(
-    r"(?:lives?|(?:is|are|been) living|lived|resides?|(?:is|are) (?:now )?based|settled(?: down)?|"
-    r"moved(?: (?:back|over|house|home|away))?|relocated|is staying permanently)"
-    r"(?: (?:\w+ )?from [A-Z][\w' -]+?)?(?: \w+ly| alone| together| back)? (?:in|to|at) (?P<v>[A-Z][\w' .-]*?)" + STOP
-)
-LIVED = re.compile(r"\blived\b")
-PERFECT_LIVED = re.compile(r"\b(?:has|have) (?:\w+ )?lived\b")
-NO_HOME = _pattern(
-    r"(?:(?:doesn't|does not|don't) live|no longer lives?|moved (?:out|away)|lives? no longer)"
-    r"(?: (?:in|at|of|from) (?P<v>[A-Z][\w' .-]*?))?" + STOP
-)
-EMPLOYER = _pattern(
-    r"(?:works?|(?:is|been) (?:working|employed)|started (?:working|a (?:new )?job|work)?|got (?:a|the) "
-    r"(?:new )?job|joined|(?:took|accepted|landed|found|has) an? (?:new )?(?:job|position|role)|"
-    r"switched jobs?|moved|transferred|works? as an? [\w -]+?|is an? (?P<o>[\w -]+?))"
-    r"(?: (?:in|as) [\w -]+?)? ?(?:at|for|with|to|in(?= an? )|(?<=joined)) (?P<v>(?:the |an? )?(?:[\w-]+ (?:called|named) )?[A-Z][\w&' .-]*?|"
-    + WORKPLACE + r")" + STOP
-)
-JOB = _pattern(
-    r"(?:(?:works?|(?:is|been) working|started(?: working)?|got (?:a|the) (?:new )?job|(?:took|accepted|"
-    r"landed|found|has) an? (?:new )?(?:job|position|role)|switched jobs?|is employed) as|became|is|"
-    r"switched to being|trained as)(?: now)? (?:an? |the )?(?P<v>[A-Za-z][\w -]*?)"
-    r"(?= (?:at|for|in|and|who|that|of|this|last|since|when|yesterday|today|after|with|on|again|because|but)\b|\s*[,.;!(]| now\b| these days\b|$)"
-)
-NO_JOB = _pattern(
-    r"(?:(?:quit|left|lost|resigned from|retired from|was (?:laid off|fired) from) (?:their |the )?"
-    r"(?:\w+ )?(?:job|position|work|(?P<v>[A-Z][\w&' -]*?))|(?:(?:doesn't|does not) work|no longer works?|"
-    r"stopped working)(?: (?:at|for|as)(?: an?)? (?P<w>[\w&' -]+?))?|(?:was laid off|got fired|retired|"
-    r"got laid off|was fired|resigned))" + STOP
-)
-STATUS = _pattern(
-    r"(?:is|are|got|became|been)(?: now)? (?:happily )?(?P<v>single|married|engaged|divorced|separated|"
-    r"widowed|dating|in a relationship|seeing someone)\b"
-)
-PARTNER = _pattern(r"(?:has|is with|found) an? (?:new )?(?P<v>girlfriend|boyfriend|partner|fiancee?)\b")
-SPLIT = re.compile(
-    rf"^(?:[\w' -]+? and (?=[A-Z]))?{SUBJECT} {ADVERB}(?:(?:is|are|got) )?(?:broke up|broken up|split up|isn't (?:together|dating|engaged)|"
-    r"(?:is|are) (?:not|no longer) (?:together|dating|engaged|married)|called off the (?:engagement|wedding))"
-)
-LIKE = _pattern(rf"{LIKES} (?P<v>.+?)(?: (?P<than>to|over|rather than|more than|instead of) (?P<w>[\w' -]+?))?{STOP}")
-DISLIKE = _pattern(rf"{DISLIKES} (?P<v>.+?){STOP}")
-FAVORITE = re.compile(
-    r"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:all-time |new |absolute )*favou?rite (?P<k>[\w ]+?) "
-    rf"(?:is|are|has become|became|was)(?: now| actually)? (?P<v>[\w' -]+?){STOP}"
-)
-ATTRIBUTE = re.compile(
-    rf"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:new )?(?P<k>{ATTRIBUTES}) (?:is|are|changed to|has changed to|"
-    r"was changed to)(?: now| actually| in| on)* (?P<v>[^,;]+?)(?=\s*[,.;!(]?$|[,;(]| now\b)"
-)
-EVENT = re.compile(
-    rf"^(?:(?P<s>[A-Z][\w-]*|their)(?:'s)? |The |the )(?P<k>(?:[\w-]+ )??{EVENTS})(?: (?:with|at|to|for) [\w' ]+?)? "
-    r"(?:is|was|are|got|has been|will be|takes place)(?: now| actually| moved| rescheduled| postponed| pushed"
-    r"| back| changed| delayed| brought forward| been)* (?:on|to|at|in|until|for) (?P<v>[^,;]+?)(?=\s*[,.;!(]?$|[,;(])"
-)
-AGE = _pattern(r"(?:is|turned|just turned|is turning)(?: now)? (?P<v>\d{1,3}|twenty|thirty|forty|fifty|sixty)"
-               r"(?: years old| years of age|(?=\s*[,.;!(]|$| now| today| yesterday| last))")  # fmt: skip
-MEASURE = _pattern(r"(?P<k>weighs?|earns?)(?: now)? (?P<v>\d[\w,. ]*?)" + STOP)
-COUNT = _pattern(rf"(?:has|have|owns?|got)(?: now)? (?P<v>{NUMBER_WORD}) (?:\w+ )?(?P<k>cats?|dogs?|kids|child|children|"
-                 r"sons?|daughters?|siblings?|brothers?|sisters?|turtles|cars?|bikes?|pets|chickens|fish)\b")  # fmt: skip
-DIET = _pattern(
-    r"(?:is|went|became|turned|has been|been|eats)(?: now| fully)? (?:an? )?(?P<v>vegan|vegetarian|pescatarian|"
-    r"gluten-free|halal|kosher|meat again|meat)\b"
-)
-RULE = re.compile(r"^(?P<s>Assistant|The assistant) should (?P<n>not |never |avoid )?(?P<v>.+?)[.!]?$")
-ENDING = _pattern(
-    r"(?:(?:isn't|is not|aren't|are not|is no longer|are no longer) (?P<a>.+?)(?= any ?more|[.,;!(]|$)|"
-    r"no longer (?P<b>.+?)(?=[.,;!(]|$)|"
-    r"(?:doesn't|does not|don't|can't|cannot|won't|will not) (?P<c>.+?) any ?more|"
-    r"(?:stopped|quit|gave up|given up|dropped out of|dropped|is done with|cancell?ed|called off|sold|got rid "
-    r"of|lost interest in|returned|gave away|unsubscribed from|withdrew from|ended|closed|scrapped|"
-    r"abandoned|had to cancel|decided against|decided not to|won't be|is not going to|isn't going to|"
-    r"is never going to|had to call off|changed their mind about)"
-    r" (?P<d>.+?)(?= (?:because|since|so|last|yesterday|this|after|due)\b|[.,;!(]|$))"
-)
-
-CALLED_OFF = re.compile(
-    r"^(?:(?P<s>[A-Z][\w-]*|their)(?:'s)? |The )(?P<x>[\w' -]+?) (?:is|was|are|has been|got|had to be) "
-    r"(?:off|cancell?ed|called off|scrapped|not happening)\b"
-)
-INSTEAD_OF = re.compile(r"\binstead of (?:going to |to )?(?P<x>[\w' -]+?)(?=[.,;!(]|$)")
 
 
 def read_english_claims(fact: str) -> tuple[Claim, ...]:
@@ -218,12 +69,12 @@ def _clause_claims(text: str, owner: str, changed: bool) -> Iterator[Claim]:
         denied = bool(groups.get("n")) or not holds
         turned = OVER.search(text) is not None if denied and slot is Slot.STANCE else changed
         yield Claim(subject, slot, key, value, not denied, turned)
-        if slot is Slot.STANCE and groups.get("w"):
+        if slot is Slot.STANCE and groups.get("w") and "prefer" in text:
             yield Claim(subject, slot, "", stems(groups["w"]), False, changed)
         if slot in {Slot.STANCE, Slot.RULE}:
             return
     ending = ENDING.match(text)
-    if ending is not None:
+    if ending is not None and not UNABATED.search(text):
         gone = next((g for g in ending.group("a", "b", "c", "d") if g), "")
         yield Claim(normal_subject(ending["s"], owner), Slot.ENDING, "", stems(gone), False, True)
     if off := CALLED_OFF.match(text):
@@ -249,25 +100,3 @@ def _fits(slot: Slot, match: re.Match[str]) -> bool:
     if slot is Slot.STANCE and text.startswith(("We ", "Assistant should")):
         return False
     return slot is not Slot.HOME or " no longer " not in text
-
-
-SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
-    (Slot.RULE, RULE, True),
-    (Slot.ATTRIBUTE, FAVORITE, True),
-    (Slot.ATTRIBUTE, ATTRIBUTE, True),
-    (Slot.EVENT, EVENT, True),
-    (Slot.HOME, NO_HOME, False),
-    (Slot.HOME, HOME, True),
-    (Slot.JOB, NO_JOB, False),
-    (Slot.EMPLOYER, EMPLOYER, True),
-    (Slot.JOB, JOB, True),
-    (Slot.STATUS, SPLIT, False),
-    (Slot.STATUS, STATUS, True),
-    (Slot.STATUS, PARTNER, True),
-    (Slot.DIET, DIET, True),
-    (Slot.AGE, AGE, True),
-    (Slot.COUNT, COUNT, True),
-    (Slot.ATTRIBUTE, MEASURE, True),
-    (Slot.STANCE, DISLIKE, False),
-    (Slot.STANCE, LIKE, True),
-)

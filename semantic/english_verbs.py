@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-ADVERBS = frozenset(
+from semantic.word_lists import split_words
+
+ADVERBS = split_words(
     "also just always never still often sometimes even only already ever soon now then too kinda "
-    "sorta no longer not almost rarely seldom once both first again truly so".split()
+    "sorta no longer not almost rarely seldom once both first again truly so"
 )
 AUXILIARIES = {
     "am": "is",
@@ -22,22 +24,26 @@ AUXILIARIES = {
     "wanna": "wants to",
     "gonna": "is going to",
 }
-IRREGULAR_PASTS = frozenset(
+IRREGULAR_PASTS = split_words(
     "was were had did went got took made saw met bought found won came said told knew thought felt "
-    "became began kept left lost put read ran sat spoke spent stood taught wore wrote gave grew heard "
-    "held led paid sent set slept sold built broke brought caught chose cut drank drew drove ate fell "
+    "became began kept left lost put read ran sat spoke spent stood taught wore wrote gave grew "
+    "heard "
+    "held led paid sent set slept sold built broke brought caught chose cut drank drew drove "
+    "ate fell "
     "fought flew forgot forgave froze hid hit hurt laid let lent lay lit meant rode rang rose sang "
     "shook shot showed shut swam swore threw understood woke quit bet cost fed bred bled dealt dug "
     "crept sought stuck struck swept stole tore hung proved snuck learnt dreamt burnt used "
-    "reread redid undertook overcame withdrew bit blew".split()
+    "reread redid undertook overcame withdrew bit blew"
 )
-COMMON_BASES = frozenset(
-    "love like enjoy want need hope feel think go have do make try work know live play help believe "
-    "prefer hate find keep take get see look use spend volunteer teach study learn paint write read "
-    "run swim hike cook bake dance sing create care value plan dream wish miss appreciate".split()
+COMMON_BASES = split_words(
+    "love like enjoy want need hope feel think go have do make try work know live play help "
+    "believe "
+    "prefer hate find keep take get see look use spend volunteer teach study learn paint write "
+    "read "
+    "run swim hike cook bake dance sing create care value plan dream wish miss appreciate"
 )
-NEGATIVES = frozenset(
-    "can't couldn't won't wouldn't shouldn't didn't hadn't wasn't mustn't cannot mightn't".split()
+NEGATIVES = split_words(
+    "can't couldn't won't wouldn't shouldn't didn't hadn't wasn't mustn't cannot mightn't"
 )
 ES_ENDINGS = ("s", "x", "z", "ch", "sh", "o")
 

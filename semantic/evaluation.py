@@ -166,7 +166,12 @@ def _know(alias: str, proposal: Proposal, *, embed: Embed) -> KnownFact:
         category=proposal.category, fact=proposal.fact, keywords=proposal.keywords
     )
     return KnownFact(
-        alias, proposal.category, proposal.fact, proposal.keywords, proposal.valid_at, embed([text])[0]
+        alias,
+        proposal.category,
+        proposal.fact,
+        proposal.keywords,
+        proposal.valid_at,
+        embed([text])[0],
     )
 
 

@@ -5,36 +5,54 @@ from __future__ import annotations
 import re
 
 POLITE = re.compile(
-    r"^(?:(?:please|pls|and|also|so|but|hey|ok|okay|from now on|in (?:the )?future|going forward|for the future|"
-    r"next time|by the way|btw|can you|could you|would you|i'd like you to|i would like you to|i want you to|"
-    r"i need you to|you should|you must|you have to|you can|i'd prefer (?:it )?if you|try to|make sure (?:to|you|that you)|"
+    r"^(?:(?:please|pls|and|also|so|but|hey|ok|okay|from now on|in (?:the )?future|going "
+    r"forward|for the future|"
+    r"next time|by the way|btw|can you|could you|would you|i'd like you to|i would like you to|"
+    r"i want you to|"
+    r"i need you to|you should|you must|you have to|you can|i'd prefer (?:it )?if you|try to|"
+    r"make sure (?:to|you|that you)|"
     r"remember to|be sure to|just|kindly|try)\b[,:]?\s*)+",
     re.IGNORECASE,
 )
-NEVER = re.compile(r"^(?:don't(?: ever)?|do not(?: ever)?|never|stop|avoid|no more|no)\s+", re.IGNORECASE)
+NEVER = re.compile(
+    r"^(?:don't(?: ever)?|do not(?: ever)?|never|stop|avoid|no more|no)\s+", re.IGNORECASE
+)
 # A rule needs words of lasting: "please open the file" is a task of the moment.
 LASTING = re.compile(
-    r"\b(?:always|never|from now on|every time|whenever|in future|in the future|going forward|don't ever|"
+    r"\b(?:always|never|from now on|every time|whenever|in future|in the future|going forward|"
+    r"don't ever|"
     r"going on|any ?more|each time|by default)\b",
     re.IGNORECASE,
 )
 MANNER = re.compile(
-    r"^(?:answer|reply|respond|speak|talk|write|keep|use|be|call|address|avoid|include|add|give|explain|"
-    r"format|say|show|cite|ask|start|end|skip|remind|stick|refer|mention|apologi[sz]e|translate|check)\b",
+    r"^(?:answer|reply|respond|speak|talk|write|keep|use|be|call|address|avoid|include|add|give|"
+    r"explain|"
+    r"format|say|show|cite|ask|start|end|skip|remind|stick|refer|mention|apologi[sz]e|translate|"
+    r"check)\b",
     re.IGNORECASE,
 )
 ABOUT_ANSWERS = re.compile(
-    r"\b(?:emojis?|answers?|answering|repl(?:y|ies)|respond|responses?|sentences?|short|shorter|brief|concise|formal|informal|"
-    r"casual|tone|polite|honorifics?|bullet|bullets|jargon|markdown|language|english|french|german|spanish|"
-    r"chinese|japanese|metric|units|celsius|sources?|examples?|step by step|call me|exclamation|slang|"
+    r"\b(?:emojis?|answers?|answering|repl(?:y|ies)|respond|responses?|sentences?|short|shorter|"
+    r"brief|concise|formal|informal|"
+    r"casual|tone|polite|honorifics?|bullet|bullets|jargon|markdown|language|english|french|"
+    r"german|spanish|"
+    r"chinese|japanese|metric|units|celsius|sources?|examples?|step by step|call me|exclamation|"
+    r"slang|"
     r"apologi[sz]\w*|simple words|code comments|lists?|swear\w*|jokes?|details?)\b",
     re.IGNORECASE,
 )
 CALL_ME = re.compile(r"\b[Cc]all me ([A-Z][\w'-]*(?: [A-Z][\w'-]*)?)")
-CHINESE = re.compile(r"^(?:请|以后|今后|从现在起|麻烦|希望)?(?:你|您)?(?:以后|今后|都|能|可以|请)*(?P<rest>(?:不要|别|总是|一直|都|每次|叫我|称呼我|用|回答|说|尽量|务必|必须|记得|保持).+)")
+CHINESE = re.compile(
+    r"^(?:请|以后|今后|从现在起|麻烦|希望)?(?:你|您)?(?:以后|今后|都|能|可以|"
+    r"请)*(?P<rest>(?:不要|别|总是|一直|都|每次|叫我|称呼我|用|回答|说|尽量|务必|必须|记得|保持).+)"
+)
 CHINESE_CALL = re.compile(r"(?:叫|称呼)我(?:为|做)?(?P<name>[^，。！]{1,8})")
 CHINESE_CUE = re.compile(r"以后|今后|从现在起|总是|每次|不要|别|尽量|务必|叫我|称呼我|请用|保持")
-CHINESE_TOPIC = re.compile(r"回答|回复|表情|语气|简短|简洁|中文|英文|敬语|叫我|称呼|例子|说话|列表|术语|啰嗦|正式|markdown|字数|解释", re.I)
+CHINESE_TOPIC = re.compile(
+    r"回答|回复|表情|语气|简短|简洁|中文|英文|敬语|叫我|称呼|例子|说话|列表|术语|啰嗦|正式|"
+    r"markdown|字数|解释",
+    re.IGNORECASE,
+)
 
 
 def find_guideline(sentence: str, *, speaker: str, among_people: bool = False) -> str | None:
@@ -54,9 +72,16 @@ def find_guideline(sentence: str, *, speaker: str, among_people: bool = False) -
     wish = NEVER.sub("", bare) if negative else bare
     if negative is None and re.match(r"^always\s+", bare, re.IGNORECASE):
         asked, wish = True, re.sub(r"^always\s+", "", bare, flags=re.IGNORECASE)
-    wish = re.sub(r",?\s*(?:please|from now on|in (?:the )?future|going forward|any ?more)$", "", wish, flags=re.I)
+    wish = re.sub(
+        r",?\s*(?:please|from now on|in (?:the )?future|going forward|any ?more)$",
+        "",
+        wish,
+        flags=re.IGNORECASE,
+    )
     stem, whole = (re.sub(r"^(\w+?)ing\b", end, wish) for end in (r"\1", r"\1e"))
-    if not (asked or negative) or not (MANNER.match(wish) or MANNER.match(stem) or MANNER.match(whole)):
+    if not (asked or negative) or not (
+        MANNER.match(wish) or MANNER.match(stem) or MANNER.match(whole)
+    ):
         return None
     if not ((lasting and not among_people) or ABOUT_ANSWERS.search(wish)) or len(wish.split()) > 30:
         return None
@@ -87,4 +112,4 @@ def find_chinese_guideline(sentence: str, *, speaker: str) -> str | None:
         return None
     wish = match["rest"].replace("我", speaker)
     denied = re.match(r"^(?:不要|别)(?:再)?", wish)
-    return f"助手不应该{wish[denied.end():]}。" if denied else f"助手应该{wish}。"
+    return f"助手不应该{wish[denied.end() :]}。" if denied else f"助手应该{wish}。"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+from semantic.word_lists import split_words
+
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*|\d+")
 # Openings that carry no content: cut off before a sentence is judged or rewritten.
 FILLER_OPENING = re.compile(
-    r"^(?:(?:wow|woah|whoa|oh|ah|aw+|yeah|yep|yes|yup|no|nope|hey|hi|hello|well|ok|okay|so|and|but|also|"
+    r"^(?:(?:wow|woah|whoa|oh|ah|aw+|yeah|yep|yes|yup|no|nope|hey|hi|hello|well|ok|okay|so|and|"
+    r"but|also|"
     r"haha+|lol|man|thanks|thank you|thx|cool|great|awesome|nice|sure|right|absolutely|definitely|"
     r"totally|exactly|anyway|anyways|by the way|btw|you know|i mean|honestly|actually|"
     r"to be honest|of course|good question|plus|oh no|my god|gosh|hmm+|um+|uh+|like|guess what|"
@@ -17,16 +20,24 @@ FILLER_OPENING = re.compile(
     re.IGNORECASE,
 )
 THANKS_OR_PRAISE = re.compile(
-    r"\b(?:thanks|thank you|congrats|congratulations|good luck|take care|see you|see ya|talk (?:to you )?"
-    r"(?:soon|later)|bye|good (?:to see|to hear|job|morning|night|on you)|great to (?:see|hear)|nice to (?:see|hear)|"
-    r"glad (?:to hear|you|it|that)|happy (?:to hear|for you)|sorry to hear|sounds (?:like|great|good|"
+    r"\b(?:thanks|thank you|congrats|congratulations|good luck|take care|see you|see ya|talk "
+    r"(?:to you )?"
+    r"(?:soon|later)|bye|good (?:to see|to hear|job|morning|night|on you)|great to (?:see|hear)|"
+    r"nice to (?:see|hear)|"
+    r"glad (?:to hear|you|it|that)|happy (?:to hear|for you)|sorry to hear|sounds (?:like|great|"
+    r"good|"
     r"awesome|amazing|fun|interesting|delicious)|keep (?:it up|up|going|me posted)|let me know|"
-    r"appreciate (?:it|that|you|your)|proud of you|good for you|well done|way to go|can't wait to (?:hear|see "
+    r"appreciate (?:it|that|you|your)|proud of you|good for you|well done|way to go|can't wait "
+    r"to (?:hear|see "
     r"(?:it|what|how|you))|long time no|how are you|what's up|you're welcome|no problem|i agree|"
-    r"i (?:totally |completely |know|see|understand|get it|get that)(?: agree| understand| get it)?[.!,]?$|"
-    r"catch up|have (?:fun|a (?:great|good|nice))|you got this|believe in you|rooting for|cheer(?:ing)? you|"
-    r"i (?:can )?(?:imagine|bet)\b|^let's\b|excited to (?:see|hear)|here for you|got your back|hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
-    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|love (?:that|it|this)[!.]?$)",
+    r"i (?:totally |completely |know|see|understand|get it|get that)(?: agree| understand| get "
+    r"it)?[.!,]?$|"
+    r"catch up|have (?:fun|a (?:great|good|nice))|you got this|believe in you|rooting for|"
+    r"cheer(?:ing)? you|"
+    r"i (?:can )?(?:imagine|bet)\b|^let's\b|excited to (?:see|hear)|here for you|got your back|"
+    r"hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
+    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|love (?:that|it|"
+    r"this)[!.]?$)",
     re.IGNORECASE,
 )
 HYPOTHETICAL = re.compile(
@@ -34,32 +45,44 @@ HYPOTHETICAL = re.compile(
     r"\bi (?:might|may|could) (?!be\b)|\bi'd (?:probably|maybe)\b|\bi would (?:probably|maybe)\b",
     re.IGNORECASE,
 )
-FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|we're|we've|we'll|our|us)\b", re.I)
-FIRST_SUBJECT = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our)\b", re.I)
-SECOND_PERSON = re.compile(r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself|ya|u)\b", re.I)
+FIRST_PERSON = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|we're|we've|we'll|our|us)\b", re.IGNORECASE
+)
+FIRST_SUBJECT = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our)\b", re.IGNORECASE
+)
+SECOND_PERSON = re.compile(
+    r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself|ya|u)\b", re.IGNORECASE
+)
 VAGUE_OPENING = re.compile(
     r"^(?:it|it's|it'll|that|that's|this|these|those|they|they're|there|there's|he|he's|she|she's|"
     r"such|so|what|how|can't beat|nothing|just)\b",
     re.IGNORECASE,
 )
 TIME_OR_NUMBER = re.compile(
-    r"\d|\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week|weekend|month|year|monday|tuesday|"
+    r"\d|\b(?:yesterday|today|tomorrow|tonight|last|next|ago|week|weekend|month|year|monday|"
+    r"tuesday|"
     r"wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|"
     r"september|october|november|december|one|two|three|four|five|six|seven|ten)\b",
     re.IGNORECASE,
 )
-STOP_WORDS = frozenset(
-    "a an the and or but if then so to of in on at for with from by about as into over after before "
-    "i i'm i've i'd i'll my me mine myself we we're we've we'll our us ours you you're you've you'll "
-    "you'd your yours yourself he he's she she's it it's its they they're them their his her him this "
-    "that that's these those there there's here what what's which who how when where why is are was "
+STOP_WORDS = split_words(
+    "a an the and or but if then so to of in on at for with from by about as into over after "
+    "before "
+    "i i'm i've i'd i'll my me mine myself we we're we've we'll our us ours you you're you've "
+    "you'll "
+    "you'd your yours yourself he he's she she's it it's its they they're them their his her "
+    "him this "
+    "that that's these those there there's here what what's which who how when where why is are "
+    "was "
     "were be been being am do does did don't doesn't didn't have has had haven't can can't could "
-    "will won't would should not no yes just really very too also only even still much many lot lots "
+    "will won't would should not no yes just really very too also only even still much many lot "
+    "lots "
     "more most some any all every such like get got getting go going gonna make makes made thing "
     "things something anything everything stuff know think feel feels good great nice cool awesome "
     "amazing wonderful fantastic incredible super pretty quite sure definitely always never up out "
     "down off than because while one way bit kind sort im thats ive dont yeah wow oh well now us "
-    "let's let see look take new back truly totally absolutely actually".split()
+    "let's let see look take new back truly totally absolutely actually"
 )
 
 
@@ -85,7 +108,9 @@ def strip_filler(sentence: str, *, names: frozenset[str]) -> str:
 
 def content_words(text: str) -> list[str]:
     """Return the lower-cased words that carry meaning, in order, repeats kept."""
-    return [w for w in (m.lower() for m in WORD.findall(text)) if w not in STOP_WORDS and len(w) > 1]
+    return [
+        w for w in (m.lower() for m in WORD.findall(text)) if w not in STOP_WORDS and len(w) > 1
+    ]
 
 
 def is_question(sentence: str) -> bool:
@@ -101,7 +126,7 @@ def informativeness(sentence: str) -> float:
     """
     words = WORD.findall(sentence)
     content = set(content_words(sentence))
-    value = min(len(content), 8) * 0.5
+    value: float = min(len(content), 8) * 0.5
     if FIRST_SUBJECT.search(sentence):
         value += 1.5
     elif FIRST_PERSON.search(sentence):

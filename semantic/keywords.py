@@ -8,6 +8,7 @@ from semantic.english_verbs import COMMON_BASES, IRREGULAR_PASTS, conjugate
 from semantic.informative import STOP_WORDS
 from semantic.relations import ANCHOR
 from semantic.sentences import HAN
+from semantic.word_lists import split_words
 
 AT_MOST = 6
 TOKEN = re.compile(r"[A-Za-z][A-Za-z'-]*|\d+|[^\w\s]")
@@ -16,20 +17,27 @@ NOT_NOUNS = (
     | COMMON_BASES
     | IRREGULAR_PASTS
     | frozenset(conjugate(verb) for verb in COMMON_BASES)
-    | frozenset(
-        "has is does others someone everyone lately recently currently each other another last next "
-        "week year month day today yesterday tomorrow ago first second able important special excited happy proud "
-        "grateful thankful best better favorite beautiful own big small little old young same hard easy fun "
-        "full real long short being having doing trying using them themselves already during through without "
-        "between around until since again together often sometimes usually both few two three whole way "
-        "year-old times time months years weeks days life person people one's her's should assistant".split()
+    | split_words(
+        "has is does others someone everyone lately recently currently each other another last "
+        "next "
+        "week year month day today yesterday tomorrow ago first second able important special "
+        "excited happy proud "
+        "grateful thankful best better favorite beautiful own big small little old young same "
+        "hard easy fun "
+        "full real long short being having doing trying using them themselves already during "
+        "through without "
+        "between around until since again together often sometimes usually both few two three "
+        "whole way "
+        "year-old times time months years weeks days life person people one's her's should "
+        "assistant"
     )
 )
-BEFORE_NOUN = frozenset("a an the their of in to for with from about on at some new this and or".split())
+BEFORE_NOUN = split_words("a an the their of in to for with from about on at some new this and or")
 # Suffixes that end verbs, adverbs and adjectives far more often than nouns.
 NOT_NOUN_ENDING = re.compile(r"(?:ly|ed|ful|ous|able|ible|ive|ish|n't|less)$")
 CHINESE_GAP = re.compile(
-    r"[^\u3400-\u9fffA-Za-z0-9]|的|了|在|是|和|跟|与|也|都|就|把|被|对|从|到|给|很|不|没|这|那|有|去|来|要|会|能|想|"
+    r"[^\u3400-\u9fffA-Za-z0-9]|的|了|在|是|和|跟|与|也|都|就|把|被|对|从|到|给|很|不|没|这|那|"
+    r"有|去|来|要|会|能|想|"
     r"说|做|一个|一只|现在|已经|最近|喜欢|住|更|最|还|自己|为|每天|经常|以前|上个月|搬|其他人"
 )
 

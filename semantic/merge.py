@@ -8,70 +8,126 @@ from semantic.claims import stems
 from semantic.informative import STOP_WORDS
 from semantic.relations import ANCHOR
 from semantic.sentences import HAN
+from semantic.word_lists import split_words
 
 MERGE_COSINE = 0.95
 """Source: the specification's DEDUPE_THRESHOLD; we also ask that the details agree."""
 
 NUMBER_WORDS = {
-    **{w: str(i) for i, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )},
-    "once": "1", "twice": "2", "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5",
-    "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "thousand": "1000",
-    "half": "0.5", "double": "2", "no": "0",
-}  # fmt: skip
+    word: line.split()[0]
+    for line in [
+        "0 zero no",
+        "0.5 half",
+        "1 one once first",
+        "2 two twice second double",
+        "3 three third",
+        "4 four fourth",
+        "5 five fifth",
+        "6 six",
+        "7 seven",
+        "8 eight",
+        "9 nine",
+        "10 ten",
+        "11 eleven",
+        "12 twelve",
+        "13 thirteen",
+        "14 fourteen",
+        "15 fifteen",
+        "16 sixteen",
+        "17 seventeen",
+        "18 eighteen",
+        "19 nineteen",
+        "20 twenty",
+        "30 thirty",
+        "40 forty",
+        "50 fifty",
+        "60 sixty",
+        "100 hundred",
+        "1000 thousand ",
+    ]
+    for word in line.split()[1:]
+}
 CHINESE_DIGITS = {c: str(i) for i, c in enumerate("零一二三四五六七八九十")} | {"两": "2"}
-CHINESE_NUMBER = re.compile(r"[零一二两三四五六七八九十百千万]+(?=[个只条辆位岁年月日号点次名家台本杯天周口])")
+CHINESE_NUMBER = re.compile(
+    r"[零一二两三四五六七八九十百千万]+(?=[个只条辆位岁年月日号点次名家台本杯天周口])"
+)
 ONE_OF_A_KIND = re.compile(r"一[名个位]")
-MONTHS = "january february march april may june july august september october november december".split()
-DATE_WORDS = frozenset(
+# Not "may", which is a verb more often.
+DATE_WORDS = split_words(
     "monday tuesday wednesday thursday friday saturday sunday yesterday today tomorrow tonight "
-    "morning afternoon evening night noon midnight weekend weekday spring summer autumn fall winter "
-    "last next this ago week month year daily weekly monthly yearly day hour am pm before after "
-    "start started end ended".split()
-) | (frozenset(MONTHS) - {"may"})
+    "morning afternoon evening night noon midnight weekend weekday spring summer autumn fall "
+    "winter last next this ago week month year daily weekly monthly yearly day hour am pm "
+    "before after start started end ended january february march april june july august "
+    "september october november december"
+)
 CHINESE_DATES = re.compile(
-    r"昨天|今天|明天|后天|前天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|(?:周|星期|礼拜)[一二三四五六日天]|春天|夏天|秋天|冬天|早上|晚上|下午|上午|中午|周末"
+    r"昨天|今天|明天|后天|前天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|(?:周|星期|"
+    r"礼拜)[一二三四五六日天]|春天|夏天|秋天|冬天|早上|晚上|下午|上午|中午|周末"
 )
 NEGATION = re.compile(
-    r"\b(?:not|never|no longer|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|hadn't|"
-    r"can't|cannot|couldn't|won't|wouldn't|shouldn't|without|stopped|quit|hates?|dislikes?|refuses?|"
-    r"avoids?|none|nobody|nothing|neither|nor|against|gave up|cancell?ed|lost|left|unable|rarely|seldom|"
+    r"\b(?:not|never|no longer|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|"
+    r"hadn't|"
+    r"can't|cannot|couldn't|won't|wouldn't|shouldn't|without|stopped|quit|hates?|dislikes?|"
+    r"refuses?|"
+    r"avoids?|none|nobody|nothing|neither|nor|against|gave up|cancell?ed|lost|left|unable|"
+    r"rarely|seldom|"
     r"used to|allergic)\b|不|没|别|讨厌|取消|放弃|戒|辞|以前|曾经",
     re.IGNORECASE,
 )
 OPPOSITES = tuple(
-    (re.compile(rf"\b(?:{a})\b", re.I), re.compile(rf"\b(?:{b})\b", re.I))
+    (re.compile(rf"\b(?:{a})\b", re.IGNORECASE), re.compile(rf"\b(?:{b})\b", re.IGNORECASE))
     for a, b in (
-        ("before", "after"), ("with", "without"), ("older|elder", "younger"), ("left", "right"),
-        ("morning", "evening"), ("early", "late"), ("buy|bought|buys", "sell|sold|sells"), ("start\\w*|began", "stop\\w*|finish\\w*|end\\w*"),
-        ("brother", "sister"), ("mother|mom|mum", "father|dad"), ("son", "daughter"), ("husband", "wife"),
-        ("uncle", "aunt"), ("boyfriend", "girlfriend"), ("won|wins", "lost|loses"), ("more", "less"),
-        ("always", "sometimes|rarely"), ("borrow\\w*", "lend|lent|lends"), ("hot", "cold|iced"),
-        ("black", "white"), ("red", "blue|green"), ("short", "long"), ("small", "big|large"),
-        ("plans|wants|hopes|is going", "has|did|went|finished|completed"), ("north\\w*", "south\\w*"),
-        ("east\\w*", "west\\w*"), ("arriv\\w*", "leav\\w*|depart\\w*"), ("moved to", "moved from"),
-        ("taught|teaches", "learned|learns|studies"), ("single", "married"), ("increase\\w*", "decrease\\w*"),
+        ("before", "after"),
+        ("with", "without"),
+        ("older|elder", "younger"),
+        ("left", "right"),
+        ("morning", "evening"),
+        ("early", "late"),
+        ("buy|bought|buys", "sell|sold|sells"),
+        (r"start\w*|began", r"stop\w*|finish\w*|end\w*"),
+        ("brother", "sister"),
+        ("mother|mom|mum", "father|dad"),
+        ("son", "daughter"),
+        ("husband", "wife"),
+        ("uncle", "aunt"),
+        ("boyfriend", "girlfriend"),
+        ("won|wins", "lost|loses"),
+        ("more", "less"),
+        ("always", "sometimes|rarely"),
+        (r"borrow\w*", "lend|lent|lends"),
+        ("hot", "cold|iced"),
+        ("black", "white"),
+        ("red", "blue|green"),
+        ("short", "long"),
+        ("small", "big|large"),
+        ("plans|wants|hopes|is going", "has|did|went|finished|completed"),
+        (r"north\w*", r"south\w*"),
+        (r"east\w*", r"west\w*"),
+        (r"arriv\w*", r"leav\w*|depart\w*"),
+        ("moved to", "moved from"),
+        ("taught|teaches", "learned|learns|studies"),
+        ("single", "married"),
+        (r"increase\w*", r"decrease\w*"),
     )
-)  # fmt: skip
+)
 CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'-]*")
 FIRST_WORD = re.compile(r"^[A-Z][\w-]*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 # Their presence on one side only changes nothing worth two facts.
 SPELLINGS = {"favourite": "favorite", "colour": "color", "mum": "mom", "neighbour": "neighbor"}
-SOFT_WORDS = frozenset(
-    stem for word in (
-        "really very quite just now currently already also a lot much so truly totally always still "
-        "absolutely together is are was has have been being finally definitely both"
-    ).split() for stem in stems(word)
-)  # fmt: skip
+SOFT_WORDS = stems(
+    "really very quite just now currently already also much so truly totally always still "
+    "absolutely together is are was has have been being user finally definitely both"
+)
 SOFT_CHARACTERS = frozenset("的了吗呢吧啊着过在很真现正都也就太非常已经名个位是一")
-DIRECTIONS = frozenset("for with without against from about".split())
+DIRECTIONS = split_words("for with without against from about")
 ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
 PAIR_OF_NAMES = re.compile(r"\b([A-Z][\w-]*) and ([A-Z][\w-]*)\b")
-COMPOUND = re.compile(r"\b(twenty|thirty|forty|fifty|sixty)-(one|two|three|four|five|six|seven|eight|nine)\b", re.I)
+COMPOUND = re.compile(
+    r"\b(twenty|thirty|forty|fifty|sixty)-(one|two|three|four|five|six|seven|eight|nine)\b",
+    re.IGNORECASE,
+)
 MOST_EXTRA_STEMS = 1
 
 

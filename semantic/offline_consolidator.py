@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from episodic.engines import Vectors
-from semantic.candidates import Candidate, find_candidates, make_candidate, people_in
+from semantic.candidates import Candidate, find_candidates, make_candidate
 from semantic.claims import Slot
 from semantic.corrections import mend_fact
 from semantic.engines import (
@@ -22,6 +22,7 @@ from semantic.engines import (
 )
 from semantic.merge import details_agree, is_same_fact
 from semantic.relations import Reading, Relation, compare_claims, read_fact
+from semantic.speakers import people_in
 
 ENGINE = "offline"
 OVERTAKING = frozenset({Relation.REPLACES, Relation.ENDS})
@@ -64,9 +65,7 @@ class Run:
     def hold(self, candidate: Candidate, vector: Vectors) -> None:
         """Make the latest proposal comparable for the sentences that follow."""
         alias = f"P{len(self.proposals) - 1}"
-        self.held.append(
-            Held(alias, candidate.category, candidate.fact, candidate.reading, vector)
-        )
+        self.held.append(Held(alias, candidate.category, candidate.fact, candidate.reading, vector))
 
 
 class OfflineConsolidator:

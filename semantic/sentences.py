@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from semantic.word_lists import split_words
+
 
 class Script(StrEnum):
     """How a sentence has to be rewritten; OTHER is any language we have no rules for."""
@@ -30,16 +32,20 @@ ABBREVIATION = re.compile(
     r"|\b[A-Z]\.$",
     re.IGNORECASE,
 )
-SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|\n+|(?<=[。！？!?])(?=[^\s。！？!?”」])|\s+--?\s+|;\s+")
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…])[\"'”’)]*\s+|\n+|(?<=[。！？!?])(?=[^\s。！？!?”」])|\s+--?\s+|;\s+"
+)
 QUOTED_BLOCK = re.compile(r"```.*?```|^>.*?$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"https?://\S+")
 HAN = re.compile(r"[\u3400-\u9fff]")
 KANA = re.compile(r"[\u3040-\u30ff]")
 LATIN_WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
-ENGLISH_FUNCTION_WORDS = frozenset(
-    "i i'm i've i'd i'll my me we our us you your the a an and or but to of in on at for with is are "
-    "was were be been it it's that this not don't do did have has had from by as he she they his her "
-    "their will would can could should please never always about just so".split()
+ENGLISH_FUNCTION_WORDS = split_words(
+    "i i'm i've i'd i'll my me we our us you your the a an and or but to of in on at for with "
+    "is are "
+    "was were be been it it's that this not don't do did have has had from by as he she they "
+    "his her "
+    "their will would can could should please never always about just so"
 )
 
 
@@ -50,7 +56,7 @@ def split_captions(content: str) -> tuple[str, list[str]]:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of one message in order, stripped; code and quoted lines are left out."""
+    """Return the sentences of one message in order; code and quoted lines are left out."""
     plain = LINK.sub("", QUOTED_BLOCK.sub("\n", text)).replace("’", "'")
     sentences: list[str] = []
     for piece in SENTENCE_END.split(plain):

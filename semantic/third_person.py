@@ -13,23 +13,31 @@ from semantic.english_verbs import (
     conjugate,
     negate_contraction,
 )
+from semantic.word_lists import split_words
 
 TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*|\s+|[^\sA-Za-z]+")
 # "I'd" is "had" before these, else "would".
-HAD_AFTER = frozenset("been better already never just had gone".split())
-INVERTED = frozenset("am was do did have had can could will would should".split())
+HAD_AFTER = split_words("been better already never just had gone")
+INVERTED = split_words("am was do did have had can could will would should")
 SUBJECTLESS = (
-    (re.compile(r"^(?:gonna|going to)\s+", re.I), "is going to "),
-    (re.compile(r"^(?:gotta)\s+", re.I), "has to "),
-    (re.compile(r"^(?:been)\s+", re.I), "has been "),
-    (re.compile(r"^(?:can't wait)\b", re.I), "can't wait"),
+    (re.compile(r"^(?:gonna|going to)\s+", re.IGNORECASE), "is going to "),
+    (re.compile(r"^(?:gotta)\s+", re.IGNORECASE), "has to "),
+    (
+        re.compile(
+            r"^been\s+(?!a (?:while|few|long|minute)|so long|too long|ages|forever|weeks|months|"
+            r"\d)",
+            re.IGNORECASE,
+        ),
+        "has been ",
+    ),
+    (re.compile(r"^(?:can't wait)\b", re.IGNORECASE), "can't wait"),
     (
         re.compile(
             r"^((?:so |really |super |also |still |just |currently )*)"
             r"(thinking|looking|planning|working|trying|hoping|feeling|getting|heading|starting|"
             r"loving|enjoying|glad|happy|excited|proud|stoked|thrilled|grateful|thankful|sorry|"
             r"off|sure|ready|keen)\s+(?=\w)",
-            re.I,
+            re.IGNORECASE,
         ),
         r"is \1\2 ",
     ),
@@ -39,12 +47,15 @@ SUBJECTLESS = (
             r"(got|went|had|took|started|finished|made|saw|met|bought|found|won|moved|came|read|"
             r"signed|tried|joined|visited|did|watched|signed|lost|decided|wrote|spent|quit|began)"
             r"\s+(?=\w)",
-            re.I,
+            re.IGNORECASE,
         ),
         r"\1\2 ",
     ),
     (
-        re.compile(r"^((?:really |also |definitely )*)(love|like|enjoy|hope|wish|need|want)\s+(?=\w)", re.I),
+        re.compile(
+            r"^((?:really |also |definitely )*)(love|like|enjoy|hope|wish|need|want)\s+(?=\w)",
+            re.IGNORECASE,
+        ),
         None,
     ),
 )
@@ -112,7 +123,12 @@ def _put_first_person(
 ) -> bool:
     """Write a first-person word; False where `word` is none."""
     if word == "i" or word.startswith("i'"):
-        if word == "i" and tokens[index] == "i" and index + 1 < len(tokens) and tokens[index + 1] == ".":
+        if (
+            word == "i"
+            and tokens[index] == "i"
+            and index + 1 < len(tokens)
+            and tokens[index + 1] == "."
+        ):
             return False
         _put_i(clause, tokens, index, word, speaker)
     elif word == "my":
@@ -123,7 +139,9 @@ def _put_first_person(
         clause.named = True
     elif word == "we" or word.startswith("we'"):
         group = f"{speaker} and {others}"
-        ending = {"we're": " are", "we've": " have", "we'll": " will", "we'd": " would"}.get(word, "")
+        ending = {"we're": " are", "we've": " have", "we'll": " will", "we'd": " would"}.get(
+            word, ""
+        )
         clause.say(("they" if clause.subject == "we" and clause.named else group) + ending)
         clause.named, clause.subject, clause.awaits_verb = True, "we", False
         clause.third_person = False
@@ -186,7 +204,9 @@ def _put_second_person(
     clause: Clause, tokens: list[str], index: int, word: str, listener: str
 ) -> bool:
     """Write a word that addresses the listener; False where `word` is none."""
-    if word in {"you", "u", "ya"} or (word.startswith("you'") and word[3:] in {"'re", "'ve", "'ll", "'d"}):
+    if word in {"you", "u", "ya"} or (
+        word.startswith("you'") and word[3:] in {"'re", "'ve", "'ll", "'d"}
+    ):
         ending = {"'re": " is", "'ve": " has", "'ll": " will", "'d": " would"}.get(word[3:], "")
         before = _words_before(tokens, index)
         if before and before[-1] in {"are", "do", "have", "were"}:
@@ -195,9 +215,7 @@ def _put_second_person(
             clause.say(listener + ending)
         clause.subject, clause.third_person = "you", False
         clause.awaits_verb = not ending and _starts_clause(before)
-    elif word in {"your", "ur"}:
-        clause.say(possessive(listener))
-    elif word == "yours":
+    elif word in {"your", "ur", "yours"}:
         clause.say(possessive(listener))
     elif word == "yourself":
         clause.say("themselves")
@@ -220,7 +238,9 @@ def _put_verb_or_word(clause: Clause, tokens: list[str], index: int, token: str)
         if negate_contraction(word) is not None:
             clause.say(negate_contraction(word) or token)
             return
-        if word in IRREGULAR_PASTS or word.endswith("ed") and word not in {"need", "feed", "heed"}:
+        if word in IRREGULAR_PASTS or (
+            word.endswith("ed") and word not in {"need", "feed", "heed"}
+        ):
             clause.say(token)
             return
         if word in {"will", "can", "could", "would", "should", "might", "may", "must", "to"}:
@@ -255,7 +275,9 @@ def _starts_clause(before: list[str]) -> bool:
 
 def _names_a_person(before: list[str]) -> bool:
     """Whether the words so far are only a companion: "my husband" and I."""
-    return 0 < len(before) <= 3 and not any(w in AUXILIARIES or w in IRREGULAR_PASTS for w in before)
+    return 0 < len(before) <= 3 and not any(
+        w in AUXILIARIES or w in IRREGULAR_PASTS for w in before
+    )
 
 
 def _tidy(text: str) -> str:
