@@ -109,11 +109,15 @@ class ServedEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Ratings by alias; an alias left out is not rated. `degraded` as in a segmentation."""
+    """Ratings by alias; an alias left out is not rated. `degraded` as in a segmentation.
+
+    `ignored` counts answers that named no served episode or no known rating.
+    """
 
     ratings: dict[str, Rating]
     engine: str
     degraded: bool = False
+    ignored: int = 0
 
 
 class Reviewer(Protocol):

@@ -147,12 +147,7 @@ def request_flush(*, conversation: Conversation) -> Job:
         locked = queries.lock_conversation(
             tenant=conversation.tenant, conversation_id=conversation.id
         )
-        return enqueue(
-            tenant=locked.tenant,
-            kind=Kind.FLUSH,
-            scope=locked.id,
-            input={"through_seq": locked.next_seq - 1},
-        )
+        return enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=locked.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,9 +126,7 @@ def _print_month(months: int, match: re.Match[str]) -> str:
     """`months` counts from year 0."""
     year, month = divmod(months, 12)
     date(year, month + 1, 1)
-    return (
-        f"{year}年{month + 1}月" if _is_cjk(match[0][-1]) else f"{MONTHS[month]} {year}"
-    )
+    return f"{year}年{month + 1}月" if _is_cjk(match[0][-1]) else f"{MONTHS[month]} {year}"
 
 
 def _print_year(year: int, match: re.Match[str]) -> str:
@@ -254,11 +252,7 @@ def _cjk_year_month(years: int) -> Anchor:
     def anchor(match: re.Match[str], at: date) -> str:
         word = match["month"]
         ones = word.rpartition("十")[2]
-        month = (
-            int(word)
-            if word.isdigit()
-            else (NUMBERS.get(ones, 0) + 10 * ("十" in word))
-        )
+        month = int(word) if word.isdigit() else (NUMBERS.get(ones, 0) + 10 * ("十" in word))
         return _print_month((at.year + years) * 12 + month - 1, match)
 
     return anchor

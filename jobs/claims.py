@@ -47,6 +47,7 @@ class Claim:
     scope: uuid.UUID
     input: dict[str, Any]
     attempts: int
+    transient_failures: int
     token: uuid.UUID
 
 
@@ -73,6 +74,7 @@ def claim(job_id: uuid.UUID) -> Claim | None:
         scope=job.scope,
         input=job.input,
         attempts=job.attempts,
+        transient_failures=job.transient_failures,
         token=token,
     )
 
@@ -133,19 +135,20 @@ def _released() -> dict[str, Any]:
     return {"lease_token": None, "lease_until": None}
 
 
-def release(claim: Claim, *, error: BaseException, after: timedelta, counts: bool) -> None:
-    """Give a failed job back, to run again `after` a while; nothing if the lease is lost.
+def release(claim: Claim, *, error: BaseException, after: timedelta, counts: bool) -> bool:
+    """Give a failed job back, to run again `after` a while; return whether it died.
 
     With `counts` the attempt is used up: after `MAX_ATTEMPTS` the job is dead. Without,
-    something outside was away, and waiting for it costs no attempt.
+    something outside was away, and waiting for it costs no attempt. Where the lease is
+    lost nothing happens: the job is another's.
     """
     held = Job.objects.of(claim.tenant).filter(
         id=claim.job_id, state=State.RUNNING, lease_token=claim.token
     )
     name = type(error).__name__
     if counts and claim.attempts >= MAX_ATTEMPTS:
-        held.update(state=State.DEAD, finished_at=Now(), error_class=name, **_released())
-        return
+        died = held.update(state=State.DEAD, finished_at=Now(), error_class=name, **_released())
+        return died == 1
     waits: dict[str, Any] = {"state": State.READY, "run_after": Now() + after, **_released()}
     if _has_ready_twin(claim):
         # Only one may be ready: ours keeps its place, under a token that nobody has.
@@ -156,6 +159,7 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, counts: boo
         attempts=F("attempts") - (0 if counts else 1),
         **waits,
     )
+    return False
 
 
 def _has_ready_twin(claim: Claim) -> bool:

@@ -140,6 +140,7 @@ INSTALLED_APPS = [
     "episodic",
     "semantic",
     "retrieval",
+    "operations",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

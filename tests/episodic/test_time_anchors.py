@@ -42,9 +42,7 @@ def test_an_english_phrase_is_followed_by_its_date(said: str, anchored: str) -> 
         ("昨日は雨でした", "昨日(2023年7月5日)は雨でした"),
     ],
 )
-def test_a_chinese_or_japanese_phrase_is_followed_by_its_date(
-    said: str, anchored: str
-) -> None:
+def test_a_chinese_or_japanese_phrase_is_followed_by_its_date(said: str, anchored: str) -> None:
     assert anchor_times(said, at=THURSDAY) == anchored
 
 
@@ -65,10 +63,7 @@ def test_a_phrase_that_cannot_be_placed_is_left_alone(said: str) -> None:
 
 
 def test_an_ambiguous_weekday_prints_both_days() -> None:
-    assert (
-        anchor_times("next Friday", at=THURSDAY)
-        == "next Friday (7 July 2023 or 14 July 2023)"
-    )
+    assert anchor_times("next Friday", at=THURSDAY) == "next Friday (7 July 2023 or 14 July 2023)"
 
 
 def test_a_count_of_weeks_is_a_date_only_when_it_lies_ahead() -> None:
@@ -87,6 +82,4 @@ def test_a_week_that_crosses_a_year_prints_both_years() -> None:
 
 
 def test_a_day_that_the_month_does_not_have_is_left_alone() -> None:
-    assert anchor_times("下个月31号", at=datetime(2023, 5, 1, tzinfo=UTC)).startswith(
-        "下个月"
-    )
+    assert anchor_times("下个月31号", at=datetime(2023, 5, 1, tzinfo=UTC)).startswith("下个月")

@@ -1,0 +1,356 @@
+"""Posting messages, and listing messages and episodes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic import queries, services
+from episodic.models import Episode, Message, Role
+from episodic.services import IdempotencyKey, NewMessage, Posted
+from memoryproject.errors import NotFound, Problem, TooLarge
+from memoryproject.fields import ContentField, IdField, MomentField, Strict, TextField, say_moment
+from memoryproject.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField, page_schema
+from memoryproject.pages import take_page
+from memoryproject.tenancy.models import Scope
+from memoryproject.views import KeyedView
+
+IDEMPOTENCY_HEADER = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Send the same key again after a lost answer: nothing is stored twice.",
+)
+
+
+class MessageInput(Strict):
+    """One message, as an agent posts it."""
+
+    role = serializers.ChoiceField(choices=Role.choices, help_text="Who speaks.")
+    content = ContentField(help_text="What was said, up to 64 KiB; stored unchanged.")
+    timestamp = MomentField(
+        required=False, help_text="When it was said. ISO 8601 or ms since 1970; default: now."
+    )
+    name = TextField(
+        required=False, max_length=200, help_text="The speaker's name; facts will use it."
+    )
+    metadata = serializers.DictField(
+        required=False, help_text="Anything of yours; returned untouched."
+    )
+
+    def to_internal_value(self, value: Any) -> Any:
+        if isinstance(value, dict) and not isinstance(value.get("role", ""), str):
+            raise serializers.ValidationError({"role": ["This must be text."]})
+        return super().to_internal_value(value)
+
+
+class AddMessageInput(Strict):
+    """The body of `add_message`."""
+
+    conversation_id = IdField(help_text="Any UUID of yours; the conversation starts with it.")
+    message = MessageInput()
+
+
+class AddMessagesInput(Strict):
+    """The body of `add_messages`."""
+
+    conversation_id = IdField(help_text="Any UUID of yours; the conversation starts with it.")
+    messages = MessageInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
+
+    def to_internal_value(self, value: Any) -> Any:
+        given = value.get("messages") if isinstance(value, dict) else None
+        if isinstance(given, list) and len(given) > settings.MAX_BATCH:
+            raise TooLarge(f"A batch holds at most {settings.MAX_BATCH} messages.")
+        return super().to_internal_value(value)
+
+
+class StoredMessage(serializers.Serializer[Any]):
+    """Where a message was stored."""
+
+    message_id = serializers.UUIDField()
+    seq = serializers.IntegerField(help_text="Its place in the conversation: 1, 2, 3, …")
+
+
+class AddMessageOutput(StoredMessage):
+    """The answer of `add_message`."""
+
+    conversation_id = serializers.UUIDField()
+    pending = serializers.IntegerField(help_text="Messages not in an episode yet, this included.")
+
+
+class AddMessagesOutput(serializers.Serializer[Any]):
+    """The answer of `add_messages`."""
+
+    conversation_id = serializers.UUIDField()
+    messages = StoredMessage(many=True)
+    pending = serializers.IntegerField(help_text="Messages not in an episode yet.")
+
+
+class AddMessage(KeyedView):
+    """Stores one message."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="add_message",
+        parameters=[IDEMPOTENCY_HEADER],
+        request=AddMessageInput,
+        responses={201: AddMessageOutput, 200: AddMessageOutput},
+        description="Stores one message at once; episodes and facts follow in the background. "
+        "A replay under the same Idempotency-Key answers 200 with the first answer.",
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read(AddMessageInput)
+        posted = post_messages(self, given["conversation_id"], [given["message"]])
+        body = {
+            "conversation_id": str(given["conversation_id"]),
+            **_place(posted.messages[0]),
+            "pending": posted.pending,
+        }
+        return _answer(posted, body)
+
+
+class AddMessages(KeyedView):
+    """Stores a batch of messages, all or nothing."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="add_messages",
+        parameters=[IDEMPOTENCY_HEADER],
+        request=AddMessagesInput,
+        responses={201: AddMessagesOutput, 200: AddMessagesOutput},
+        description="Stores up to 500 messages of one conversation, in order, all or nothing.",
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read(AddMessagesInput)
+        posted = post_messages(self, given["conversation_id"], given["messages"])
+        body = {
+            "conversation_id": str(given["conversation_id"]),
+            "messages": [_place(message) for message in posted.messages],
+            "pending": posted.pending,
+        }
+        return _answer(posted, body)
+
+
+def post_messages(view: KeyedView, external_id: Any, given: list[dict[str, Any]]) -> Posted:
+    """Store checked messages for the caller."""
+    now = timezone.now()
+    return services.add_messages(
+        tenant=view.tenant(),
+        posted_by=view.key(),
+        external_id=external_id,
+        messages=[
+            NewMessage(
+                role=message["role"],
+                content=message["content"],
+                occurred_at=message.get("timestamp") or now,
+                name=message.get("name", ""),
+                metadata=message.get("metadata", {}),
+            )
+            for message in given
+        ],
+        idempotency=_read_idempotency(view.request),
+    )
+
+
+def _read_idempotency(request: Request) -> IdempotencyKey | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
+    if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
+        raise Problem("Idempotency-Key must be 1 to 255 printable ASCII characters.")
+    body = json.dumps(request.data, sort_keys=True).encode()
+    return IdempotencyKey(key=key, body_sha256=hashlib.sha256(body).hexdigest())
+
+
+def _place(message: Message) -> dict[str, Any]:
+    return {"message_id": str(message.id), "seq": message.seq}
+
+
+def _answer(posted: Posted, body: dict[str, Any]) -> Response:
+    response = Response(body, status=200 if posted.replayed else 201)
+    if posted.replayed:
+        response["Idempotent-Replayed"] = "true"
+    return response
+
+
+class FlushInput(Strict):
+    """The body of `flush`."""
+
+    conversation_id = IdField()
+
+
+class FlushOutput(serializers.Serializer[Any]):
+    """The answer of `flush`."""
+
+    job_id = serializers.UUIDField(help_text="Ask `jobs/{id}` until its state is done.")
+
+
+class Flush(KeyedView):
+    """Segments and consolidates now."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="flush",
+        request=FlushInput,
+        responses={202: FlushOutput},
+        description="Segments the whole window now, whatever its size, then draws facts from "
+        "every episode that none were drawn from yet.",
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read(FlushInput)
+        conversation = queries.find_conversation(
+            tenant=self.tenant(), external_id=given["conversation_id"]
+        )
+        if conversation is None:
+            raise NotFound("There is no such conversation.")
+        job = services.request_flush(conversation=conversation)
+        return Response({"job_id": str(job.id)}, status=202)
+
+
+class MessageOutput(serializers.Serializer[Any]):
+    """A stored message."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField()
+    seq = serializers.IntegerField()
+    role = serializers.CharField()
+    name = serializers.CharField(allow_null=True)
+    content = serializers.CharField()
+    timestamp = serializers.DateTimeField()
+    received_at = serializers.DateTimeField()
+    metadata = serializers.DictField()
+    episode_id = serializers.UUIDField(allow_null=True, help_text="null: in the window.")
+
+
+class MessageQuery(Strict):
+    """The query parameters of the list of messages."""
+
+    conversation_id = IdField()
+    after = QueryNumberField(required=False, min_value=0, help_text="Only seq above this.")
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class Messages(KeyedView):
+    """Lists the messages of a conversation, oldest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_messages",
+        parameters=[MessageQuery],
+        responses=page_schema(MessageOutput, "MessagePage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(MessageQuery, request.query_params.dict())
+        rows = Message.objects.of(self.tenant()).filter(
+            conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
+        )
+        found = list(rows.order_by("seq")[: query["limit"] + 1])
+        page = found[: query["limit"]]
+        more = len(found) > len(page)
+        return Response(
+            {
+                "items": [_render_message(row, query["conversation_id"]) for row in page],
+                "next": str(page[-1].seq) if more else None,
+            }
+        )
+
+
+def _render_message(message: Message, external_id: Any) -> dict[str, Any]:
+    return {
+        "id": str(message.id),
+        "conversation_id": str(external_id),
+        "seq": message.seq,
+        "role": message.role,
+        "name": message.name or None,
+        "content": message.content,
+        "timestamp": say_moment(message.occurred_at),
+        "received_at": say_moment(message.received_at),
+        "metadata": message.metadata,
+        "episode_id": str(message.episode_id) if message.episode_id else None,
+    }
+
+
+class EpisodeOutput(serializers.Serializer[Any]):
+    """An episode without its messages."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    stability = serializers.FloatField()
+    difficulty = serializers.FloatField()
+    surprise = serializers.FloatField()
+    start_at = serializers.DateTimeField()
+    end_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    last_reviewed_at = serializers.DateTimeField()
+    consolidated_at = serializers.DateTimeField(allow_null=True)
+
+
+class ListedEpisode(EpisodeOutput):
+    """An episode as the list has it."""
+
+    first_seq = serializers.IntegerField()
+    last_seq = serializers.IntegerField()
+    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
+
+
+class Episodes(KeyedView):
+    """Lists episodes, newest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_episodes",
+        parameters=[PageQuery],
+        responses=page_schema(ListedEpisode, "EpisodePage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(PageQuery, request.query_params.dict())
+        rows = Episode.objects.of(self.tenant()).select_related("conversation")
+        if "conversation_id" in query:
+            rows = rows.filter(conversation__external_id=query["conversation_id"])
+        return Response(
+            take_page(rows, query=query, render=lambda page: [_render_listed(row) for row in page])
+        )
+
+
+def render_episode(episode: Episode, external_id: Any) -> dict[str, Any]:
+    """Return the fields that every answer has of an episode, without its messages."""
+    return {
+        "id": str(episode.id),
+        "conversation_id": str(external_id),
+        "title": episode.title,
+        "summary": episode.summary,
+        "stability": episode.stability,
+        "difficulty": episode.difficulty,
+        "surprise": episode.surprise,
+        "start_at": say_moment(episode.start_at),
+        "end_at": say_moment(episode.end_at),
+        "created_at": say_moment(episode.created_at),
+        "last_reviewed_at": say_moment(episode.last_reviewed_at),
+        "consolidated_at": (
+            say_moment(episode.consolidated_at) if episode.consolidated_at else None
+        ),
+    }
+
+
+def _render_listed(episode: Episode) -> dict[str, Any]:
+    return {
+        **render_episode(episode, episode.conversation.external_id),
+        "first_seq": episode.first_seq,
+        "last_seq": episode.last_seq,
+        "degraded": episode.degraded,
+    }

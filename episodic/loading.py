@@ -1,0 +1,171 @@
+"""Reading whole conversations from files and posting them as an agent would."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from episodic import services
+from episodic.models import Role
+from episodic.services import IdempotencyKey, NewMessage
+from memoryproject.tenancy.models import Tenant
+
+NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
+BATCH = 20
+"""Messages a request: windows then close while the load is still going on."""
+TURN_LENGTH = timedelta(seconds=40)
+"""LoCoMo dates sessions, not turns."""
+LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
+
+
+class UnreadableFile(Exception):
+    """The file does not hold conversations in a known form; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConversation:
+    """A conversation from a file, under the id that it gets in a tenant."""
+
+    name: str
+    external_id: uuid.UUID
+    messages: tuple[NewMessage, ...]
+
+
+def read_conversations(path: Path) -> list[LoadedConversation]:
+    """Return the conversations of a JSONL file of ours, or of LoCoMo's JSON.
+
+    A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?,
+    metadata?}]}`; an id that is no UUID is turned into one, always the same.
+
+    Raises:
+        UnreadableFile: the file is neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{path} cannot be read as UTF-8 text.") from error
+    if text.lstrip().startswith("["):
+        return [_from_locomo(sample) for sample in _parse(text, where=str(path))]
+    return list(_from_lines(text, path))
+
+
+def _parse(text: str, *, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UnreadableFile(f"{where} is not valid JSON.") from error
+
+
+def _from_lines(text: str, path: Path) -> Iterator[LoadedConversation]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        given = _parse(line, where=where)
+        try:
+            messages = tuple(_to_message(message) for message in given["messages"])
+            name = str(given["id"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableFile(
+                f'{where} must be {{"id", "messages": [{{"role", "content", …}}]}} with known '
+                "roles, no empty content, and times with an offset."
+            ) from error
+        yield LoadedConversation(name=name, external_id=to_uuid(name), messages=messages)
+
+
+def to_uuid(name: str) -> uuid.UUID:
+    """Return the name itself if it is a UUID, else one made from it."""
+    try:
+        return uuid.UUID(name)
+    except ValueError:
+        return uuid.uuid5(NAMESPACE, name)
+
+
+def _to_message(given: dict[str, Any]) -> NewMessage:
+    moment = given.get("timestamp")
+    occurred_at = datetime.fromisoformat(moment) if moment else timezone.now()
+    content, role, name = given["content"], given["role"], given.get("name") or ""
+    metadata = given.get("metadata") or {}
+    if role not in Role.values or not isinstance(name, str) or not isinstance(metadata, dict):
+        raise ValueError("role, name or metadata")
+    if not isinstance(content, str) or not content.strip() or occurred_at.tzinfo is None:
+        raise ValueError("content or timestamp")
+    if len(content.encode()) > settings.MAX_CONTENT_BYTES or "\0" in content + name:
+        raise ValueError("content")
+    return NewMessage(
+        role=role,
+        content=content,
+        occurred_at=occurred_at.astimezone(UTC),
+        name=name,
+        metadata=metadata,
+    )
+
+
+def _from_locomo(sample: dict[str, Any]) -> LoadedConversation:
+    try:
+        name = str(sample["sample_id"])
+        messages = tuple(_locomo_messages(sample["conversation"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableFile("A JSON array must hold LoCoMo's samples.") from error
+    return LoadedConversation(name=name, external_id=to_uuid(name), messages=messages)
+
+
+def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, list[dict[str, Any]]]]:
+    """Yield (start, turns) of each session, in order."""
+    numbers = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
+    for number in sorted(int(match[1]) for match in numbers if match):
+        start = datetime.strptime(conversation[f"session_{number}_date_time"], LOCOMO_TIME)
+        yield start.replace(tzinfo=UTC), conversation[f"session_{number}"]
+
+
+def _locomo_messages(conversation: dict[str, Any]) -> Iterator[NewMessage]:
+    for start, turns in locomo_sessions(conversation):
+        for number, turn in enumerate(turns):
+            caption = turn.get("blip_caption")
+            shared = f" [shared a photo: {caption}]" if caption else ""
+            yield NewMessage(
+                role=Role.USER if turn["speaker"] == conversation["speaker_a"] else Role.ASSISTANT,
+                content=(turn["text"] + shared).strip() or "…",
+                occurred_at=start + number * TURN_LENGTH,
+                name=turn["speaker"],
+                metadata={"dia_id": turn["dia_id"]},
+            )
+
+
+def post_conversations(
+    conversations: Sequence[LoadedConversation],
+    *,
+    tenant: Tenant,
+    report: Callable[[int], None] = lambda stored: None,
+) -> None:
+    """Post through the same service as the API, in batches; `report` gets their sizes.
+
+    Each batch carries an idempotency key, so that a load that was broken off goes on
+    where it stopped when it is run again.
+    """
+    for conversation in conversations:
+        for start in range(0, len(conversation.messages), BATCH):
+            batch = conversation.messages[start : start + BATCH]
+            services.add_messages(
+                tenant=tenant,
+                posted_by=None,
+                external_id=conversation.external_id,
+                messages=batch,
+                idempotency=IdempotencyKey(key=f"load-{start}", body_sha256=_digest(batch)),
+            )
+            report(len(batch))
+
+
+def _digest(batch: Sequence[NewMessage]) -> str:
+    body = [[message.role, message.name, message.content, message.metadata] for message in batch]
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

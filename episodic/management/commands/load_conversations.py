@@ -1,0 +1,43 @@
+"""Load conversations from a file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from episodic.loading import UnreadableFile, post_conversations, read_conversations
+from memoryproject.errors import Conflict
+from memoryproject.tenancy.services import get_or_create_tenant
+
+
+class Command(BaseCommand):
+    help = (
+        "Post the conversations of a JSONL file, or of LoCoMo's JSON, as an agent would. "
+        "Running it again goes on where it was broken off. Workers do the rest; without "
+        "one, run drain_jobs."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", type=Path, help="the file")
+        parser.add_argument("--tenant", required=True, help="whose they are; made if missing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            conversations = read_conversations(options["path"])
+        except UnreadableFile as error:
+            raise CommandError(str(error)) from error
+        total = sum(len(conversation.messages) for conversation in conversations)
+        with tqdm(total=total, unit=" messages", desc="loading") as bar:
+            try:
+                post_conversations(
+                    conversations,
+                    tenant=get_or_create_tenant(name=options["tenant"]),
+                    report=bar.update,
+                )
+            except Conflict as error:
+                raise CommandError(
+                    "This tenant holds another version of the file; choose another tenant."
+                ) from error
+        for conversation in conversations:
+            self.stdout.write(f"{conversation.external_id}  {conversation.name}")

@@ -1,0 +1,86 @@
+"""django-q2's cluster, made to fail as a whole.
+
+A process of the cluster that dies suddenly can leave a queue's lock taken for ever; the
+cluster then looks healthy and does nothing. So any sudden death kills the whole tree, and
+the supervisor starts a new one: jobs survive that, since their truth is a table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import django_q.cluster
+
+PR_SET_PDEATHSIG = 1
+TIMED_OUT, RECYCLED = 0, -2
+FLUSH_S = 5
+
+
+def die_with_parent(parent: int) -> None:
+    """Make the kernel kill this process when its parent dies; Linux only.
+
+    The parent may have died between the fork and the call, hence the second look.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def run_cluster() -> None:
+    """Run a cluster until it is told to stop; call it in a session of its own."""
+    FailFastSentinel.main_pid = os.getpid()
+    django_q.cluster.Sentinel = FailFastSentinel
+    cluster = django_q.cluster.Cluster()
+    cluster.start()
+    cluster.sentinel.join()
+
+
+class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
+    """Watches the cluster's processes, and takes all down where one dies suddenly."""
+
+    main_pid = 0
+
+    def __init__(self, *positional: Any, **named: Any) -> None:
+        die_with_parent(self.main_pid)
+        super().__init__(*positional, **named)
+
+    def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
+        """Start a process that dies with the sentinel."""
+        sentinel = os.getpid()
+
+        def run(*inner: Any) -> Any:
+            die_with_parent(sentinel)
+            return target(*inner)
+
+        process = django_q.cluster.get_mp_context().Process(target=run, args=given)
+        process.daemon = True
+        if target is django_q.cluster.worker:
+            process.daemon = django_q.cluster.Conf.DAEMONIZE_WORKERS
+            process.timer = given[2]
+            self.pool.append(process)
+        process.start()
+        return process
+
+    def reincarnate(self, process: Any) -> None:
+        """Replace a process that ended as planned; end everything for one that did not."""
+        planned = process not in (self.monitor, self.pusher) and self._ended_as_planned(process)
+        if planned:
+            super().reincarnate(process)
+        else:
+            os.killpg(os.getpgid(0), signal.SIGKILL)
+
+    def _ended_as_planned(self, process: Any) -> bool:
+        timer = int(process.timer.value)
+        if timer == RECYCLED:
+            return True
+        if timer != TIMED_OUT:
+            return False
+        process.join(FLUSH_S)  # let it hand over its result, or the queue stays locked
+        return not process.is_alive()

@@ -1,0 +1,55 @@
+"""Doing the work in this process until there is none, for tests, imports and scripts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db.models.functions import Now
+
+from jobs import reconciler
+from jobs.models import Job, State
+from jobs.tasks import run_job
+
+LOOK_AGAIN_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """How it went: jobs run here, jobs that wait for a later time, and dead ones."""
+
+    ran: int
+    later: int
+    dead: int
+
+
+def drain_jobs(*, report: Callable[[int], None] = lambda ran: None) -> Drained:
+    """Run every due job, wait for those that others hold, and return when all is quiet.
+
+    `report` is called with the number of jobs run so far. Jobs put off to a later time,
+    after a failure, are left for then.
+    """
+    ran = 0
+    while True:
+        worked = 0
+        for job_id in reconciler.due_jobs():
+            worked += run_job(str(job_id))
+            report(ran + worked)
+        ran += worked
+        if worked:
+            continue
+        if not _others_work():
+            return Drained(
+                ran=ran,
+                later=Job.across_tenants.filter(state=State.READY).count(),
+                dead=Job.across_tenants.filter(state=State.DEAD).count(),
+            )
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _others_work() -> bool:
+    """Return whether a job runs elsewhere, or a due one waits for somebody to finish."""
+    running = Job.across_tenants.filter(state=State.RUNNING)
+    due = Job.across_tenants.filter(state=State.READY, run_after__lte=Now())
+    return running.exists() or due.exists()

@@ -1,0 +1,25 @@
+"""Run background workers."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from jobs import cluster, supervisor
+
+
+class Command(BaseCommand):
+    help = (
+        "Run background workers in the foreground, with the reconciler beside them. Start "
+        "as many as you like, on as many machines as you like. SIGTERM lets running jobs end."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--inner", action="store_true", help="the cluster itself; the supervisor starts it"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["inner"]:
+            cluster.run_cluster()
+        else:
+            supervisor.supervise()

@@ -1,0 +1,73 @@
+"""Wakes what nobody woke: lost wake-ups, ended leases, silent conversations.
+
+It only makes rows that the partial unique indexes permit, so it may run as often as
+wanted, in as many places as wanted; one at a time does the work.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.db import connection, transaction
+
+from episodic import queries as episodic
+from episodic.models import Conversation
+from jobs import claims
+from jobs.enqueue import enqueue, wake
+from jobs.models import Job, Kind
+
+AT_MOST = 200
+LEFTOVERS_WAIT = timedelta(hours=2)
+"""Episodes below the consolidation threshold wait this long for company."""
+LOCK = 0x6D656D6F7279
+"""Advisory lock of the one reconciler at work."""
+
+
+def reconcile() -> int:
+    """Wake due jobs and queue what time has made due; return how many were woken."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+            if not cursor.fetchone()[0]:
+                return 0
+        _queue_due_windows()
+        _queue_leftovers()
+        return _wake_due_jobs()
+
+
+def due_jobs(*, at_most: int = AT_MOST) -> list[uuid.UUID]:
+    """Return ids of jobs that could be claimed now, the longest waiting first."""
+    due = Job.across_tenants.filter(claims.is_due()).order_by("run_after", "id")
+    return list(due.values_list("id", flat=True)[:at_most])
+
+
+def _queue_due_windows() -> None:
+    for conversation in episodic.conversations_with_due_windows(at_most=AT_MOST):
+        enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
+
+
+def _queue_leftovers() -> None:
+    before = episodic.database_now() - LEFTOVERS_WAIT
+    ids = episodic.conversations_with_stale_episodes(created_before=before, at_most=AT_MOST)
+    stale = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    for conversation in stale.order_by("id"):
+        enqueue(
+            tenant=conversation.tenant,
+            kind=Kind.CONSOLIDATE,
+            scope=conversation.id,
+            input={"force": True},
+        )
+
+
+def _wake_due_jobs() -> int:
+    """Wake each due job that no wake-up waits for: the queue stays as short as the work."""
+    ids = due_jobs()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM django_q_ormq")
+        waiting = cursor.fetchone()[0]
+    if waiting >= len(ids):
+        return 0
+    for job_id in ids:
+        wake(job_id)
+    return len(ids)

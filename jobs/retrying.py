@@ -1,0 +1,43 @@
+"""Taking up dead work again."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from episodic import services as episodic
+from episodic.models import Conversation
+from jobs.enqueue import wake
+from jobs.models import Job, Kind, State
+from memoryproject.errors import Conflict
+
+
+def retry_job(*, job: Job) -> Job:
+    """Make a dead or cancelled job ready again, with all its attempts before it.
+
+    Raises:
+        Conflict: it is neither, or another job of its kind and scope is ready.
+    """
+    stopped = Job.objects.of(job.tenant).filter(
+        id=job.id, state__in=[State.DEAD, State.CANCELLED]
+    )
+    try:
+        with transaction.atomic():
+            changed = stopped.update(
+                state=State.READY,
+                attempts=0,
+                transient_failures=0,
+                run_after=Now(),
+                finished_at=None,
+            )
+            if changed != 1:
+                raise Conflict("Only a dead or cancelled job can be retried.")
+            if job.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
+                conversation = Conversation.objects.of(job.tenant).get(id=job.scope)
+                conversation.tenant = job.tenant
+                episodic.retry_failed_consolidation(conversation=conversation)
+            wake(job.id)
+    except IntegrityError:
+        raise Conflict("Another job of the same kind is ready already.") from None
+    job.refresh_from_db()
+    return job

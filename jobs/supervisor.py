@@ -1,0 +1,111 @@
+"""Keeps one cluster of workers alive, and reconciles beside it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connections
+
+from jobs import cluster
+from jobs.reconciler import reconcile
+
+logger = logging.getLogger("memory.worker")
+
+RECONCILE_EVERY_S = 2.0
+LOOK_EVERY_S = 0.1
+RESTART_FIRST_S, RESTART_LAST_S = 0.3, 10.0
+HEALTHY_AFTER_S = 30.0
+DRAIN_S = settings.JOB_TIMEOUT_S + 10
+
+
+class Supervisor:
+    """Runs `command` in a session of its own until told to stop."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._stopping = False
+
+    def run(self) -> None:
+        """Start, watch and restart the cluster; return after SIGTERM or SIGINT."""
+        signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGINT, self._stop)
+        wait = RESTART_FIRST_S
+        while not self._stopping:
+            started = time.monotonic()
+            process = self._start()
+            self._watch(process)
+            if self._stopping:
+                self._drain(process)
+                return
+            _kill_group(process)
+            wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
+            wait = min(wait, RESTART_LAST_S)
+            logger.warning("workers ended suddenly; starting them again")
+            self._sleep(wait)
+
+    def _stop(self, signum: int, frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        me = os.getpid()
+        # Threads of the embedding model in several processes only fight for the cores.
+        environment = {"OMP_NUM_THREADS": "1", **os.environ}
+        return subprocess.Popen(
+            self._command,
+            start_new_session=True,
+            env=environment,
+            preexec_fn=lambda: cluster.die_with_parent(me),  # noqa: PLW1509 - no threads here
+        )
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Return when the cluster ended or must end; reconcile meanwhile."""
+        next_run = 0.0
+        while process.poll() is None and not self._stopping:
+            if time.monotonic() >= next_run:
+                _try(reconcile)
+                next_run = time.monotonic() + RECONCILE_EVERY_S
+            time.sleep(LOOK_EVERY_S)
+
+    def _drain(self, process: subprocess.Popen[bytes]) -> None:
+        """Let running jobs finish, then end the cluster whatever it does."""
+        process.terminate()
+        try:
+            process.wait(timeout=DRAIN_S)
+        except subprocess.TimeoutExpired:
+            pass
+        _kill_group(process)
+
+    def _sleep(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self._stopping:
+            time.sleep(LOOK_EVERY_S)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _try(work: Callable[[], int]) -> None:
+    """Do the work; a database that is away is met again at the next round."""
+    try:
+        work()
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("reconciler: %s", type(error).__name__)
+        connections.close_all()
+
+
+def supervise() -> None:
+    """Run the workers of this machine in the foreground."""
+    Supervisor([sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", "--inner"]).run()

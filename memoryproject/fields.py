@@ -1,0 +1,126 @@
+"""Serializer fields that take a value for what it is, and bases that take no others."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from memoryproject.errors import TooLarge
+
+ISO_8601 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})"
+)
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+AHEAD_AT_MOST = timedelta(hours=24)
+CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class TextField(serializers.CharField):
+    """Text, stored as it came: not trimmed, not normalised, never made from a number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise serializers.ValidationError("This must be text.")
+        return value
+
+
+class ContentField(TextField):
+    """What somebody said: not empty, not only white space, within the size cap."""
+
+    def to_internal_value(self, value: Any) -> str:
+        content = super().to_internal_value(value)
+        if not content.strip():
+            raise serializers.ValidationError("This must not be empty or only white space.")
+        if len(content.encode()) > settings.MAX_CONTENT_BYTES:
+            raise TooLarge(f"A text is over {settings.MAX_CONTENT_BYTES} bytes.")
+        return content
+
+
+class WholeNumberField(serializers.IntegerField):
+    """A whole number in JSON; not true, not 5.0, not "5"."""
+
+    def to_internal_value(self, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise serializers.ValidationError("This must be a whole number.")
+        return int(super().to_internal_value(value))
+
+
+class IdField(serializers.UUIDField):
+    """A UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
+
+    def to_internal_value(self, value: Any) -> uuid.UUID:
+        if not isinstance(value, str) or not CANONICAL_UUID.fullmatch(value):
+            raise serializers.ValidationError("This must be a UUID.")
+        return uuid.UUID(value)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "integer", "minimum": 0, "description": "milliseconds since 1970"},
+        ]
+    }
+)
+class MomentField(serializers.Field):  # type: ignore[type-arg]
+    """A time: ISO 8601 with an offset, or whole milliseconds since 1970."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        moment = self._read(value)
+        if not EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
+            raise serializers.ValidationError(
+                "This must lie between 1970 and 24 hours from now."
+            )
+        return moment
+
+    def _read(self, value: Any) -> datetime:
+        try:
+            if isinstance(value, int) and not isinstance(value, bool):
+                return EARLIEST + timedelta(milliseconds=value)
+            if isinstance(value, str) and ISO_8601.fullmatch(value):
+                return datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise serializers.ValidationError(
+            "This must be an ISO 8601 time with an offset, or milliseconds since 1970."
+        )
+
+    def to_representation(self, value: datetime) -> str:
+        return say_moment(value)
+
+
+def say_moment(moment: datetime) -> str:
+    """Return a time as the API writes it: UTC, with a Z."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Strict(serializers.Serializer):  # type: ignore[type-arg]
+    """Takes the fields it knows and refuses others; null in an optional field is absence."""
+
+    ignored: frozenset[str] = frozenset()
+    """Names that are passed over, whatever they hold."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise serializers.ValidationError({"non_field_errors": ["This must be an object."]})
+        unknown = [str(name) for name in value if name not in self.fields]
+        refused = [name for name in unknown if name not in self.ignored]
+        if refused:
+            raise serializers.ValidationError({name: ["Unknown field."] for name in refused})
+        given = {
+            name: item
+            for name, item in value.items()
+            if name in self.fields and (item is not None or self.fields[name].required)
+        }
+        return super().to_internal_value(given)

@@ -1,0 +1,236 @@
+"""The edge: strict JSON in, one shape of error out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from rest_framework import exceptions, status
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.response import Response
+
+from memoryproject.errors import Problem, TooLarge, Unavailable
+
+logger = logging.getLogger("memory.http")
+
+API_PREFIX = "/api/"
+UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\x00")
+RETRY_AFTER_S = 5
+
+
+class JSONWhateverIsAsked(BaseContentNegotiation):
+    """The API has one format a call: the Accept header does not choose it."""
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        wanted = (request.content_type or "").split(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == wanted), None)
+
+    def select_renderer(
+        self, request: Any, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class StrictJSONParser(BaseParser):
+    """JSON as the standard has it: UTF-8, no NaN, no duplicate names, text that can be stored."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        body = stream.read(settings.MAX_BODY_BYTES + 1)
+        if len(body) > settings.MAX_BODY_BYTES:
+            raise TooLarge(f"The body is over {settings.MAX_BODY_BYTES} bytes.")
+        try:
+            text = body.decode("utf-8")
+            parsed = json.loads(
+                text,
+                parse_constant=_refuse_constant,
+                parse_float=_read_finite,
+                object_pairs_hook=_refuse_duplicates,
+            )
+            if UNSTORABLE.search(text):
+                check_storable(parsed)
+        except UnicodeDecodeError as error:
+            raise exceptions.ParseError("The body is not valid UTF-8.") from error
+        except RecursionError as error:
+            raise exceptions.ParseError("The JSON is nested too deeply.") from error
+        except ValueError as error:
+            raise exceptions.ParseError("The body is not valid JSON.") from error
+        return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise exceptions.ParseError("NaN and Infinity are not JSON.")
+
+
+def _read_finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise exceptions.ParseError("A number is too large.")
+    return number
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise exceptions.ParseError("An object names a field twice.")
+    return found
+
+
+def check_storable(value: Any) -> None:
+    """Raise ParseError where a text in `value` holds what Postgres cannot store.
+
+    That is NUL, and half a surrogate pair.
+    """
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise exceptions.ParseError("A text holds NUL or half a surrogate pair.")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            check_storable(key)
+            check_storable(item)
+    elif isinstance(value, list):
+        for item in value:
+            check_storable(item)
+
+
+def error_body(
+    code: str, message: str, fields: Mapping[str, list[str]] | None = None
+) -> dict[str, Any]:
+    """Return the one shape in which everything that goes wrong is told."""
+    return {"code": code, "message": message, "fields": dict(fields or {})}
+
+
+def render_error(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Turn an exception of a view into a response; None lets it pass as a 500."""
+    if isinstance(error, Problem):
+        return _respond(error.status, error_body(error.code, error.message, error.fields), error)
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return _respond_unavailable(error)
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    if isinstance(error, RequestDataTooBig):
+        return _respond(413, error_body("too_large", "The body is too large."))
+    if isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if not isinstance(error, exceptions.APIException):
+        return None
+    return _render_api_exception(error)
+
+
+def _render_api_exception(error: exceptions.APIException) -> Response:
+    headers = {}
+    if getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
+    if isinstance(error, exceptions.ValidationError):
+        fields = flatten_details(error.detail)
+        body = error_body("invalid", "The request has errors.", fields)
+    else:
+        code = {415: "unsupported_media_type", 405: "method_not_allowed"}.get(
+            error.status_code, error.default_code
+        )
+        body = error_body(code, str(error.detail))
+    response = Response(body, status=error.status_code)
+    for name, value in headers.items():
+        response[name] = value
+    return response
+
+
+def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
+    """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
+    if isinstance(detail, Mapping):
+        found: dict[str, list[str]] = {}
+        for key, value in detail.items():
+            inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
+            for name, texts in flatten_details(value, inner).items():
+                found.setdefault(name, []).extend(texts)
+        return found
+    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
+        found = {}
+        for index, item in enumerate(detail):
+            if item:
+                found |= flatten_details(item, f"{path}.{index}".lstrip("."))
+        return found
+    texts = detail if isinstance(detail, list) else [detail]
+    return {path or "body": [str(text) for text in texts]}
+
+
+def _respond(code: int, body: dict[str, Any], error: Exception | None = None) -> Response:
+    response = Response(body, status=code)
+    if isinstance(error, Unavailable):
+        response["Retry-After"] = str(error.retry_after_s)
+    return response
+
+
+def _respond_unavailable(error: Exception) -> Response:
+    logger.warning("database away: %s", type(error).__name__)
+    body = error_body("unavailable", "The database is away; try again soon.")
+    response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
+
+
+class ApiErrorMiddleware:
+    """Gives API paths the error shape for what goes wrong outside a view.
+
+    An unknown path, a body that Django refuses before DRF reads it, the database away
+    while a key is looked up, and whatever nobody foresaw.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self._get_response(request)
+        if not request.path.startswith(API_PREFIX) or response.status_code < 400:
+            return response
+        if response.get("Content-Type", "").startswith("application/json"):
+            return response
+        code, message = {
+            400: ("invalid", "The request is malformed."),
+            403: ("permission_denied", "This is not allowed."),
+            404: ("not_found", "There is no such resource."),
+            405: ("method_not_allowed", "This method is not allowed here."),
+            413: ("too_large", "The request is too large."),
+        }.get(response.status_code, ("error", "Something went wrong on the server."))
+        return JsonResponse(error_body(code, message), status=response.status_code)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer for what a view outside DRF's handling raised."""
+        if not request.path.startswith(API_PREFIX):
+            return None
+        if isinstance(error, (OperationalError, InterfaceError)):
+            response = JsonResponse(
+                error_body("unavailable", "The database is away; try again soon."), status=503
+            )
+            response["Retry-After"] = str(RETRY_AFTER_S)
+            return response
+        if isinstance(error, SuspiciousOperation):
+            return JsonResponse(error_body("invalid", "The request is malformed."), status=400)
+        # The text of an exception may quote what somebody said: log its class alone.
+        logger.error("unforeseen %s at %s", type(error).__name__, request.path)
+        return JsonResponse(
+            error_body("error", "Something went wrong on the server."), status=500
+        )
+
+
+def database_answers() -> bool:
+    """Return whether the database takes a query now."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        return False
+    return True

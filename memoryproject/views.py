@@ -1,0 +1,86 @@
+"""What every endpoint shares, and health."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from memoryproject import http
+from memoryproject.tenancy.models import APIKey, Scope, Tenant
+
+Input = TypeVar("Input", bound="Serializer[Any]")
+
+
+class KeyedView(APIView):
+    """A view for callers with a key. `scope` is what the key must be allowed."""
+
+    scope: Scope
+
+    def key(self) -> APIKey:
+        """Return the caller's key."""
+        return cast(APIKey, self.request.auth)
+
+    def tenant(self) -> Tenant:
+        """Return the tenant whose key the caller holds."""
+        return self.key().tenant
+
+    def read(self, form: type[Input], source: Any = None) -> dict[str, Any]:
+        """Return the checked input.
+
+        Raises:
+            ValidationError: what is wrong, by field; answered with 400.
+        """
+        given = form(data=self.request.data if source is None else source)
+        given.is_valid(raise_exception=True)
+        return cast(dict[str, Any], given.validated_data)
+
+
+class HealthLive(APIView):
+    """Whether the process runs; asks nobody else."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="health_live", responses={200: OpenApiTypes.OBJECT}, auth=[])
+    def get(self, request: Request) -> Response:
+        return Response({"status": "ok"})
+
+
+class HealthReady(APIView):
+    """Whether requests can be served: the database answers and is migrated."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="health_ready",
+        responses={200: OpenApiTypes.OBJECT, 503: OpenApiTypes.OBJECT},
+        auth=[],
+    )
+    def get(self, request: Request) -> Response:
+        if not http.database_answers():
+            return self._red("database", "the database does not answer")
+        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return self._red("migrations", "migrations are missing: run manage.py migrate")
+        return Response({"status": "ok"})
+
+    def _red(self, code: str, why: str) -> Response:
+        body = http.error_body("unavailable", why, {code: [why]})
+        response = Response(body, status=503)
+        response["Retry-After"] = str(http.RETRY_AFTER_S)
+        return response
+
+
+def markdown_response(text: str) -> HttpResponse:
+    """Return markdown; an empty text is an empty body."""
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")

@@ -1,0 +1,432 @@
+"""Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiTypes, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request as HttpRequest
+from rest_framework.response import Response
+
+from episodic import queries as episodic_queries
+from episodic.api import EpisodeOutput, render_episode
+from episodic.models import Episode, Message
+from jobs.models import Job, State
+from memoryproject.errors import NotFound
+from memoryproject.fields import ContentField, IdField, Strict, WholeNumberField, say_moment
+from memoryproject.pages import PageQuery, page_schema, take_page
+from memoryproject.tenancy.models import Scope
+from memoryproject.views import KeyedView, markdown_response
+from retrieval import markdown, recall
+from retrieval.models import Retrieval, RetrievalHit
+from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT, Answer
+from semantic import queries as semantic_queries
+from semantic.api import CATEGORIES, FactOutput, render_fact
+
+DETAILS = ["auto", "none", "low", "high"]
+RECENT_LIMIT = 10
+DAYS_AT_MOST = 36_500
+
+
+class ChoiceOfText(serializers.ChoiceField):
+    """One of some words; a number is none of them, even where it would print like one."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            raise serializers.ValidationError("This must be text.")
+        return super().to_internal_value(value)
+
+
+class ContextInput(Strict):
+    """The body of `context_pre_retrieve`."""
+
+    ignored = frozenset({"episodic_limit", "detail"})
+
+    query = ContentField(help_text="What to look for, in words.")
+    conversation_id = IdField(help_text="Where to look.")
+    semantic_limit = WholeNumberField(
+        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
+    )
+    category = ChoiceOfText(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    max_tokens = WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Pack the most useful text into this budget, never over it.",
+    )
+
+
+class RetrieveInput(ContextInput):
+    """The body of `retrieve_memory` and `retrieve_memory/raw`."""
+
+    ignored = frozenset()
+
+    episodic_limit = WholeNumberField(
+        default=EPISODIC_LIMIT, min_value=1, max_value=100, help_text="Episodes at most."
+    )
+    detail = ChoiceOfText(
+        choices=DETAILS,
+        default="auto",
+        help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
+        "none, low (a surprising one ranked 1), high (all).",
+    )
+
+
+class RawMessage(serializers.Serializer[Any]):
+    """A message in an episode."""
+
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class RawFact(FactOutput):
+    """A fact that answers."""
+
+    score = serializers.FloatField()
+
+
+class FullEpisode(EpisodeOutput):
+    """An episode with its messages."""
+
+    messages = RawMessage(many=True)
+
+
+class RawEpisode(FullEpisode):
+    """An episode that answers."""
+
+    score = serializers.FloatField()
+
+
+class Source(serializers.Serializer[Any]):
+    """A message behind a memory."""
+
+    message_id = serializers.UUIDField()
+    seq = serializers.IntegerField()
+    role = serializers.CharField()
+    name = serializers.CharField(allow_null=True)
+    timestamp = serializers.DateTimeField()
+    metadata = serializers.DictField()
+
+
+class RawAnswer(serializers.Serializer[Any]):
+    """The answer of `retrieve_memory/raw`."""
+
+    semantic = RawFact(many=True)
+    episodic = RawEpisode(many=True)
+    sources = serializers.DictField(
+        child=Source(many=True),
+        help_text="By memory id: the messages that say a fact; an episode's `messages`, in order.",
+    )
+    receipt = serializers.UUIDField(help_text="Names this answer in audits.")
+    indexed_through_seq = serializers.IntegerField()
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    degraded = serializers.CharField(
+        allow_null=True, help_text="no_vectors: only words were searched; null: nothing missing."
+    )
+
+
+class Answering(KeyedView):
+    """Runs a recall for the caller."""
+
+    scope = Scope.READ
+    kind: Retrieval.Kind
+
+    def answer(self, form: type[Strict]) -> Answer:
+        """Return the answer to the checked request."""
+        given = self.read(form)
+        request = recall.Request(
+            conversation=given.pop("conversation_id"), kind=self.kind, **given
+        )
+        return recall.recall(
+            tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
+        )
+
+
+class RetrieveMemory(Answering):
+    """Facts and episodes, for a language model to read."""
+
+    kind = Retrieval.Kind.RETRIEVE
+
+    @extend_schema(
+        operation_id="retrieve_memory",
+        request=RetrieveInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="Searches facts and episodes of a conversation and returns markdown; an "
+        "empty body where nothing matches. Served episodes are reviewed later by how they were "
+        "used.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return _as_markdown(self.answer(RetrieveInput))
+
+
+class RetrieveMemoryRaw(Answering):
+    """Facts and episodes as JSON."""
+
+    kind = Retrieval.Kind.RETRIEVE_RAW
+
+    @extend_schema(operation_id="retrieve_memory_raw", request=RetrieveInput, responses=RawAnswer)
+    def post(self, request: HttpRequest) -> Response:
+        answer = self.answer(RetrieveInput)
+        external_id = uuid.UUID(answer.receipt.parameters["conversation_id"])
+        body = render_raw(answer, external_id)
+        return _with_headers(Response(body), answer)
+
+
+class ContextPreRetrieve(Answering):
+    """Facts alone, for a system prompt."""
+
+    kind = Retrieval.Kind.CONTEXT
+
+    @extend_schema(
+        operation_id="context_pre_retrieve",
+        request=ContextInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="Searches facts only. Nothing is reviewed afterwards. The fields "
+        "`episodic_limit` and `detail` are passed over.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return _as_markdown(self.answer(ContextInput))
+
+
+def _as_markdown(answer: Answer) -> HttpResponse:
+    return _with_headers(markdown_response(answer.text), answer)
+
+
+def _with_headers(response: Any, answer: Answer) -> Any:
+    response["Memory-Receipt"] = str(answer.receipt.id)
+    response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
+    response["Memory-Pending"] = str(answer.progress.pending)
+    if answer.degraded:
+        response["Memory-Degraded"] = answer.degraded
+    return response
+
+
+def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
+    """Return an answer as JSON, facts and episodes each best first."""
+    facts = [
+        {
+            **render_fact(hit.fact, external_id, hit.evidence),
+            "score": hit.found.score,
+        }
+        for hit in answer.facts
+    ]
+    episodes = [
+        {**_full_episode(hit.episode, external_id, hit.messages), "score": hit.found.score}
+        for hit in answer.episodes
+    ]
+    return {
+        "semantic": facts,
+        "episodic": episodes,
+        "sources": {
+            str(hit.found.memory_id): [_render_source(message) for message in hit.messages]
+            for hit in (*answer.facts, *answer.episodes)
+        },
+        "receipt": str(answer.receipt.id),
+        "indexed_through_seq": answer.progress.indexed_through_seq,
+        "pending": answer.progress.pending,
+        "degraded": answer.degraded or None,
+    }
+
+
+def _full_episode(
+    episode: Episode, external_id: uuid.UUID, messages: Sequence[Message]
+) -> dict[str, Any]:
+    return {
+        **render_episode(episode, external_id),
+        "messages": [{"role": row.role, "content": row.content} for row in messages],
+    }
+
+
+def _render_source(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": str(message.id),
+        "seq": message.seq,
+        "role": message.role,
+        "name": message.name or None,
+        "timestamp": say_moment(message.occurred_at),
+        "metadata": message.metadata,
+    }
+
+
+class RecentInput(Strict):
+    """The body of `recent_memory` and `recent_memory/raw`."""
+
+    conversation_id = IdField()
+    days_limit = WholeNumberField(
+        required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
+    )
+    limit = WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+
+
+class Recent(KeyedView):
+    """Loads the newest episodes."""
+
+    scope = Scope.READ
+
+    def load(self) -> tuple[uuid.UUID, list[Episode]]:
+        """Return the conversation asked about and its newest episodes, newest first."""
+        given = self.read(RecentInput)
+        external_id = given["conversation_id"]
+        conversation = episodic_queries.find_conversation(
+            tenant=self.tenant(), external_id=external_id
+        )
+        if conversation is None:
+            return external_id, []
+        days = given.get("days_limit")
+        since = timezone.now() - timedelta(days=days) if days else None
+        return external_id, episodic_queries.recent_episodes(
+            conversation=conversation, created_since=since, at_most=given["limit"]
+        )
+
+
+class RecentMemory(Recent):
+    """The newest episodes as markdown."""
+
+    @extend_schema(
+        operation_id="recent_memory",
+        request=RecentInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="The newest episodes by creation, newest first.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        _, episodes = self.load()
+        return markdown_response(markdown.render_recent(episodes, now=timezone.now()))
+
+
+class RecentMemoryRaw(Recent):
+    """The newest episodes as JSON."""
+
+    @extend_schema(
+        operation_id="recent_memory_raw", request=RecentInput, responses=FullEpisode(many=True)
+    )
+    def post(self, request: HttpRequest) -> Response:
+        external_id, episodes = self.load()
+        messages = episodic_queries.messages_of_episodes(
+            tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
+        )
+        return Response(
+            [_full_episode(row, external_id, messages[row.id]) for row in episodes]
+        )
+
+
+class ConversationOutput(serializers.Serializer[Any]):
+    """How far a conversation is processed."""
+
+    id = serializers.UUIDField()
+    messages = serializers.IntegerField()
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    episodes = serializers.IntegerField()
+    facts = serializers.IntegerField(help_text="Facts held now.")
+    open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
+    indexed_through_seq = serializers.IntegerField(help_text="All up to this are in episodes.")
+
+
+class ConversationState(KeyedView):
+    """How far a conversation is processed."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_conversation", responses=ConversationOutput)
+    def get(self, request: HttpRequest, conversation_id: uuid.UUID) -> Response:
+        conversation = episodic_queries.find_conversation(
+            tenant=self.tenant(), external_id=conversation_id
+        )
+        if conversation is None:
+            raise NotFound("There is no such conversation.")
+        progress = episodic_queries.measure_progress(conversation)
+        open_jobs = Job.objects.of(self.tenant()).filter(
+            scope=conversation.id, state__in=[State.READY, State.RUNNING]
+        )
+        return Response(
+            {
+                "id": str(conversation.external_id),
+                "messages": progress.messages,
+                "pending": progress.pending,
+                "episodes": episodic_queries.count_episodes(conversation),
+                "facts": semantic_queries.count_active(conversation),
+                "open_jobs": open_jobs.count(),
+                "indexed_through_seq": progress.indexed_through_seq,
+            }
+        )
+
+
+class HitOutput(serializers.Serializer[Any]):
+    """One memory that an answer served."""
+
+    memory_id = serializers.UUIDField()
+    kind = serializers.CharField()
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    lexical_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+
+
+class RetrievalOutput(serializers.Serializer[Any]):
+    """A receipt."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=Retrieval.Kind.choices)
+    query = serializers.CharField()
+    parameters = serializers.DictField()
+    embedding_model = serializers.CharField()
+    counts = serializers.DictField()
+    tokens = serializers.IntegerField()
+    degraded = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    hits = HitOutput(many=True)
+
+
+class Retrievals(KeyedView):
+    """Lists receipts, newest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_retrievals",
+        parameters=[PageQuery],
+        responses=page_schema(RetrievalOutput, "RetrievalPage"),
+    )
+    def get(self, request: HttpRequest) -> Response:
+        query = self.read(PageQuery, request.query_params.dict())
+        rows = Retrieval.objects.of(self.tenant())
+        if "conversation_id" in query:
+            rows = rows.filter(conversation__external_id=query["conversation_id"])
+        return Response(take_page(rows, query=query, render=self._render))
+
+    def _render(self, page: list[Retrieval]) -> list[dict[str, Any]]:
+        hits = RetrievalHit.objects.of(self.tenant()).filter(retrieval__in=page)
+        by_retrieval: dict[uuid.UUID, list[dict[str, Any]]] = {row.id: [] for row in page}
+        for hit in hits.order_by("retrieval_id", "memory_kind", "rank", "id"):
+            by_retrieval[hit.retrieval_id].append(_render_hit(hit))
+        return [
+            {
+                "id": str(row.id),
+                "kind": row.kind,
+                "query": row.query,
+                "parameters": row.parameters,
+                "embedding_model": row.embedding_model,
+                "counts": row.counts,
+                "tokens": row.tokens,
+                "degraded": row.degraded or None,
+                "created_at": say_moment(row.created_at),
+                "hits": by_retrieval[row.id],
+            }
+            for row in page
+        ]
+
+
+def _render_hit(hit: RetrievalHit) -> dict[str, Any]:
+    return {
+        "memory_id": str(hit.memory_id),
+        "kind": hit.memory_kind,
+        "rank": hit.rank,
+        "score": hit.score,
+        "lexical_rank": hit.lexical_rank,
+        "vector_rank": hit.vector_rank,
+    }

@@ -1,0 +1,116 @@
+"""Runs the one statement that answers a query."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+from pgvector import HalfVector
+
+from episodic import fsrs_memory
+from episodic.models import Conversation
+from indexing import text
+from indexing.models import MemoryKind
+
+Vectors = npt.NDArray[np.float32]
+
+RRF_K = 60.0
+LEG_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to search for. `vector` is None where no model could embed the query."""
+
+    words: str
+    vector: Vectors | None
+    model: str
+    shelves: tuple[MemoryKind, ...]
+    fact_limit: int
+    episode_limit: int
+    category: str | None
+    now: datetime
+    with_lines: bool = False
+    k: float = RRF_K
+    depth: int = LEG_DEPTH
+
+
+@dataclass(frozen=True, slots=True)
+class LineMatch:
+    """How one message of a served episode matches: BM25 score and cosine, None for no match."""
+
+    seq: int
+    lexical: float | None
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that answers, with how it got there. Ranks start at 1; None: not in that leg."""
+
+    memory_id: uuid.UUID
+    shelf: MemoryKind
+    rank: int
+    score: float
+    rrf: float
+    retrievability: float
+    lexical_rank: int | None
+    vector_rank: int | None
+    lexical_found: int
+    vector_found: int
+    lines: tuple[LineMatch, ...]
+
+
+@cache
+def _statement() -> str:
+    return (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
+
+
+def search(conversation: Conversation, question: Question) -> list[Found]:
+    """Return the best memories of each shelf, each shelf best first, in one statement."""
+    parameters = {
+        "tenant": conversation.tenant_id,
+        "conversation": conversation.id,
+        "shelves": [shelf.value for shelf in question.shelves],
+        "language": conversation.language,
+        "words": text.prepare(question.words),
+        "model": question.model,
+        "dim": 0 if question.vector is None else len(question.vector),
+        "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
+        "category": question.category,
+        "depth": question.depth,
+        "k": question.k,
+        "fact_limit": question.fact_limit,
+        "episode_limit": question.episode_limit,
+        "now": question.now,
+        "factor": fsrs_memory.FACTOR,
+        "decay": fsrs_memory.DECAY,
+        "lines": question.with_lines,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(), parameters)
+        return [_to_found(row) for row in cursor.fetchall()]
+
+
+def _to_found(row: Sequence[object]) -> Found:
+    memory_id, shelf, rank, score, rrf, ret, lexical, vector, n_lexical, n_vector, units = row
+    return Found(
+        memory_id=memory_id,
+        shelf=MemoryKind(shelf),
+        rank=rank,
+        score=score,
+        rrf=rrf,
+        retrievability=ret,
+        lexical_rank=lexical,
+        vector_rank=vector,
+        lexical_found=n_lexical,
+        vector_found=n_vector,
+        lines=tuple(LineMatch(*unit) for unit in sorted(units or [])),
+    )

