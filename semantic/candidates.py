@@ -214,7 +214,7 @@ def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) ->
         said = re.sub(r"^(?:私|僕|俺|わたし|ぼく)(?:は|も)?、?", "", sentence)
         said = re.sub(r"私|僕|俺|わたし", speaker.name, said)
         if re.search(
-            r"(?:か|かな|ね？|の？)[。！]*$|^(?:こんにち|ありがと|よろしく|はい|そうです|なるほど)",
+            r"(?:か|かな|ね？|の？|ください(?:ね)?)[。！]*$|^(?:こんにち|ありがと|よろしく|確かに|はい|そうです|なるほど)",
             said,
         ):
             return 0.0, ""
@@ -250,7 +250,7 @@ def _size(text: str) -> float:
 
 
 def _end_sentence(text: str) -> str:
-    return text if text[-1] in ".!。！…)" else f"{text}."
+    return text if text[-1] in ".!。！…" else f"{text}."
 
 
 def _name_speaker(fact: str, *, speaker: str) -> str:

@@ -48,6 +48,8 @@ PERSONALITY = re.compile(
     r"容易紧张|认真|急躁|觉得|相信",
     re.IGNORECASE,
 )
+# Stated outright, it outweighs whatever else the sentence tells.
+CHARACTER = re.compile(r"性格|内向|外向|\b(?:introvert|extrovert|perfectionist)", re.IGNORECASE)
 RELATIONSHIP = re.compile(
     r"\b(?:husband|wife|kids?|child|children|son|daughter|mother|father|mom|mum|dad|parents?|"
     r"brother|sister|"
@@ -60,14 +62,15 @@ RELATIONSHIP = re.compile(
 PAST = re.compile(
     r"\b(?:was|were|had|went|got|took|made|started|finished|attended|visited|joined|met|bought|"
     r"won|moved|\w+ed|"
-    r"has (?:been|\w+ed)|saw|ran|gave|found|lost|did|came|tried|learned|saw)\b|了|过",
+    r"has (?:been|\w+ed)|saw|ran|gave|found|lost|did|came|tried|learned|saw)\b|"
+    r"[去做学买看吃玩遇参加完成]了|昨天|上周|去年|前几天|上个月|过(?!去)",
 )
 IDENTITY = re.compile(
     r"\b(?:name is|years old|lives? in|is from|was born|grew up|works? (?:as|at|for|in)|"
     r"birthday|is (?:a|an) "
     r"(?:single|married|trans\w*|native|citizen|student)|nationality|hometown|email|phone|"
     r"speaks)\b|"
-    r"名字|叫做|岁|住在|来自|出生|老家|职业|工作|生日|电话|毕业于",
+    r"名字(?:是|叫)|\d岁|住在|来自|出生|老家|职业|在[^，。]{2,10}(?:工作|上班)|毕业于",
     re.IGNORECASE,
 )
 
@@ -86,9 +89,10 @@ def classify_fact(reading: Reading) -> Category:
         return Category.GOAL
     if PREFERENCE.search(text):
         return Category.PREFERENCE
-    if PAST.search(text):
+    if PAST.search(text) and not CHARACTER.search(text):
         return Category.EXPERIENCE
     for pattern, category in (
+        (CHARACTER, Category.PERSONALITY),
         (INTEREST, Category.INTEREST),
         (RELATIONSHIP, Category.RELATIONSHIP),
         (PERSONALITY, Category.PERSONALITY),

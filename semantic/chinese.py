@@ -15,8 +15,16 @@ SMALL_TALK = re.compile(
 OPENING = re.compile(
     r"^(?:(?:嗯+|哦+|啊|哇|哈哈+|对了|对啊?|是的|好的|谢谢(?:你|您)?|其实|话说|你好|您好|嗨|"
     r"不过|但是|所以|而且|"
-    r"另外|还有|顺便说一下|说起来|唉|哎)[，,！!。、\s]+)+"
+    r"另外|还有|AI伴侣|朋友|亲爱的|顺便说一下|说起来|唉|哎)[，,！!。、\s]+)+"
 )
+# Talk about the talk itself, and thanks in the middle of a sentence.
+ABOUT_THE_CHAT = re.compile(
+    r"(?:想|要|来)(?:和|跟|问|向)(?:你|您)?[^，。]{0,4}(?:聊|谈|请教|问|分享)|(?:谢谢|"
+    r"感谢)(?:你|您)|"
+    r"(?:你|您)的(?:建议|鼓励|支持)|不错的建议|认识(?:你|您)"
+)
+# Without "I" they speak of what was said before.
+VAGUE = re.compile(r"^(?:这|那|它|他|她|听起来|听上去|看起来|真|太)")
 HYPOTHETICAL = re.compile(r"^(?:如果|假如|要是|也许|或许|可能|万一|假设)")
 QUESTION = re.compile(
     r"[?？]\s*$|(?:吗|呢|么)[。！!]?$|^(?:为什么|怎么|什么|哪|谁|是不是|能不能|可不可以)"
@@ -124,6 +132,7 @@ CHANGED = re.compile(
 def to_third_person(sentence: str, *, speaker: str, listener: str) -> str:
     """Return a Chinese sentence as said about `speaker`, who is put first if not mentioned."""
     text = OPENING.sub("", sentence.strip()).rstrip("~～ ")
+    text = re.sub(r"^(?:不过|但是|所以|而且)", "", text)
     mentions = bool(re.search(r"我|咱", text)) or speaker in text
     text = re.sub(r"我们的|咱们的", f"{speaker}和其他人的", text)
     text = re.sub(r"我们|咱们|咱", f"{speaker}和其他人", text)
@@ -146,6 +155,8 @@ def is_worth_keeping(sentence: str) -> bool:
     weight = len(HAN.findall(FUNCTION_CHARACTERS.sub("", bare)))
     own = "我" in text or "咱" in text
     about_listener = ("你" in text or "您" in text) and not own
+    if ABOUT_THE_CHAT.search(bare) or (not own and VAGUE.match(text)):
+        return False
     return not about_listener and weight >= (2 if own else 6)
 
 

@@ -34,7 +34,9 @@ THANKS_OR_PRAISE = re.compile(
     r"it)?[.!,]?$|"
     r"catch up|have (?:fun|a (?:great|good|nice))|you got this|believe in you|rooting for|"
     r"cheer(?:ing)? you|"
-    r"i (?:can )?(?:imagine|bet)\b|^let's\b|excited to (?:see|hear)|here for you|got your back|"
+    r"i (?:can )?(?:imagine|bet)\b|^let's\b|^here'?s\b|^(?:check|look|take a look|best of luck|"
+    r"stay safe|chat soon|appreciate)\b|"
+    r"couldn't agree more|excited to (?:see|hear)|here for you|got your back|"
     r"hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
     r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|love (?:that|it|"
     r"this)[!.]?$)",

@@ -49,6 +49,14 @@ ENGLISH_FUNCTION_WORDS = split_words(
 )
 
 
+# Of the languages most written in Latin letters; none of them is an English word.
+FOREIGN_FUNCTION_WORDS = split_words(
+    "ich und der das ist nicht ein eine mit zu wir sie el la los las que y en por para una muy mi "
+    "soy je et le les des est une dans pour avec mon nous il che di per una sono io em com uma eu "
+    "meu het een ik van niet og jeg det ikke jag och inte w nie jest ve bir ben"
+)
+
+
 def split_captions(content: str) -> tuple[str, list[str]]:
     """Return the words said, and what each photo in square brackets shows."""
     captions = [CAPTION_LEAD.sub("", m.strip()) for m in CAPTION.findall(content)]
@@ -77,7 +85,9 @@ def detect_script(text: str) -> Script:
     if HAN.search(text):
         return Script.CHINESE
     words = [w.lower() for w in LATIN_WORD.findall(text)]
-    hits = sum(w in ENGLISH_FUNCTION_WORDS or w.endswith("'re") for w in words)
-    if words and (hits >= 1 and hits / len(words) >= 0.12):
-        return Script.ENGLISH
-    return Script.OTHER if len(words) > 3 or not words else Script.ENGLISH
+    english = sum(w in ENGLISH_FUNCTION_WORDS or "'" in w for w in words)
+    foreign = sum(w in FOREIGN_FUNCTION_WORDS for w in words)
+    letters = sum(c.isalpha() for c in text)
+    if not words or foreign > english or 2 * sum(map(len, words)) < letters:
+        return Script.OTHER
+    return Script.ENGLISH

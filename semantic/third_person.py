@@ -15,7 +15,7 @@ from semantic.english_verbs import (
 )
 from semantic.word_lists import split_words
 
-TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*|\s+|[^\sA-Za-z]+")
+TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|\s+|[^\sA-Za-z]+")
 # "I'd" is "had" before these, else "would".
 HAD_AFTER = split_words("been better already never just had gone")
 INVERTED = split_words("am was do did have had can could will would should")
@@ -34,7 +34,8 @@ SUBJECTLESS = (
     (
         re.compile(
             r"^((?:so |really |super |also |still |just |currently )*)"
-            r"(thinking|looking|planning|working|trying|hoping|feeling|getting|heading|starting|"
+            r"(thinking|looking|planning|working(?= (?:on|at|as|for|hard|towards)\b)|trying|"
+            r"hoping|feeling|getting|heading|starting|"
             r"loving|enjoying|glad|happy|excited|proud|stoked|thrilled|grateful|thankful|sorry|"
             r"off|sure|ready|keen)\s+(?=\w)",
             re.IGNORECASE,
