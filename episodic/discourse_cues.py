@@ -98,14 +98,19 @@ _NEWS = re.compile(
     r"|你猜|突然|びっくり|急に",
     re.IGNORECASE,
 )
+_KIN = (
+    r"(?:mom|mum|mother|dad|father|parents?|brother|sister|grand\w+|wife|husband|partner|son"
+    r"|daughter|uncle|aunt|cousin|friend|boss|dog|cat|he|she)"
+)
 _LIFE_EVENT = re.compile(
-    r"\b(?:laid off|got fired|was fired|lost my job|quit(?:ting)? my job|resign(?:ed|ing)"
-    r"|got promoted|got the job|divorc\w*|break(?:ing)? up|broke up|split up|separat(?:ed|ing)"
-    r"|engaged|proposed|getting married|got married|eloped|pregnant|having a baby"
-    r"|gave birth|passed away|died|funeral|cancer|diagnosed|car accident|hospitali[sz]ed"
-    r"|broke my (?:arm|leg|wrist|ankle)|in (?:the )?hospital"
-    r"|evicted|bankrupt\w*|arrested|robbed|stolen|burned down|won the lottery"
-    r"|moving to|moved out|dropp(?:ed|ing) out|expelled|heart attack|a stroke|killed)\b"
+    r"\b(?:laid off|(?:got|been|was) fired|lost my job|quit(?:ting)? my job|resign(?:ed|ing)"
+    r"|got promoted|got the job|divorc\w*|break(?:ing)? up|broke up|split up|we separated"
+    r"|(?:got|are|['’]re|['’]m) engaged|proposed to|getting married|got married|eloped|pregnant"
+    r"|having a baby|gave birth|passed away|funeral|cancer|diagnosed|car accident"
+    r"|hospitali[sz]ed|broke my (?:arm|leg|wrist|ankle)|in (?:the )?hospital|evicted"
+    r"|bankrupt\w*|arrested|robbed|burned down|won the lottery|moving to|moved out"
+    r"|dropp(?:ed|ing) out|expelled|heart attack|had a stroke"
+    rf"|{_KIN} (?:\w+ )?(?:died|(?:was|were|got) killed))\b"
     r"|被裁|失业|辞职|离婚|分手|结婚|怀孕|去世|癌症|车祸|住院|破产|中奖|解雇|亡くな|妊娠|離婚|結婚",
     re.IGNORECASE,
 )

@@ -22,7 +22,7 @@ MOST_SUMMARY_WORDS = 50
 MOST_SENTENCE_WORDS = 24
 FEWEST_TELLING_WORDS = 3
 ENOUGH_WORDS = 25
-"""A summary of so many words is not filled up with "I totally agree"."""
+"""A summary of so many words is not filled up with "Totally agree" and "Hey"."""
 _SENTENCE = re.compile(r"(?:[^.!?。！？…\n]|\.(?=\w))+(?:[.!?…]+[\"'”’)]*|[。！？…]+[」』”]?|\n|$)")
 _TITLE_OF_A_PERSON = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e)\.(?= )")
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
@@ -68,7 +68,7 @@ def name_speaker(line: Line) -> str:
 def rank_sentences(lines: Sequence[Line], vectors: Vectors) -> list[Sentence]:
     """Return the sentences, the most telling first; none says what a better one says.
 
-    Sentences of fewer than three content words come last.
+    Greetings and sentences of fewer than three content words come last.
     """
     weights = weigh_lines(lines, vectors)
     ranked: list[tuple[float, Sentence]] = []
@@ -89,7 +89,7 @@ def rank_sentences(lines: Sequence[Line], vectors: Vectors) -> list[Sentence]:
 
 
 def _tells_little(text: str) -> bool:
-    return len(cues.content_words(text)) < FEWEST_TELLING_WORDS
+    return len(cues.content_words(text)) < FEWEST_TELLING_WORDS or cues.is_greeting(text)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -43,7 +43,7 @@ def test_an_episode_that_nobody_came_back_to_is_rated_again() -> None:
 def test_an_episode_that_was_touched_weakly_is_rated_hard() -> None:
     ratings = review(
         ("user", "Where do we stay?"),
-        ("assistant", "You wrote about a hotel in Lisbon, but I am not sure which."),
+        ("assistant", "You booked a hotel in Lisbon from 12 May, but I do not remember its name."),
     )
     assert ratings["E1"] == Rating.HARD
 
@@ -71,7 +71,7 @@ def test_an_episode_that_the_talk_was_built_on_is_rated_easy() -> None:
 
 
 def test_what_the_assistant_says_weighs_more_than_what_the_user_says() -> None:
-    words = "You stay at Hotel Miramar in Lisbon from 12 May."
+    words = "You are in Lisbon with Bo from 12 May, but the hotel is not in my notes."
     order = [Rating.AGAIN, Rating.HARD, Rating.GOOD, Rating.EASY]
     by_user, by_assistant = review(("user", words))["E1"], review(("assistant", words))["E1"]
     assert order.index(by_user) < order.index(by_assistant)

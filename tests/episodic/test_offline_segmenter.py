@@ -87,11 +87,12 @@ def test_asking_again_gives_the_same_answer() -> None:
     assert segment(lines) == segment(lines)
 
 
-def test_a_carried_segment_is_found_again_when_more_is_said() -> None:
+def test_a_carried_segment_stays_whole_when_more_is_said() -> None:
     lines = make_lines(FLIGHT + SOUP + GARDEN + MARATHON)
     first_of_last = spans(segment(lines[:12]))[-1][0]
     again = spans(segment(lines[first_of_last:], previous_summary="A flight was booked."))
-    assert again[0] == (0, 11 - first_of_last)
+    assert again[0][0] == 0
+    assert again[0][1] >= 11 - first_of_last
 
 
 def test_an_announcement_out_of_nowhere_is_extremely_surprising() -> None:
