@@ -70,6 +70,7 @@ OVER = re.compile(r"\b(?:any ?more|no longer|stopped|used to|went off)\b", re.IG
 CLAUSE_SPLIT = re.compile(
     r"[.;:]\s+|,?\s+\b(?:but|so|then|and now|and also)\s+|,\s+(?:and\s+)?|\s+-+\s+|"
     r"\s+and\s+(?=(?:works|lives|is|has|loves|likes|hates|enjoys|prefers|moved|got|started|quit|"
+    r"sold|stopped|"
     r"joined|became|left|"
     r"doesn't|no longer|plays|their|[A-Z][\w-]*(?:'s \w+)? (?:works|lives|is|has|loves|likes|hates|"
     r"prefers|moved|got|doesn't))\b)"
@@ -83,7 +84,9 @@ CLAUSE_LEAD = re.compile(
 LIKES = (
     r"(?:loves?|likes?|enjoys?|adores?|prefers?|is (?:really |so |very |super )?(?:into|fond of|"
     r"crazy "
-    r"about|keen on)|is an? (?:really |big |huge |real )*(?:fan of)|fell in love with|started "
+    r"about|keen on)|is an? (?:really |big |huge |real )*(?:fan of)|fell in love with|(?:come|"
+    r"came|learned|grown|started|begun) "
+    r"to (?:love|like|enjoy)|started "
     r"(?:liking|enjoying|loving))"
 )
 DISLIKES = (
@@ -103,8 +106,10 @@ def _pattern(body: str) -> re.Pattern[str]:
 
 HOME = _pattern(
     r"(?:lives?|(?:is|are|been) living|lived|resides?|(?:is|are) (?:now )?based|settled(?: down)?|"
-    r"moved(?: (?:back|over|house|home|away))?|relocated|is staying permanently)"
-    r"(?: (?:\w+ )?from [A-Z][\w' -]+?)?(?: \w+ly| alone| together| back)? (?:in|to|at) "
+    r"moved(?: (?:back|over|house|home|away))?|relocated|is staying permanently|rents? an? [a-z "
+    r"]+?)"
+    r"(?: (?:\w+ )?from [A-Z][\w' -]+?)?(?: \w+ly| alone| together| back| with [a-z' ]+?)? "
+    r"(?:in|to|at) "
     r"(?P<v>[A-Z][\w' .-]*?)" + STOP
 )
 LIVED = re.compile(r"\blived\b")
@@ -196,14 +201,15 @@ ENDING = _pattern(
     r"(?:(?:isn't|is not|aren't|are not|is no longer|are no longer) (?P<a>.+?)(?= any ?more|"
     r"[.,;!(]|$)|"
     r"no longer (?P<b>.+?)(?=[.,;!(]|$)|"
-    r"(?:doesn't|does not|don't|can't|cannot|won't|will not) (?P<c>.+?) any ?more|"
+    r"(?:doesn't|does not|don't|can't|cannot|won't|will not) (?P<c>.+?) any ?(?:more|longer)|"
     r"(?:stopped|quit|gave up|given up|dropped out of|dropped(?! off| by)|is done with|"
     r"cancell?ed|called off|sold|got rid "
     r"of|lost interest in|returned|gave away|unsubscribed from|withdrew from|ended|closed|scrapped|"
     r"abandoned|had to cancel|decided against|decided not to|won't be|is not going to|isn't "
     r"going to|"
-    r"is never going to|had to call off|changed their mind about)"
-    r" (?P<d>.+?)(?= (?:because|since|so|last|yesterday|this|after|due)\b|[.,;!(]|$))"
+    r"is never going to|had to call off|changed their mind about|"
+    r"(?:had|has|decided) to (?:stop|quit|give up|drop out of|sell|call off))"
+    r" (?P<d>.+?)(?= (?:because|since|so|last|yesterday|this|after|due|in|for now)\b|[.,;!(]|$))"
 )
 
 CALLED_OFF = re.compile(

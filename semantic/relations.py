@@ -22,6 +22,7 @@ PLANNED = re.compile(
     r"registered)\b|打算|计划|准备|要去"
 )
 # Rules on one topic exclude each other: an answer is in one language, of one length.
+RULE_VERBS = stems("use reply answer respond write give include add make always speak talk")
 RULE_TOPICS = tuple(
     stems(words)
     for words in (
@@ -55,6 +56,8 @@ PAST = re.compile(
     r"以前|曾经|小时候|不再|取消|放弃|卖掉|卖了|戒|年前|过[了的]?"
 )
 SHARE_OF_ENDED = 0.6
+LEAST_BEYOND = 1
+CLAUSE = re.compile(r"[.;,:，。；]\s*|\b(?:but|and now|because|since)\b")
 JOB_WORDS = stems("work works working job position employed employee")
 
 
@@ -93,7 +96,7 @@ def compare_claims(new: Reading, held: Reading) -> Relation:
         if found is Relation.ENDS or relation is Relation.NONE:
             relation = found
     instead = any(claim.key == "instead" for claim in new.claims)
-    if relation is Relation.ENDS and (instead or _gives_new_value(new)):
+    if relation is Relation.ENDS and (instead or _gives_new_value(new) or _tells_more(new, held)):
         return Relation.REPLACES
     return relation
 
@@ -139,6 +142,7 @@ def _relation_in_slot(claim: Claim, other: Claim) -> Relation:
     if claim.slot is Slot.STANCE:
         return _relation_of_stances(claim, other, same=same)
     if claim.slot is Slot.RULE:
+        same = same_value(claim.value - RULE_VERBS, other.value - RULE_VERBS) or same
         opposed = claim.holds != other.holds and same
         if opposed or (claim.holds and other.holds and not same and _same_topic(claim, other)):
             return Relation.REPLACES
@@ -174,6 +178,15 @@ def _relation_of_stances(claim: Claim, other: Claim, *, same: bool) -> Relation:
 def _gives_new_value(new: Reading) -> bool:
     """Whether a sentence that ends something also says what holds instead."""
     return any(claim.holds and claim.slot in LASTING | {Slot.STANCE} for claim in new.claims)
+
+
+def _tells_more(new: Reading, held: Reading) -> bool:
+    """Whether a clause beyond the one that ends something is worth keeping."""
+    denied = frozenset(stem for claim in new.claims if not claim.holds for stem in claim.value)
+    subjects = stems(" ".join(claim.subject for claim in new.claims))
+    clauses = [c for c in CLAUSE.split(new.text) if not stems(c) & denied and not PAST.search(c)]
+    beyond = frozenset(stem for clause in clauses for stem in stems(clause))
+    return len(beyond - subjects - held.words - JOB_WORDS) >= LEAST_BEYOND
 
 
 def _is_ended(claim: Claim, held: Reading) -> bool:
