@@ -22,7 +22,7 @@ _USUAL_COUNTS_AS = 10
 """The median of a window is trusted as if the usual one had been seen on ten lines."""
 WORDS_OF_SHOCK = 0.07
 WORDS_OF_NEWS = 0.035
-LIFE_EVENT = 0.09
+LIFE_EVENT = 0.085
 _FULL_CONTENT = 4
 """A line with fewer content words diverges because it is short, not because it is new."""
 _LINES_REMEMBERED = 12
