@@ -34,8 +34,8 @@ def detect_language(texts: Sequence[str]) -> str:
 
     With the setting MEMORY_LANGUAGE other than `auto`, that one.
     """
-    if settings.LANGUAGE != "auto":
-        return str(settings.LANGUAGE)
+    if settings.SEARCH_LANGUAGE != "auto":
+        return str(settings.SEARCH_LANGUAGE)
     sample = "\n".join(texts)[:SAMPLE_LETTERS]
     if sum(letter.isalpha() for letter in sample) < LEAST_LETTERS:
         return SIMPLE

@@ -82,5 +82,5 @@ def message_vectors(
     return {seq: _to_array(embedding) for seq, embedding in found}
 
 
-def _to_array(embedding: HalfVector) -> Vectors:
-    return np.asarray(embedding.to_numpy(), dtype=np.float32)
+def _to_array(embedding: Sequence[float]) -> Vectors:
+    return np.asarray(embedding, dtype=np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -50,7 +51,7 @@ def run_job(job_id: str) -> bool:
 
 def _settle(claim: Claim, error: Exception) -> None:
     """Give a failed job back with a wait that fits the failure."""
-    logger.warning("job %s %s failed: %s", claim.kind, claim.job_id, type(error).__name__)
+    logger.warning("job %s %s failed: %s", claim.kind, claim.job_id, name_failure(error))
     try:
         if isinstance(error, LeaseLost):
             return
@@ -72,6 +73,13 @@ def _settle(claim: Claim, error: Exception) -> None:
     except (DatabaseError, InterfaceError) as failure:
         # The lease ends by itself; the reconciler wakes the job then.
         logger.warning("job %s not released: %s", claim.job_id, type(failure).__name__)
+
+
+def name_failure(error: Exception) -> str:
+    """Return the class of an error and where it arose; never its text, which may quote."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
 
 
 def _on_death(claim: Claim) -> None:

@@ -11,6 +11,8 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from memoryproject import embedded
+
 
 class SettingError(Exception):
     """A setting cannot be used; the message says which and what to do."""
@@ -85,7 +87,7 @@ def read_or_make_secret(name: str, *, file: Path) -> str:
 def _write_secret(file: Path) -> None:
     draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        embedded.make_data_dir(file.parent)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as draft_file:
             draft_file.write(secrets.token_urlsafe(48))

@@ -5,6 +5,7 @@ README.md lists the variables; a test holds the two against each other.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from indexing.languages import LANGUAGES
+from indexing import languages
 from memoryproject import embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -68,6 +69,9 @@ def _url_parts(url: str) -> dict[str, Any]:
 
 
 def _connections_embedded() -> dict[str, dict[str, Any]]:
+    # libpq reads PGHOSTADDR, PGSERVICE and the like, and would go elsewhere.
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]
     server = embedded.locate(DATA_DIR).address
     place = {"HOST": server.host, "PORT": str(server.port), "NAME": server.database}
     return {
@@ -90,7 +94,9 @@ CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words
-LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *LANGUAGES])
+SEARCH_LANGUAGE = env.read_choice(
+    "MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES]
+)
 
 # ---- background work; notes on each number stand in jobs/README.md
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)

@@ -129,6 +129,7 @@ COMPOUND = re.compile(
     re.IGNORECASE,
 )
 MOST_EXTRA_STEMS = 1
+LEAST_REPEATED = 3
 
 
 def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
@@ -157,6 +158,30 @@ def details_agree(first: str, second: str) -> bool:
         and not _are_opposed(a, b)
         and _roles(a) == _roles(b)
         and _share_words(a, b)
+    )
+
+
+def says_no_more(new: str, held: str) -> bool:
+    """Whether `held` tells all that `new` tells: then `new` only repeats it.
+
+    Three content words beside the name are the least that can be recognised in a
+    longer sentence. A date that `held` lacks makes `new` another event.
+    """
+    a, b = _normalise(new), _normalise(held)
+    if HAN.search(a):
+        return details_agree(new, held)
+    words = [word for word in _weighty_stems(a) if word not in stems(" ".join(_roles(a)))]
+    return (
+        len(words) >= min(LEAST_REPEATED, len(_weighty_stems(b)) / 2)
+        and set(_weighty_stems(a)) <= set(_weighty_stems(b))
+        and read_numbers(a) <= read_numbers(b)
+        and read_dates(a) <= read_dates(b)
+        and read_names(a) <= read_names(b)
+        and _roles(a)[:1] == _roles(b)[:1]
+        and _count_negations(a) == _count_negations(b)
+        and not _are_opposed(a, b)
+        and _directions(a) <= _directions(b)
+        and not ORDERED.search(a)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from semantic.evaluation import score_merges
-from semantic.merge import is_same_fact
+from semantic.merge import is_same_fact, says_no_more
 from tests.semantic.fact_makers import embed
 
 PAIRS = Path(__file__).with_name("merges.jsonl")
@@ -50,3 +50,11 @@ def test_another_category_or_a_lower_cosine_is_not_merged() -> None:
     fact = "Bo plays chess."
     assert not is_same_fact(fact, fact, category_a="interest", category_b="goal", cosine=1.0)
     assert not is_same_fact(fact, fact, category_a="goal", category_b="goal", cosine=0.949)
+
+
+def test_a_shorter_retelling_says_no_more() -> None:
+    held = "Bo has been volunteering at a homeless shelter and it's really rewarding."
+    assert says_no_more("Bo is still volunteering at the homeless shelter.", held)
+    assert not says_no_more("Bo is volunteering at a homeless shelter on Monday.", held)
+    assert not says_no_more("Ana is volunteering at the homeless shelter.", held)
+    assert not says_no_more("Bo stopped volunteering at the homeless shelter.", held)

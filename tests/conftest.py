@@ -1,0 +1,96 @@
+"""The cast: ana owns a tenant, bo shares it, cleo is a stranger and must see nothing."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.test import Client
+
+from jobs.draining import Drained, drain_jobs
+from memoryproject.tenancy import services as tenancy
+from memoryproject.tenancy.models import APIKey, Tenant
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
+    """Migrate as the owner; the tests then connect as the serving role.
+
+    That role may not TRUNCATE; tests that commit need it to clean up after themselves.
+    """
+    with django_db_blocker.unblock():
+        call_command("migrate", verbosity=0)
+        with connections["owner"].cursor() as cursor:
+            cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memory_app")
+        connections["owner"].close()
+        yield
+        connections.close_all()
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Somebody with a key, speaking HTTP."""
+
+    key: APIKey
+    secret: str
+    client: Client
+
+    @property
+    def tenant(self) -> Tenant:
+        return self.key.tenant
+
+    def post(self, call: str, body: Any = None, **headers: str) -> Any:
+        """Post JSON to a call of the API."""
+        return self.client.post(
+            f"/api/v0/{call}", body, content_type="application/json", headers=headers
+        )
+
+    def get(self, call: str, **query: Any) -> Any:
+        """Get a resource of the API."""
+        return self.client.get(f"/api/v0/{call}", query)
+
+    def say(self, conversation: uuid.UUID, content: str, **message: Any) -> Any:
+        """Post one message and return the answer's body."""
+        given = {"role": "user", **message, "content": content}
+        body = {"conversation_id": str(conversation), "message": given}
+        answer = self.post("add_message", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()
+
+    def flush(self, conversation: uuid.UUID) -> Drained:
+        """Segment and consolidate everything said so far."""
+        assert self.post("flush", {"conversation_id": str(conversation)}).status_code == 202
+        return drain_jobs()
+
+
+def make_agent(tenant: str, name: str, scopes: tuple[str, ...] = ()) -> Agent:
+    made = tenancy.create_api_key(
+        tenant=tenancy.get_or_create_tenant(name=tenant), name=name, scopes=scopes
+    )
+    client = Client(headers={"authorization": f"Bearer {made.secret}"}, SERVER_NAME="localhost")
+    return Agent(key=made.key, secret=made.secret, client=client)
+
+
+@pytest.fixture
+def ana(db: None) -> Agent:
+    return make_agent("ana's", "ana")
+
+
+@pytest.fixture
+def bo(db: None) -> Agent:
+    return make_agent("ana's", "bo")
+
+
+@pytest.fixture
+def cleo(db: None) -> Agent:
+    return make_agent("cleo's", "cleo")
+
+
+@pytest.fixture
+def conversation() -> uuid.UUID:
+    return uuid.uuid4()

@@ -1,0 +1,20 @@
+"""A pytest plugin: a PostgreSQL server of the run's own, before Django reads its settings."""
+
+import os
+from contextlib import ExitStack
+
+import pytest
+
+from tests.server import throwaway_server
+
+_open = ExitStack()
+for _name in [name for name in os.environ if name.startswith(("MEMORY_", "OPENAI_", "DATABASE_"))]:
+    del os.environ[_name]
+os.environ["MEMORY_DATA_DIR"] = str(_open.enter_context(throwaway_server()).data_dir)
+os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
+os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the server and remove its folder."""
+    _open.close()
