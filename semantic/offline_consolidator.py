@@ -20,7 +20,7 @@ from semantic.engines import (
     Proposal,
     fact_embedding_text,
 )
-from semantic.merge import details_agree, is_same_fact
+from semantic.merge import is_same_fact, says_no_more
 from semantic.relations import Reading, Relation, compare_claims, read_fact
 from semantic.speakers import people_in
 
@@ -192,8 +192,7 @@ def _adds_nothing(held: Held, candidate: Candidate) -> bool:
         claims = [c for c in new.claims if c.slot is not Slot.STANCE]
         again = len(new.claims) == 1 and claims and compare_claims(new, old) is Relation.REPEATS
         return bool(again) and len(new.words - old.words) <= 1
-    said_of_same = new.words == old.words and details_agree(held.fact, candidate.fact)
-    return said_of_same and compare_claims(new, old) in {Relation.REPEATS, Relation.NONE}
+    return says_no_more(candidate.fact, held.fact)
 
 
 def _find_overtaken(held: Sequence[Held], candidate: Candidate) -> tuple[list[Held], list[Held]]:
