@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer
 
 from semantic.informative import STOP_WORDS
 from semantic.word_lists import split_words

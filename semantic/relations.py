@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -219,8 +218,3 @@ def _about(subject: str, held: Reading) -> bool:
         return True
     start = held.text.lower().removeprefix("the ")
     return start.startswith(subject) and not start.startswith((f"{subject}'s ", f"{subject}的"))
-
-
-def claims_of(texts: Sequence[str]) -> list[Reading]:
-    """Return one reading a text, in order."""
-    return [read_fact(text) for text in texts]

@@ -1,6 +1,7 @@
 """New statements close what they contradict, and nothing else."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ def test_the_right_facts_are_held_after_a_contradiction(runs: int) -> None:
     score = score_contradictions(
         cases, consolidator=OfflineConsolidator(embed=embed), embed=embed, runs=runs
     )
-    print(f"contradictions in {runs} run(s): {score.cases} cases, {score.accuracy:.3f} right")
+    sys.stdout.write(
+        f"contradictions in {runs} run(s): {score.cases} cases, {score.accuracy:.3f} right\n"
+    )
     assert len(cases) >= 60
     assert score.accuracy >= 0.9, score.wrong

@@ -1,6 +1,7 @@
 """Closeness alone merges too much: details must agree."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def read_pairs() -> list[dict[str, Any]]:
 
 def test_labelled_pairs_are_merged_with_precision() -> None:
     score = score_merges(read_pairs(), embed=embed)
-    print(f"merge: {score.pairs} pairs, P {score.precision:.3f}, R {score.recall:.3f}")
+    sys.stdout.write(f"merge: {score.pairs} pairs, P {score.precision:.3f}, R {score.recall:.3f}\n")
     assert score.pairs >= 100
     assert score.precision >= 0.98, score.false_merges
     assert score.recall >= 0.9, score.missed_merges
