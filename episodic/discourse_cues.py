@@ -9,10 +9,15 @@ from __future__ import annotations
 import itertools
 import re
 from functools import lru_cache
+from threading import Lock
 
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer
 
 _STEMMER = snowballstemmer.stemmer("english")
+_STEMMER_LOCK = Lock()
+"""A Snowball stemmer keeps the word it works on in itself."""
+_MOST_REMEMBERED = 1000
+_LONGEST_WORD = 40
 
 STOP_WORDS = frozenset(
     """
@@ -178,9 +183,23 @@ def speaks_in_first_person(content: str) -> bool:
     return bool(_FIRST_PERSON.search(content))
 
 
-@lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the stems that carry meaning; bigrams where the script has no spaces."""
+    return _remember_words(text) if len(text) <= _MOST_REMEMBERED else _find_words(text)
+
+
+@lru_cache(maxsize=4096)
+def _remember_words(text: str) -> frozenset[str]:
+    return _find_words(text)
+
+
+@lru_cache(maxsize=16384)
+def _stem(word: str) -> str:
+    with _STEMMER_LOCK:
+        return str(_STEMMER.stemWord(word))
+
+
+def _find_words(text: str) -> frozenset[str]:
     words: set[str] = set()
     for word in _WORD.findall(text.lower()):
         if _CJK.search(word):
@@ -189,5 +208,5 @@ def content_words(text: str) -> frozenset[str]:
         else:
             bare = re.sub(r"['’].*$", "", word)
             if len(bare) > 1 and bare not in STOP_WORDS:
-                words.add(str(_STEMMER.stemWord(bare)))
+                words.add(_stem(bare[:_LONGEST_WORD]))
     return frozenset(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.offline_boundaries import choose_boundaries
@@ -11,6 +12,7 @@ from episodic.offline_surprise import line_surprises
 from episodic.offline_titles import compose_title
 
 ENGINE = "offline"
+MOST_CHARACTERS_READ = 2000
 
 
 class OfflineSegmenter:
@@ -25,6 +27,7 @@ class OfflineSegmenter:
         """
         if not lines:
             return Segmentation(segments=(), engine=ENGINE)
+        lines = [shorten_line(line) for line in lines]
         surprise = line_surprises(lines, vectors)
         ends = choose_boundaries(
             lines=lines,
@@ -40,6 +43,13 @@ class OfflineSegmenter:
             ),
             engine=ENGINE,
         )
+
+
+def shorten_line(line: Line) -> Line:
+    """Return the line with the part of its content that is read: a pasted book takes seconds."""
+    if len(line.content) <= MOST_CHARACTERS_READ:
+        return line
+    return replace(line, content=line.content[:MOST_CHARACTERS_READ])
 
 
 def describe_segment(

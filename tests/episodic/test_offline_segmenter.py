@@ -135,3 +135,14 @@ def test_no_lines_give_no_segments() -> None:
     )
     assert nothing.segments == ()
     assert nothing.engine == "offline"
+
+
+@pytest.mark.parametrize(
+    "content", ["? " * 30_000, "x" * 64_000, "我们去爬山了" * 9_000, "a. " * 20_000]
+)
+def test_pasted_masses_are_named_briefly(content: str) -> None:
+    lines = make_lines([("Ana", content), *GARDEN], step=MINUTE)
+    vectors = embed_lines(make_lines([("Ana", content[:200]), *GARDEN]))
+    found = OfflineSegmenter().segment(lines=lines, vectors=vectors, previous_summary="").segments
+    assert all(0 < len(segment.title) <= 310 for segment in found)
+    assert all(0 < len(segment.summary) <= 1010 for segment in found)
