@@ -16,10 +16,26 @@ from rest_framework.response import Response
 from episodic import queries, services
 from episodic.models import Episode, Message, Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
-from memoryproject.errors import NotFound, Problem, TooLarge
-from memoryproject.fields import ContentField, IdField, MomentField, Strict, TextField, say_moment
-from memoryproject.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField, page_schema
-from memoryproject.pages import take_page
+from memoryproject.errors import NotFound, Problem
+from memoryproject.fields import (
+    ContentField,
+    IdField,
+    MomentField,
+    Strict,
+    TextField,
+    WordField,
+    say_moment,
+)
+from memoryproject.http import TOO_LARGE
+from memoryproject.pages import (
+    PAGE,
+    PAGE_AT_MOST,
+    PageQuery,
+    QueryNumberField,
+    page_schema,
+    take_page,
+)
+from memoryproject.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 
@@ -34,7 +50,7 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
 class MessageInput(Strict):
     """One message, as an agent posts it."""
 
-    role = serializers.ChoiceField(choices=Role.choices, help_text="Who speaks.")
+    role = WordField(choices=Role.choices, help_text="Who speaks.")
     content = ContentField(help_text="What was said, up to 64 KiB; stored unchanged.")
     timestamp = MomentField(
         required=False, help_text="When it was said. ISO 8601 or ms since 1970; default: now."
@@ -45,11 +61,6 @@ class MessageInput(Strict):
     metadata = serializers.DictField(
         required=False, help_text="Anything of yours; returned untouched."
     )
-
-    def to_internal_value(self, value: Any) -> Any:
-        if isinstance(value, dict) and not isinstance(value.get("role", ""), str):
-            raise serializers.ValidationError({"role": ["This must be text."]})
-        return super().to_internal_value(value)
 
 
 class AddMessageInput(Strict):
@@ -68,7 +79,10 @@ class AddMessagesInput(Strict):
     def to_internal_value(self, value: Any) -> Any:
         given = value.get("messages") if isinstance(value, dict) else None
         if isinstance(given, list) and len(given) > settings.MAX_BATCH:
-            raise TooLarge(f"A batch holds at most {settings.MAX_BATCH} messages.")
+            raise serializers.ValidationError(
+                {"messages": [f"A batch holds at most {settings.MAX_BATCH} messages."]},
+                code=TOO_LARGE,
+            )
         return super().to_internal_value(value)
 
 
@@ -103,7 +117,7 @@ class AddMessage(KeyedView):
         operation_id="add_message",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessageInput,
-        responses={201: AddMessageOutput, 200: AddMessageOutput},
+        responses={201: AddMessageOutput, 200: AddMessageOutput, 409: Error},
         description="Stores one message at once; episodes and facts follow in the background. "
         "A replay under the same Idempotency-Key answers 200 with the first answer.",
     )
@@ -127,7 +141,7 @@ class AddMessages(KeyedView):
         operation_id="add_messages",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessagesInput,
-        responses={201: AddMessagesOutput, 200: AddMessagesOutput},
+        responses={201: AddMessagesOutput, 200: AddMessagesOutput, 409: Error},
         description="Stores up to 500 messages of one conversation, in order, all or nothing.",
     )
     def post(self, request: Request) -> Response:
@@ -167,7 +181,8 @@ def _read_idempotency(request: Request) -> IdempotencyKey | None:
     if key is None:
         return None
     if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
-        raise Problem("Idempotency-Key must be 1 to 255 printable ASCII characters.")
+        wrong = "This must be 1 to 255 printable ASCII characters."
+        raise Problem("A header has errors.", fields={"Idempotency-Key": [wrong]})
     body = json.dumps(request.data, sort_keys=True).encode()
     return IdempotencyKey(key=key, body_sha256=hashlib.sha256(body).hexdigest())
 
@@ -203,7 +218,7 @@ class Flush(KeyedView):
     @extend_schema(
         operation_id="flush",
         request=FlushInput,
-        responses={202: FlushOutput},
+        responses={202: FlushOutput, 404: Error},
         description="Segments the whole window now, whatever its size, then draws facts from "
         "every episode that none were drawn from yet.",
     )

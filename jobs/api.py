@@ -14,6 +14,7 @@ from jobs import retrying
 from jobs.models import Job, Kind, State
 from memoryproject.errors import NotFound
 from memoryproject.fields import say_moment
+from memoryproject.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 
@@ -50,7 +51,7 @@ class JobRetry(KeyedView):
     @extend_schema(
         operation_id="retry_job",
         request=None,
-        responses=JobOutput,
+        responses={200: JobOutput, 409: Error},
         description="Only a dead or cancelled job can be retried; another answers 409.",
     )
     def post(self, request: Request, job_id: uuid.UUID) -> Response:

@@ -13,10 +13,11 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from memoryproject.errors import TooLarge
+from memoryproject.http import TOO_LARGE
 
 ISO_8601 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?\d{2})"
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)",
+    re.ASCII,
 )
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_AT_MOST = timedelta(hours=24)
@@ -43,8 +44,20 @@ class ContentField(TextField):
         if not content.strip():
             raise serializers.ValidationError("This must not be empty or only white space.")
         if len(content.encode()) > settings.MAX_CONTENT_BYTES:
-            raise TooLarge(f"A text is over {settings.MAX_CONTENT_BYTES} bytes.")
+            raise serializers.ValidationError(
+                f"This is over {settings.MAX_CONTENT_BYTES} bytes.", code=TOO_LARGE
+            )
         return content
+
+
+class WordField(serializers.ChoiceField):
+    """One of some words; a number is none of them, even where it would print like one."""
+
+    def to_internal_value(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            words = ", ".join(str(choice) for choice in self.choices)
+            raise serializers.ValidationError(f"This must be one of: {words}.")
+        return value
 
 
 class WholeNumberField(serializers.IntegerField):
@@ -61,7 +74,7 @@ class IdField(serializers.UUIDField):
 
     def to_internal_value(self, value: Any) -> uuid.UUID:
         if not isinstance(value, str) or not CANONICAL_UUID.fullmatch(value):
-            raise serializers.ValidationError("This must be a UUID.")
+            raise serializers.ValidationError("This must be a UUID, 8-4-4-4-12 hexadecimal digits.")
         return uuid.UUID(value)
 
 
@@ -79,9 +92,7 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
     def to_internal_value(self, value: Any) -> datetime:
         moment = self._read(value)
         if not EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
-            raise serializers.ValidationError(
-                "This must lie between 1970 and 24 hours from now."
-            )
+            raise serializers.ValidationError("This must lie between 1970 and 24 hours from now.")
         return moment
 
     def _read(self, value: Any) -> datetime:

@@ -6,11 +6,16 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from rest_framework import exceptions, status
@@ -26,10 +31,16 @@ logger = logging.getLogger("memory.http")
 API_PREFIX = "/api/"
 UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\x00")
 RETRY_AFTER_S = 5
+DEPTH_AT_MOST = 100
+"""How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
+TOO_LARGE = "too_large"
 
 
 class JSONWhateverIsAsked(BaseContentNegotiation):
-    """The API has one format a call: the Accept header does not choose it."""
+    """The API has one format a call: the Accept header does not choose it.
+
+    Only the OpenAPI description has two, between which `?format=` chooses.
+    """
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
         wanted = (request.content_type or "").split(";")[0].strip().lower()
@@ -38,7 +49,9 @@ class JSONWhateverIsAsked(BaseContentNegotiation):
     def select_renderer(
         self, request: Any, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
+        wanted = request.query_params.get("format")
+        chosen = next((one for one in renderers if one.format == wanted), renderers[0])
+        return chosen, chosen.media_type
 
 
 class StrictJSONParser(BaseParser):
@@ -46,9 +59,7 @@ class StrictJSONParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: Any = None
-    ) -> Any:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         body = stream.read(settings.MAX_BODY_BYTES + 1)
         if len(body) > settings.MAX_BODY_BYTES:
             raise TooLarge(f"The body is over {settings.MAX_BODY_BYTES} bytes.")
@@ -60,6 +71,7 @@ class StrictJSONParser(BaseParser):
                 parse_float=_read_finite,
                 object_pairs_hook=_refuse_duplicates,
             )
+            check_depth(parsed)
             if UNSTORABLE.search(text):
                 check_storable(parsed)
         except UnicodeDecodeError as error:
@@ -87,6 +99,21 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise exceptions.ParseError("An object names a field twice.")
     return found
+
+
+def check_depth(value: Any) -> None:
+    """Raise ParseError where lists and objects stand more than DEPTH_AT_MOST in one another."""
+    level = [value]
+    for _ in range(DEPTH_AT_MOST + 1):
+        holders = [item for item in level if isinstance(item, (dict, list))]
+        if not holders:
+            return
+        level = [
+            inner
+            for holder in holders
+            for inner in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    raise exceptions.ParseError("The JSON is nested too deeply.")
 
 
 def check_storable(value: Any) -> None:
@@ -122,7 +149,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response | Non
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     if isinstance(error, RequestDataTooBig):
-        return _respond(413, error_body("too_large", "The body is too large."))
+        return _respond(413, error_body(TOO_LARGE, "The body is too large."))
     if isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     if not isinstance(error, exceptions.APIException):
@@ -134,18 +161,32 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
     headers = {}
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
+    status_code = error.status_code
     if isinstance(error, exceptions.ValidationError):
         fields = flatten_details(error.detail)
         body = error_body("invalid", "The request has errors.", fields)
+        if TOO_LARGE in _codes(error.detail):
+            status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+            body = error_body(TOO_LARGE, "The request is over a limit.", fields)
     else:
         code = {415: "unsupported_media_type", 405: "method_not_allowed"}.get(
             error.status_code, error.default_code
         )
         body = error_body(code, str(error.detail))
-    response = Response(body, status=error.status_code)
+    response = Response(body, status=status_code)
     for name, value in headers.items():
         response[name] = value
     return response
+
+
+def _codes(detail: Any) -> Iterator[str]:
+    """Yield the code of every error in a ValidationError's detail."""
+    inner = detail.values() if isinstance(detail, Mapping) else detail
+    if isinstance(detail, (Mapping, list)):
+        for item in inner:
+            yield from _codes(item)
+    else:
+        yield getattr(detail, "code", "")
 
 
 def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
@@ -185,15 +226,15 @@ def _respond_unavailable(error: Exception) -> Response:
 class ApiErrorMiddleware:
     """Gives API paths the error shape for what goes wrong outside a view.
 
-    An unknown path, a body that Django refuses before DRF reads it, the database away
-    while a key is looked up, and whatever nobody foresaw.
+    A host that is not ours, an unknown path, a body that Django refuses before DRF reads
+    it, the database away while a key is looked up, and whatever nobody foresaw.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self._get_response(request)
+        response = _refuse_transport(request) or self._get_response(request)
         if not request.path.startswith(API_PREFIX) or response.status_code < 400:
             return response
         if response.get("Content-Type", "").startswith("application/json"):
@@ -221,9 +262,25 @@ class ApiErrorMiddleware:
             return JsonResponse(error_body("invalid", "The request is malformed."), status=400)
         # The text of an exception may quote what somebody said: log its class alone.
         logger.error("unforeseen %s at %s", type(error).__name__, request.path)
-        return JsonResponse(
-            error_body("error", "Something went wrong on the server."), status=500
-        )
+        return JsonResponse(error_body("error", "Something went wrong on the server."), status=500)
+
+
+def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
+    """Answer an API request that came by a wrong name, or with a body that we cannot see.
+
+    WSGI shows a body without a length as an empty one.
+    """
+    if not request.path.startswith(API_PREFIX):
+        return None
+    try:
+        request.get_host()
+    except DisallowedHost:
+        message = "This server does not serve the named host; MEMORY_ALLOWED_HOSTS lists them."
+        return JsonResponse(error_body("invalid", message), status=400)
+    if "Transfer-Encoding" in request.headers and not request.headers.get("Content-Length"):
+        message = "Send the body with a Content-Length, not in chunks."
+        return JsonResponse(error_body("length_required", message), status=411)
+    return None
 
 
 def database_answers() -> bool:

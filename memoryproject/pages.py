@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,15 +15,19 @@ Row = TypeVar("Row", bound=Model)
 
 PAGE = 50
 PAGE_AT_MOST = 200
+DIGITS_AT_MOST = 18  # so that it fits a bigint
+WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 
 
 class QueryNumberField(WholeNumberField):
     """A whole number in a query string, where everything is text."""
 
     def to_internal_value(self, value: Any) -> int:
-        if not isinstance(value, str) or not value.isascii() or not value.isdecimal():
-            raise serializers.ValidationError("This must be a whole number.")
-        return super().to_internal_value(int(value[:18]))
+        if not isinstance(value, str) or not WHOLE_NUMBER.fullmatch(value):
+            raise serializers.ValidationError(
+                f"This must be a whole number of at most {DIGITS_AT_MOST} digits."
+            )
+        return super().to_internal_value(int(value))
 
 
 class PageQuery(Strict):

@@ -194,7 +194,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["memoryproject.http.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memoryproject.http.JSONWhateverIsAsked",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "memoryproject.schema.OperationSchema",
     "EXCEPTION_HANDLER": "memoryproject.http.render_error",
     "UNAUTHENTICATED_USER": None,
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request as HttpRequest
 from rest_framework.response import Response
@@ -19,7 +20,14 @@ from episodic.api import EpisodeOutput, render_episode
 from episodic.models import Episode, Message
 from jobs.models import Job, State
 from memoryproject.errors import NotFound
-from memoryproject.fields import ContentField, IdField, Strict, WholeNumberField, say_moment
+from memoryproject.fields import (
+    ContentField,
+    IdField,
+    Strict,
+    WholeNumberField,
+    WordField,
+    say_moment,
+)
 from memoryproject.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView, markdown_response
@@ -29,18 +37,11 @@ from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT, Answer
 from semantic import queries as semantic_queries
 from semantic.api import CATEGORIES, FactOutput, render_fact
 
+Answered = TypeVar("Answered", bound=HttpResponse)
+
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
-
-
-class ChoiceOfText(serializers.ChoiceField):
-    """One of some words; a number is none of them, even where it would print like one."""
-
-    def to_internal_value(self, value: Any) -> Any:
-        if not isinstance(value, str):
-            raise serializers.ValidationError("This must be text.")
-        return super().to_internal_value(value)
 
 
 class ContextInput(Strict):
@@ -53,7 +54,7 @@ class ContextInput(Strict):
     semantic_limit = WholeNumberField(
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
-    category = ChoiceOfText(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    category = WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
     max_tokens = WholeNumberField(
         required=False,
         min_value=1,
@@ -70,7 +71,7 @@ class RetrieveInput(ContextInput):
     episodic_limit = WholeNumberField(
         default=EPISODIC_LIMIT, min_value=1, max_value=100, help_text="Episodes at most."
     )
-    detail = ChoiceOfText(
+    detail = WordField(
         choices=DETAILS,
         default="auto",
         help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
@@ -140,9 +141,7 @@ class Answering(KeyedView):
     def answer(self, form: type[Strict]) -> Answer:
         """Return the answer to the checked request."""
         given = self.read(form)
-        request = recall.Request(
-            conversation=given.pop("conversation_id"), kind=self.kind, **given
-        )
+        request = recall.Request(conversation=given.pop("conversation_id"), kind=self.kind, **given)
         return recall.recall(
             tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
         )
@@ -198,7 +197,7 @@ def _as_markdown(answer: Answer) -> HttpResponse:
     return _with_headers(markdown_response(answer.text), answer)
 
 
-def _with_headers(response: Any, answer: Answer) -> Any:
+def _with_headers(response: Answered, answer: Answer) -> Answered:
     response["Memory-Receipt"] = str(answer.receipt.id)
     response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
     response["Memory-Pending"] = str(answer.progress.pending)
@@ -220,12 +219,14 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         {**_full_episode(hit.episode, external_id, hit.messages), "score": hit.found.score}
         for hit in answer.episodes
     ]
+    sources = [(hit.found.memory_id, hit.messages) for hit in answer.facts]
+    sources += [(hit.found.memory_id, hit.messages) for hit in answer.episodes]
     return {
         "semantic": facts,
         "episodic": episodes,
         "sources": {
-            str(hit.found.memory_id): [_render_source(message) for message in hit.messages]
-            for hit in (*answer.facts, *answer.episodes)
+            str(memory_id): [_render_source(message) for message in messages]
+            for memory_id, messages in sources
         },
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
@@ -310,9 +311,7 @@ class RecentMemoryRaw(Recent):
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
         )
-        return Response(
-            [_full_episode(row, external_id, messages[row.id]) for row in episodes]
-        )
+        return Response([_full_episode(row, external_id, messages[row.id]) for row in episodes])
 
 
 class ConversationOutput(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.fields import say_moment
+from memoryproject.fields import WordField, say_moment
 from memoryproject.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
@@ -49,8 +49,8 @@ class ListedFact(FactOutput):
 class FactQuery(PageQuery):
     """The query parameters of the list of facts."""
 
-    category = serializers.ChoiceField(choices=CATEGORIES, required=False)
-    state = serializers.ChoiceField(
+    category = WordField(choices=CATEGORIES, required=False)
+    state = WordField(
         choices=["active", "invalid", "all"], default="active", help_text="Held, closed, or both."
     )
 
@@ -77,9 +77,7 @@ class Facts(KeyedView):
         return Response(take_page(rows, query=query, render=self._render))
 
     def _render(self, page: list[Fact]) -> list[dict[str, Any]]:
-        evidence = queries.evidence_of(
-            tenant=self.tenant(), fact_ids=[fact.id for fact in page]
-        )
+        evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id for fact in page])
         return [
             {
                 **render_fact(fact, fact.conversation.external_id, evidence[fact.id]),
@@ -92,9 +90,7 @@ class Facts(KeyedView):
         ]
 
 
-def render_fact(
-    fact: Fact, external_id: uuid.UUID, evidence: Sequence[Evidence]
-) -> dict[str, Any]:
+def render_fact(fact: Fact, external_id: uuid.UUID, evidence: Sequence[Evidence]) -> dict[str, Any]:
     """Return the fields that every answer has of a fact."""
     return {
         "id": str(fact.id),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
@@ -29,10 +29,10 @@ class KeyUser:
 class KeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer <key>`."""
 
-    def authenticate(self, request: Request) -> tuple[KeyUser, APIKey] | None:
+    def authenticate(self, request: Request) -> tuple[KeyUser, APIKey]:
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
-            return None
+            raise NotAuthenticated("Send your key in the header Authorization: Bearer <key>.")
         if len(words) != 2:
             raise AuthenticationFailed("The Authorization header must be: Bearer <key>.")
         now = timezone.now()
@@ -54,8 +54,7 @@ class KeyAuthentication(BaseAuthentication):
 class HasScope(BasePermission):
     """The key must have the scope that the view names in `scope`."""
 
-    message = "This key lacks the scope that the call needs."
-
     def has_permission(self, request: Request, view: Any) -> bool:
+        self.message = f"The call needs a key with the scope {view.scope}."
         key = request.auth
         return isinstance(key, APIKey) and view.scope in key.scopes

@@ -1,0 +1,130 @@
+"""A body that is not strict JSON, or not an object, is refused and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from memoryproject.http import DEPTH_AT_MOST
+from tests.api.problems import assert_problem
+from tests.conftest import Agent
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored")]
+
+ID = "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"
+CALLS = ["add_message", "add_messages", "flush", "retrieve_memory", "retrieve_memory/raw",
+         "context_pre_retrieve", "recent_memory", "recent_memory/raw"]  # fmt: skip
+
+
+def with_metadata(json_text: str) -> bytes:
+    message = f'{{"role": "user", "content": "hi", "metadata": {{"k": {json_text}}}}}'
+    return f'{{"conversation_id": "{ID}", "message": {message}}}'.encode()
+
+
+def nested(depth: int, opening: str = "[", closing: str = "]") -> str:
+    return opening * depth + closing * depth
+
+
+MALFORMED = {
+    "nothing that is JSON": b"hello",
+    "cut off": with_metadata("1")[:-1],
+    "text after the end": with_metadata("1") + b"{}",
+    "a single quote": with_metadata("'a'"),
+    "a trailing comma": with_metadata("[1,]"),
+    "a comment": with_metadata("1 /* one */"),
+    "a line break in a text": with_metadata('"a\nb"'),
+    "NUL itself": with_metadata('"a\0b"'),
+    "NUL, escaped": with_metadata(r'"\u0000"'),
+    "NUL in a name": with_metadata(r'{"\u0000": 1}'),
+    "a high surrogate": with_metadata(r'"\ud800"'),
+    "a low surrogate": with_metadata(r'"\udfff!"'),
+    "a surrogate in a name": with_metadata(r'{"\uD800": 1}'),
+    "surrogates the wrong way round": with_metadata(r'"\ude00\ud83d"'),
+    "Latin-1": with_metadata('"é"').decode().encode("latin-1"),
+    "UTF-16": with_metadata('"é"').decode().encode("utf-16"),
+    "surrogates in UTF-8": with_metadata('"') + b'\xed\xa0\x80"',
+    "a byte order mark": b"\xef\xbb\xbf" + with_metadata("1"),
+    "NaN": with_metadata("NaN"),
+    "Infinity": with_metadata("Infinity"),
+    "minus Infinity": with_metadata("-Infinity"),
+    "a number beyond floats": with_metadata("1e400"),
+    "a number of 5,000 digits": with_metadata("9" * 5_000),
+    "a name twice": with_metadata('{"a": 1, "a": 2}'),
+    "a name twice, differently escaped": with_metadata(r'{"a": 1, "\u0061": 2}'),
+    "lists 10,000 deep": with_metadata(nested(10_000)),
+    "objects 10,000 deep": with_metadata(nested(10_000, '{"a":', "}").replace(":}", ":1}", 1)),
+    "lists 900 deep": with_metadata(nested(900)),
+    "just too deep": with_metadata(nested(DEPTH_AT_MOST - 2)),
+}
+
+
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_body_is_refused(ana: Agent, body: bytes) -> None:
+    assert assert_problem(ana.post("add_message", body), 400)["code"] == "parse_error"
+
+
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_question_is_refused(ana: Agent, body: bytes) -> None:
+    assert_problem(ana.post("retrieve_memory", body), 400)
+
+
+@pytest.mark.parametrize("body", ["[]", "[{}]", "1", "true", "null", '"text"', "{}", ""])
+def test_a_body_that_is_not_the_expected_object_is_refused(ana: Agent, body: str) -> None:
+    for call in CALLS:
+        assert assert_problem(ana.post(call, body), 400)["code"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "",
+     "application/xml", "application/json-patch+json", "application/jsonx", "json"],
+)  # fmt: skip
+def test_another_content_type_is_refused(ana: Agent, content_type: str) -> None:
+    body = with_metadata("1")
+    for call in CALLS:
+        path = f"/api/v0/{call}"
+        answer = ana.client.generic("POST", path, body, content_type=content_type)
+        assert assert_problem(answer, 415)["code"] == "unsupported_media_type"
+
+
+def test_a_body_in_chunks_is_refused_rather_than_taken_for_empty(ana: Agent) -> None:
+    answer = ana.client.generic(
+        "POST",
+        "/api/v0/add_message",
+        b"",
+        content_type="application/json",
+        headers={"transfer-encoding": "chunked"},
+    )
+    assert_problem(answer, 411)
+
+
+def test_a_body_over_the_cap_is_refused(ana: Agent) -> None:
+    for call in CALLS:
+        padding = " " * (settings.MAX_BODY_BYTES + 1)
+        assert assert_problem(ana.post(call, padding), 413)["code"] == "too_large"
+
+
+def test_an_unknown_field_is_named(ana: Agent) -> None:
+    message = {"role": "user", "content": "hi", "contents": "hi", "Role": "user"}
+    body: dict[str, Any] = {"conversation_id": ID, "message": message}
+    assert_problem(ana.post("add_message", body), 400, "message.contents", "message.Role")
+    message = {"role": "user", "content": "hi"}
+    body = {"conversation_id": ID, "message": message, "": 1}
+    assert_problem(ana.post("add_message", body), 400)
+
+
+def test_unknown_fields_are_refused_by_every_call(ana: Agent) -> None:
+    for call in CALLS:
+        body = {"conversation_id": ID, "query": "x", "conversationId": ID}
+        assert "conversationId" in assert_problem(ana.post(call, body), 400)["fields"]
+
+
+def test_a_refusal_does_not_repeat_what_was_said(ana: Agent) -> None:
+    said = "canary-7714"
+    message = {"role": said, "content": " ", "timestamp": said, "name": said * 100}
+    answer = ana.post("add_message", {"conversation_id": said, "message": message})
+    assert_problem(answer, 400)
+    assert said not in json.dumps(answer.json())
