@@ -32,7 +32,7 @@ STOP_WORDS = frozenset(
     then there these they thing things think this those though through to today too totally try
     up us use ve very want wanna was wasn way we well were weren what whatever when where which
     while who whom whose why will with won would wouldn wow yeah yep yes yet you your yours
-    """.split()  # noqa: SIM905 - a list of 200 quoted words cannot be read
+    """.split()
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

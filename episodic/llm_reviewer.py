@@ -32,9 +32,7 @@ class LLMReviewer:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        prompt = build_prompt(
-            file=PROMPT, purpose="review", material=describe_case(served, lines)
-        )
+        prompt = build_prompt(file=PROMPT, purpose="review", material=describe_case(served, lines))
         try:
             reply = self._ask(prompt, ReviewReply)
         except ModelMisbehaved:
@@ -46,9 +44,7 @@ class LLMReviewer:
             for row in reply.ratings
             if row.alias in known and row.rating in set(Rating)
         }
-        return Judgement(
-            ratings=ratings, engine=ENGINE, ignored=len(reply.ratings) - len(ratings)
-        )
+        return Judgement(ratings=ratings, engine=ENGINE, ignored=len(reply.ratings) - len(ratings))
 
 
 def describe_case(served: Sequence[ServedEpisode], lines: Sequence[Line]) -> str:

@@ -23,6 +23,7 @@ from memoryproject.tenancy.models import Tenant
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
 BATCH = 20
 """Messages a request: windows then close while the load is still going on."""
+Turns = list[dict[str, Any]]
 TURN_LENGTH = timedelta(seconds=40)
 """LoCoMo dates sessions, not turns."""
 LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
@@ -120,7 +121,7 @@ def _from_locomo(sample: dict[str, Any]) -> LoadedConversation:
     return LoadedConversation(name=name, external_id=to_uuid(name), messages=messages)
 
 
-def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, list[dict[str, Any]]]]:
+def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, Turns]]:
     """Yield (start, turns) of each session, in order."""
     numbers = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
     for number in sorted(int(match[1]) for match in numbers if match):

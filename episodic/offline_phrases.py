@@ -46,7 +46,7 @@ _NO_TOPIC = frozenset(
     used useful using usually wait wanted wanting wants wasn't watch way we'd we're we've week
     weekend weeks what's whats who's wish won't wonderful work worked working works world worth
     wrong year years yesterday yet you'd you're you've yourself yup
-    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+    """.split()
 )
 
 

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from episodic import discourse_cues as cues
-from episodic.engines import Line, Rating, ServedEpisode, Vectors
+from episodic.engines import Judgement, Line, Rating, ServedEpisode, Vectors
+
+ENGINE = "offline"
 
 UNRELATED_COSINE = 0.84
 """Median cosine of a LoCoMo line with an episode of another day, whole sentences."""
@@ -40,10 +42,10 @@ class OfflineReviewer:
 
     def review(
         self, *, served: Sequence[ServedEpisode], lines: Sequence[Line], vectors: Vectors
-    ) -> dict[str, Rating]:
-        """Return a rating by alias; nothing is rated before anything was said."""
+    ) -> Judgement:
+        """Rate every served episode; nothing is rated before anything was said."""
         if not lines:
-            return {}
+            return Judgement(ratings={}, engine=ENGINE)
         words = [_episode_words(episode) for episode in served]
         found_in = Counter(word for bag in words for word in bag)
         speakers = {part for line in lines for part in cues.content_words(line.speaker)}
@@ -52,7 +54,7 @@ class OfflineReviewer:
             rare = {word for word in bag - speakers if 2 * found_in[word] <= len(served) + 1}
             uses = measure_uses(episode=episode, rare=rare, lines=lines, vectors=vectors)
             ratings[episode.alias] = rate_uses(uses)
-        return ratings
+        return Judgement(ratings=ratings, engine=ENGINE)
 
 
 def measure_uses(

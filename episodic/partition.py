@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 Run = tuple[int, int]
@@ -26,7 +27,7 @@ def mend_partition(runs: Sequence[Run], *, count: int) -> list[Run] | None:
     short of `count` is a sign of a cut answer: more than half missing is not mended.
     """
     starts = [first for first, _ in runs]
-    rising = all(earlier < later for earlier, later in zip(starts, starts[1:], strict=False))
+    rising = all(earlier < later for earlier, later in itertools.pairwise(starts))
     inside = all(0 <= start < count for start in starts)
     if not starts or not rising or not inside or (runs[-1][1] + 1) * 2 < count:
         return None

@@ -23,7 +23,9 @@ def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT now()")
-        return cursor.fetchone()[0]
+        (now,) = cursor.fetchone()
+    assert isinstance(now, datetime)
+    return now
 
 
 def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
@@ -45,9 +47,7 @@ def window_messages(*, conversation: Conversation, at_most: int | None = None) -
     return list(waiting.order_by("seq")[:at_most])
 
 
-def messages_between(
-    *, conversation: Conversation, first_seq: int, last_seq: int
-) -> list[Message]:
+def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
     """Return the messages of a range, both ends included, oldest first."""
     messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
     return list(messages.filter(seq__range=(first_seq, last_seq)).order_by("seq"))
@@ -192,8 +192,6 @@ def count_episodes(conversation: Conversation) -> int:
     return Episode.objects.of(conversation.tenant).filter(conversation=conversation).count()
 
 
-def episodes_with_state(
-    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID]
-) -> QuerySet[Episode]:
+def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> QuerySet[Episode]:
     """Return the episodes of those ids, in order of id."""
     return Episode.objects.of(tenant).filter(id__in=list(episode_ids)).order_by(F("id"))

@@ -170,9 +170,7 @@ def _write(
     messages: Sequence[Message],
     take_reviews: TakeReviews,
 ) -> None:
-    locked = queries.lock_conversation(
-        tenant=conversation.tenant, conversation_id=conversation.id
-    )
+    locked = queries.lock_conversation(tenant=conversation.tenant, conversation_id=conversation.id)
     locked.tenant = conversation.tenant
     _check_snapshot(locked, read=conversation, messages=messages)
     if plan.episodes and not queries.count_episodes(locked):
@@ -187,9 +185,7 @@ def _write(
     if plan.seen:
         locked.window_doubled = plan.doubled
     locked.pending_count -= sum(len(planned.messages) for planned in plan.episodes)
-    locked.save(
-        update_fields=["language", "previous_summary", "window_doubled", "pending_count"]
-    )
+    locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
 
 
@@ -247,9 +243,7 @@ def _make_episode(
     )
 
 
-def _fill_index(
-    plan: Plan, conversation: Conversation, episodes: Sequence[Episode]
-) -> None:
+def _fill_index(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
     entries: list[Entry] = []
     rows = zip(plan.episodes, plan.headline_vectors, episodes, strict=True)
     for planned, vector, episode in rows:

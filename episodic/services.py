@@ -231,4 +231,3 @@ def retry_failed_consolidation(*, conversation: Conversation) -> int:
         ~Q(consolidation_failed_at=None), conversation=conversation
     )
     return failed.update(consolidation_failed_at=None)
-

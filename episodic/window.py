@@ -18,9 +18,7 @@ def size_limit(*, doubled: bool) -> int:
     return DOUBLED_SIZE if doubled else SIZE
 
 
-def is_due(
-    *, pending: int, doubled: bool, oldest_waited: timedelta, silent_for: timedelta
-) -> bool:
+def is_due(*, pending: int, doubled: bool, oldest_waited: timedelta, silent_for: timedelta) -> bool:
     """Return whether a window must be segmented now.
 
     `oldest_waited` and `silent_for` are how long ago its oldest and its newest

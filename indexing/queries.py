@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +51,7 @@ def nearest_active(
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
     return [
         Neighbour(
-            memory_id=row.memory_id,
+            memory_id=cast(uuid.UUID, row.memory_id),
             cosine=-row.distance,
             vector=_to_array(row.embedding),
         )
@@ -65,21 +66,7 @@ def headline_vectors(
     rows = SearchVector.objects.of(tenant).filter(
         memory__in=list(episode_ids), model=model, unit__kind=UnitKind.EPISODE
     )
-    return {row.memory_id: _to_array(row.embedding) for row in rows}
-
-
-def message_vectors(
-    *, tenant: Tenant, model: str, conversation_id: uuid.UUID, first_seq: int, last_seq: int
-) -> dict[int, Vectors]:
-    """Return the vectors of the messages of a range that are in episodes, by seq."""
-    rows = SearchVector.objects.of(tenant).filter(
-        conversation_id=conversation_id,
-        model=model,
-        unit__kind=UnitKind.MESSAGE,
-        unit__first_seq__range=(first_seq, last_seq),
-    )
-    found = rows.values_list("unit__first_seq", "embedding")
-    return {seq: _to_array(embedding) for seq, embedding in found}
+    return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 
 
 def _to_array(embedding: Sequence[float]) -> Vectors:

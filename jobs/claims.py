@@ -97,9 +97,7 @@ def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
 
 
 def _scope_is_held(job: Job) -> bool:
-    running = Job.objects.of(job.tenant).filter(
-        kind=job.kind, scope=job.scope, state=State.RUNNING
-    )
+    running = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.RUNNING)
     return running.exclude(id=job.id).exists()
 
 
@@ -171,5 +169,5 @@ def _has_ready_twin(claim: Claim) -> bool:
 
 def backoff(failures: int) -> timedelta:
     """Return a random wait up to a bound that doubles with each failure (full jitter)."""
-    bound = min(BACKOFF_LAST, BACKOFF_FIRST * 2 ** min(failures, 12))
-    return bound * random.random()  # noqa: S311 - spreads load, guards nothing
+    bound = min(BACKOFF_LAST, BACKOFF_FIRST * (1 << min(failures, 12)))
+    return bound * random.random()

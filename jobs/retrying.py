@@ -18,9 +18,7 @@ def retry_job(*, job: Job) -> Job:
     Raises:
         Conflict: it is neither, or another job of its kind and scope is ready.
     """
-    stopped = Job.objects.of(job.tenant).filter(
-        id=job.id, state__in=[State.DEAD, State.CANCELLED]
-    )
+    stopped = Job.objects.of(job.tenant).filter(id=job.id, state__in=[State.DEAD, State.CANCELLED])
     try:
         with transaction.atomic():
             changed = stopped.update(

@@ -62,7 +62,7 @@ class Supervisor:
             self._command,
             start_new_session=True,
             env=environment,
-            preexec_fn=lambda: cluster.die_with_parent(me),  # noqa: PLW1509 - no threads here
+            preexec_fn=lambda: cluster.die_with_parent(me),
         )
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:

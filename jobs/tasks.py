@@ -44,7 +44,7 @@ def run_job(job_id: str) -> bool:
     try:
         FLOWS[Kind(claim.kind)](claim)
         logger.info("job %s %s done", claim.kind, claim.job_id)
-    except Exception as error:  # noqa: BLE001 - see the docstring
+    except Exception as error:
         _settle(claim, error)
     return True
 

@@ -46,7 +46,8 @@ def make_asker(*, secret: str, max_tokens: int | None) -> Callable[[str, str], d
         response = client.post(RETRIEVE_RAW, body, content_type="application/json")
         if response.status_code != 200:
             raise RuntimeError(f"retrieve answered {response.status_code}")
-        return response.json()
+        answer: dict[str, Any] = response.json()
+        return answer
 
     return ask
 

@@ -12,8 +12,8 @@ from episodic.models import Conversation, Episode, Message
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
 from retrieval import markdown, packing, receipts
@@ -53,6 +53,11 @@ class Answer:
     text: str
     """The markdown form."""
 
+    @property
+    def hits(self) -> list[FactHit | EpisodeHit]:
+        """Everything served, facts first, each kind best first."""
+        return [*self.facts, *self.episodes]
+
 
 def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime) -> Answer:
     """Answer a request and write its receipt. Calls no language model.
@@ -76,7 +81,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     receipt = receipts.write_receipt(
         asked=_asked(tenant, asked_by, request),
         conversation=conversation,
-        served=[hit.found for hit in (*facts, *episodes)],
+        served=[*(hit.found for hit in facts), *(hit.found for hit in episodes)],
         embedding_model="" if vector is None else embeddings.get_embedder().name,
         degraded=degraded,
         tokens=count_tokens(text),
@@ -123,7 +128,10 @@ def _load_facts(tenant: Tenant, found: Sequence[Found]) -> list[FactHit]:
     facts = Fact.objects.of(tenant).in_bulk(ids)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
     seqs = {
-        (row.episode_id, seq) for rows in evidence.values() for row in rows for seq in row.message_seqs
+        (row.episode_id, seq)
+        for rows in evidence.values()
+        for row in rows
+        for seq in row.message_seqs
     }
     messages = {
         (message.episode_id, message.seq): message

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +70,8 @@ class Found:
 
 
 @cache
-def _statement() -> str:
+def read_statement() -> str:
+    """Return the text of the one statement."""
     return (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
 
 
@@ -95,11 +97,11 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
         "lines": question.with_lines,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), parameters)
+        cursor.execute(read_statement(), parameters)
         return [_to_found(row) for row in cursor.fetchall()]
 
 
-def _to_found(row: Sequence[object]) -> Found:
+def _to_found(row: Sequence[Any]) -> Found:
     memory_id, shelf, rank, score, rrf, ret, lexical, vector, n_lexical, n_vector, units = row
     return Found(
         memory_id=memory_id,

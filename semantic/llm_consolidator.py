@@ -41,9 +41,7 @@ class LLMConsolidator:
         """
         material = describe_case(episodes, known)
         for reminder in ("", REMINDER):
-            prompt = build_prompt(
-                file=PROMPT, purpose="consolidate", material=material + reminder
-            )
+            prompt = build_prompt(file=PROMPT, purpose="consolidate", material=material + reminder)
             try:
                 reply = self._ask(prompt, ConsolidationReply)
             except ModelMisbehaved:
@@ -69,9 +67,7 @@ def describe_case(episodes: Sequence[EpisodeText], known: Sequence[KnownFact]) -
     ] or ["(none)"]
     for number, episode in enumerate(episodes, start=1):
         shown += ["", f"E{number}: {episode.title}. {episode.summary}"]
-        shown += [
-            f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {line.text}" for line in episode.lines
-        ]
+        shown += [f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {line.text}" for line in episode.lines]
     return "\n".join(shown)
 
 

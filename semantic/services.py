@@ -83,7 +83,9 @@ class Ledger:
         Change.objects.bulk_create(self.changes)
 
 
-def open_fact(new: NewFact, *, ledger: Ledger, replaces: Fact | None = None, note: str = "") -> Fact:
+def open_fact(
+    new: NewFact, *, ledger: Ledger, replaces: Fact | None = None, note: str = ""
+) -> Fact:
     """Start holding a fact, and stop holding the one it `replaces`.
 
     The caller has made sure that the same sentence is not held already.
@@ -123,9 +125,7 @@ def open_fact(new: NewFact, *, ledger: Ledger, replaces: Fact | None = None, not
         ledger.note(Change.Action.NEW, memory_id=fact.id, note=note)
     else:
         _close(replaces, ledger=ledger, valid_until=new.valid_at, superseded_by=fact)
-        ledger.note(
-            Change.Action.UPDATE, memory_id=fact.id, other_memory_id=replaces.id, note=note
-        )
+        ledger.note(Change.Action.UPDATE, memory_id=fact.id, other_memory_id=replaces.id, note=note)
     return fact
 
 

@@ -5,9 +5,10 @@ import django.contrib.postgres.search
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import django.db.models.manager
-import memoryproject.tenancy.fields
 import pgvector.django.halfvec
 from django.db import migrations, models
+
+import memoryproject.tenancy.fields
 
 
 class Migration(migrations.Migration):

@@ -93,7 +93,7 @@ def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> V
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(vectors).all() or (lengths < 1e-6).any():
         raise ModelMisbehaved("The embedding model answered a vector without direction.")
-    return vectors / lengths
+    return np.asarray(vectors / lengths, dtype=np.float32)
 
 
 @cache

@@ -102,7 +102,8 @@ def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
 
     There every object forbids other properties and requires all of its own.
     """
-    return _make_strict(schema.model_json_schema())
+    strict: dict[str, Any] = _make_strict(schema.model_json_schema())
+    return strict
 
 
 def _make_strict(node: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
@@ -35,6 +36,6 @@ class TenantManager(models.Manager[Row]):
             raise UnscopedQuery(f"{self.model.__name__} needs a tenant.")
         return super().get_queryset().create(**values)
 
-    def bulk_create(self, rows: Any, *positional: Any, **options: Any) -> list[Row]:
+    def bulk_create(self, objs: Iterable[Row], *positional: Any, **options: Any) -> list[Row]:
         """Insert many rows in one statement; each carries its tenant."""
-        return super().get_queryset().bulk_create(rows, *positional, **options)
+        return super().get_queryset().bulk_create(objs, *positional, **options)

@@ -29,7 +29,8 @@ BIKE = serve(
 
 def review(*said: tuple[str, str]) -> dict[str, Rating]:
     lines = make_lines(said)
-    return OfflineReviewer().review(served=[TRIP, BIKE], lines=lines, vectors=embed_lines(lines))
+    vectors = embed_lines(lines)
+    return OfflineReviewer().review(served=[TRIP, BIKE], lines=lines, vectors=vectors).ratings
 
 
 def test_an_episode_that_nobody_came_back_to_is_rated_again() -> None:
@@ -79,13 +80,14 @@ def test_what_the_assistant_says_weighs_more_than_what_the_user_says() -> None:
 
 def test_nothing_is_rated_before_anything_was_said() -> None:
     vectors = embed(["nothing"])[:0]
-    assert OfflineReviewer().review(served=[TRIP], lines=[], vectors=vectors) == {}
+    assert OfflineReviewer().review(served=[TRIP], lines=[], vectors=vectors).ratings == {}
 
 
 def test_words_of_the_query_alone_prove_no_use() -> None:
     asked = serve("E1", TITLE, SUMMARY, query="Lisbon hotel")
     lines = make_lines([("user", "Lisbon hotel"), ("assistant", "I do not know any.")])
-    ratings = OfflineReviewer().review(served=[asked], lines=lines, vectors=embed_lines(lines))
+    vectors = embed_lines(lines)
+    ratings = OfflineReviewer().review(served=[asked], lines=lines, vectors=vectors).ratings
     assert ratings["E1"] == Rating.AGAIN
 
 
@@ -93,5 +95,6 @@ def test_words_of_the_query_alone_prove_no_use() -> None:
 def test_every_served_episode_is_rated(count: int) -> None:
     served = [TRIP, BIKE][:count]
     lines = make_lines([("user", "Hello again")])
-    ratings = OfflineReviewer().review(served=served, lines=lines, vectors=embed_lines(lines))
+    vectors = embed_lines(lines)
+    ratings = OfflineReviewer().review(served=served, lines=lines, vectors=vectors).ratings
     assert list(ratings) == [episode.alias for episode in served]

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
 from memoryproject.errors import Conflict
+from memoryproject.progress import advance
 from memoryproject.tenancy.services import get_or_create_tenant
 
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
                 post_conversations(
                     conversations,
                     tenant=get_or_create_tenant(name=options["tenant"]),
-                    report=bar.update,
+                    report=advance(bar),
                 )
             except Conflict as error:
                 raise CommandError(

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
 from jobs.draining import drain_jobs
+from memoryproject.progress import advance_to
 
 
 class Command(BaseCommand):
@@ -13,7 +14,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with tqdm(unit=" jobs", desc="draining", disable=None) as bar:
-            drained = drain_jobs(report=lambda ran: bar.update(ran - bar.n))
+            drained = drain_jobs(report=advance_to(bar))
         self.stdout.write(
             f"{drained.ran} jobs run, {drained.later} wait for later, {drained.dead} dead"
         )

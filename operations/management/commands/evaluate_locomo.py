@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
 from jobs.draining import drain_jobs
+from memoryproject.progress import advance, advance_to
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 from operations import locomo
 
@@ -36,9 +37,9 @@ class Command(BaseCommand):
         tenant = get_or_create_tenant(name=options["tenant"])
         total = sum(len(conversation.messages) for conversation in conversations)
         with tqdm(total=total, unit=" messages", desc="loading") as bar:
-            post_conversations(conversations, tenant=tenant, report=bar.update)
+            post_conversations(conversations, tenant=tenant, report=advance(bar))
         with tqdm(unit=" jobs", desc="processing") as bar:
-            drained = drain_jobs(report=lambda ran: bar.update(ran - bar.n))
+            drained = drain_jobs(report=advance_to(bar))
         if drained.dead or drained.later:
             raise CommandError(f"{drained.dead} jobs died and {drained.later} wait: look at them.")
         key = create_api_key(tenant=tenant, name="evaluation", scopes=["read"])
@@ -48,4 +49,4 @@ class Command(BaseCommand):
             options["out"].open("w", encoding="utf-8") as out,
             tqdm(total=questions, unit=" questions", desc="asking") as bar,
         ):
-            locomo.write_run(samples, ask=ask, out=out, report=bar.update)
+            locomo.write_run(samples, ask=ask, out=out, report=advance(bar))

@@ -44,7 +44,10 @@ class Command(BaseCommand):
         self._say("Starting web and worker …")
         children = [
             subprocess.Popen(web_command(host, port), start_new_session=True),
-            subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"], start_new_session=True),
+            subprocess.Popen(
+                [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
+                start_new_session=True,
+            ),
         ]
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)

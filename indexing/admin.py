@@ -1,0 +1,48 @@
+"""The search index, for whoever asks why something was or was not found."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from indexing.models import Memory, SearchUnit, SearchVector
+from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_values import link_to_memory
+
+
+@admin.register(Memory)
+class MemoryAdmin(ReadOnlyAdmin):
+    list_display = ("id", "kind", "page", "created_at", "tenant")
+    list_filter = ("kind", "created_at", "tenant")
+    search_help_text = "The id of an episode, a fact or a note."
+    listings = (
+        Listing("Search units", SearchUnit, "memory"),
+        Listing("Search vectors", SearchVector, "memory"),
+    )
+
+    @admin.display(description="its page")
+    def page(self, memory: Memory) -> str:
+        return link_to_memory(memory.kind, memory.id)
+
+
+@admin.register(SearchUnit)
+class SearchUnitAdmin(ReadOnlyAdmin):
+    hidden = ("ts",)
+    list_display = (
+        "lexical_text", "kind", "shelf", "language", "dl", "memory", "conversation",
+        "invalid_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("kind", "shelf", "language", "tenant")
+    search_help_text = "The id of a unit or of its memory."
+    id_search = ("id", "memory")
+    listings = (Listing("Search vectors", SearchVector, "unit"),)
+
+
+@admin.register(SearchVector)
+class SearchVectorAdmin(ReadOnlyAdmin):
+    hidden = ("embedding",)
+    list_display = (
+        "id", "model", "dim", "shelf", "unit", "memory", "conversation", "invalid_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("shelf", "model", "tenant")
+    search_help_text = "The id of a vector, of its unit or of its memory."
+    id_search = ("id", "unit", "memory")

@@ -1,0 +1,47 @@
+"""When a window is due, and how much of it is closed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from episodic.window import Closing, decide_closing, is_due
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("pending", "doubled", "oldest", "silent", "due"),
+    [
+        (0, False, 30 * HOUR, 30 * HOUR, False),
+        (4, False, 3 * HOUR, 3 * HOUR, False),
+        (4, False, 25 * HOUR, 24 * HOUR, True),
+        (1, False, 24 * HOUR, 24 * HOUR, True),
+        (5, False, 2 * HOUR, MINUTE, True),
+        (5, False, 2 * HOUR - MINUTE, MINUTE, False),
+        (19, False, HOUR, MINUTE, False),
+        (20, False, MINUTE, MINUTE, True),
+        (20, True, MINUTE, MINUTE, False),
+        (40, True, MINUTE, MINUTE, True),
+        (20, True, 2 * HOUR, MINUTE, True),
+    ],
+)
+def test_a_window_is_due_by_size_by_age_or_by_silence(
+    pending: int, doubled: bool, oldest: timedelta, silent: timedelta, due: bool
+) -> None:
+    assert due is is_due(pending=pending, doubled=doubled, oldest_waited=oldest, silent_for=silent)
+
+
+def test_of_several_segments_the_last_stays() -> None:
+    assert decide_closing(found=3, doubled=False, everything=False) == Closing(2, doubled=False)
+    assert decide_closing(found=3, doubled=True, everything=False) == Closing(2, doubled=False)
+
+
+def test_a_single_segment_doubles_the_window_once_and_is_then_closed() -> None:
+    assert decide_closing(found=1, doubled=False, everything=False) == Closing(0, doubled=True)
+    assert decide_closing(found=1, doubled=True, everything=False) == Closing(1, doubled=False)
+
+
+def test_a_flush_leaves_nothing() -> None:
+    assert decide_closing(found=3, doubled=True, everything=True) == Closing(3, doubled=False)
