@@ -33,9 +33,18 @@ def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation
     return Conversation.objects.of(tenant).filter(external_id=external_id).first()
 
 
+def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+    """Return the tenant's conversation of that row id; it must exist."""
+    conversation = Conversation.objects.of(tenant).get(id=conversation_id)
+    conversation.tenant = tenant
+    return conversation
+
+
 def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the conversation, locked until the transaction ends."""
-    return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
+    conversation = Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
+    conversation.tenant = tenant
+    return conversation
 
 
 def window_messages(*, conversation: Conversation, at_most: int | None = None) -> list[Message]:

@@ -80,8 +80,7 @@ def segment_window(
         LeaseLost, SnapshotMoved: nothing was written.
         ModelUnavailable: an embedding or language model is away.
     """
-    conversation = Conversation.objects.of(claim.tenant).get(id=claim.scope)
-    conversation.tenant = claim.tenant
+    conversation = queries.get_conversation(tenant=claim.tenant, conversation_id=claim.scope)
     limit = None if everything else window.size_limit(doubled=conversation.window_doubled)
     due = everything or is_due_now(conversation)
     messages = queries.window_messages(conversation=conversation, at_most=limit) if due else []
@@ -171,7 +170,6 @@ def _write(
     take_reviews: TakeReviews,
 ) -> None:
     locked = queries.lock_conversation(tenant=conversation.tenant, conversation_id=conversation.id)
-    locked.tenant = conversation.tenant
     _check_snapshot(locked, read=conversation, messages=messages)
     if plan.episodes and not queries.count_episodes(locked):
         locked.language = plan.language

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
 from episodic.engines import Rating
@@ -215,19 +215,17 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, conversation: Conversation, now: datetime) -> int:
+def mark_consolidation_failed(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     """Set the fresh episodes aside after their job died; a retry takes them up again."""
-    fresh = queries.fresh_episodes(conversation=conversation)
-    return (
-        Episode.objects.of(conversation.tenant)
-        .filter(id__in=[episode.id for episode in fresh])
-        .update(consolidation_failed_at=now)
+    fresh = Episode.objects.of(tenant).filter(
+        conversation=conversation_id, consolidated_at=None, consolidation_failed_at=None
     )
+    return fresh.update(consolidation_failed_at=Now())
 
 
-def retry_failed_consolidation(*, conversation: Conversation) -> int:
+def retry_failed_consolidation(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     """Make the episodes set aside fresh again; return how many."""
-    failed = Episode.objects.of(conversation.tenant).filter(
-        ~Q(consolidation_failed_at=None), conversation=conversation
+    failed = Episode.objects.of(tenant).filter(
+        conversation=conversation_id, consolidation_failed_at__isnull=False
     )
     return failed.update(consolidation_failed_at=None)

@@ -6,7 +6,6 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from episodic import services as episodic
-from episodic.models import Conversation
 from jobs.enqueue import wake
 from jobs.models import Job, Kind, State
 from memoryproject.errors import Conflict
@@ -31,9 +30,7 @@ def retry_job(*, job: Job) -> Job:
             if changed != 1:
                 raise Conflict("Only a dead or cancelled job can be retried.")
             if job.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
-                conversation = Conversation.objects.of(job.tenant).get(id=job.scope)
-                conversation.tenant = job.tenant
-                episodic.retry_failed_consolidation(conversation=conversation)
+                episodic.retry_failed_consolidation(tenant=job.tenant, conversation_id=job.scope)
             wake(job.id)
     except IntegrityError:
         raise Conflict("Another job of the same kind is ready already.") from None

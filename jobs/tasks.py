@@ -13,8 +13,6 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from episodic import segmentation
 from episodic import services as episodic
 from episodic.choice import make_reviewer, make_segmenter
-from episodic.models import Conversation
-from episodic.queries import database_now
 from jobs import claims
 from jobs.calls import make_asker
 from jobs.claims import Claim, LeaseLost, SnapshotMoved
@@ -85,9 +83,7 @@ def name_failure(error: Exception) -> str:
 def _on_death(claim: Claim) -> None:
     """Leave what a dead job worked on in a state that people can see and retry."""
     if claim.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
-        conversation = Conversation.objects.of(claim.tenant).get(id=claim.scope)
-        conversation.tenant = claim.tenant
-        episodic.mark_consolidation_failed(conversation=conversation, now=database_now())
+        episodic.mark_consolidation_failed(tenant=claim.tenant, conversation_id=claim.scope)
 
 
 def segment(claim: Claim) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.engines import Reviewer, ServedEpisode, Vectors
-from episodic.models import Conversation, Episode
+from episodic.models import Episode
 from episodic.services import EpisodeReview
 from indexing import queries as index
 from jobs.claims import Claim, commit
@@ -37,8 +37,9 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
         LeaseLost: nothing was written.
         ModelUnavailable: an embedding or language model is away.
     """
-    conversation = Conversation.objects.of(claim.tenant).get(id=claim.input["conversation"])
-    conversation.tenant = claim.tenant
+    conversation = episodic_queries.get_conversation(
+        tenant=claim.tenant, conversation_id=uuid.UUID(claim.input["conversation"])
+    )
     cases = _load_cases(claim)
     ratings: list[EpisodeReview] = []
     engine, degraded = "", False
@@ -85,9 +86,7 @@ def _load_cases(claim: Claim) -> list[Case]:
     last = {episode_id: retrieval_id for retrieval_id, episode_id in pairs}
     episodes = {
         episode.id: episode
-        for episode in episodic_queries.episodes_with_state(
-            tenant=claim.tenant, episode_ids=last
-        )
+        for episode in episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last)
     }
     vectors = _headline_vectors(claim, list(episodes.values()))
     return [
@@ -114,12 +113,8 @@ def _headline_vectors(claim: Claim, episodes: Sequence[Episode]) -> dict[uuid.UU
         episode_ids=[episode.id for episode in episodes],
     )
     missing = [episode for episode in episodes if episode.id not in stored]
-    made = embeddings.embed_passages(
-        [f"{episode.title}. {episode.summary}" for episode in missing]
-    )
-    return stored | {
-        episode.id: vector for episode, vector in zip(missing, made, strict=True)
-    }
+    made = embeddings.embed_passages([f"{episode.title}. {episode.summary}" for episode in missing])
+    return stored | {episode.id: vector for episode, vector in zip(missing, made, strict=True)}
 
 
 def _by_retrieval(cases: Sequence[Case]) -> list[tuple[Retrieval, list[Case]]]:

@@ -76,8 +76,9 @@ def consolidate_batch(
         LeaseLost, SnapshotMoved: nothing was written.
         ModelUnavailable: an embedding or language model is away.
     """
-    conversation = Conversation.objects.of(claim.tenant).get(id=claim.scope)
-    conversation.tenant = claim.tenant
+    conversation = episodic_queries.get_conversation(
+        tenant=claim.tenant, conversation_id=claim.scope
+    )
     episodes = episodic_queries.fresh_episodes(conversation=conversation, at_most=EPISODES_A_RUN)
     if not episodes or (len(episodes) < CONSOLIDATION_THRESHOLD and not force):
         with commit(claim, finish=finish):
@@ -170,7 +171,6 @@ def _write(
 ) -> None:
     read = snapshot.conversation
     locked = episodic_queries.lock_conversation(tenant=read.tenant, conversation_id=read.id)
-    locked.tenant = read.tenant
     now = episodic_queries.database_now()
     marked = episodic.mark_consolidated(
         tenant=locked.tenant, episode_ids=[episode.id for episode in snapshot.episodes], now=now

@@ -1,0 +1,80 @@
+"""The real worker: processes, a queue in the database, signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django_q.models import OrmQ
+
+from jobs import tasks
+from jobs.enqueue import RUN_JOB, enqueue
+from jobs.models import Job, Kind, State
+from tests.conftest import Agent
+from tests.talk import whole_talk
+
+PATIENCE_S = 60
+
+
+@contextmanager
+def worker() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
+        env={**os.environ, "MEMORY_WORKERS": "1"},
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=PATIENCE_S)
+
+
+def wait_until_done(job_id: uuid.UUID) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if Job.across_tenants.get(id=job_id).state == State.DONE:
+            return
+        time.sleep(0.2)
+    raise AssertionError("the worker did not finish the job")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_turns_messages_into_memory_and_ends_when_told(
+    ana: Agent, conversation: uuid.UUID
+) -> None:
+    body = {"conversation_id": str(conversation), "messages": whole_talk()}
+    ana.post("add_messages", body)
+    job_id = uuid.UUID(ana.post("flush", {"conversation_id": str(conversation)}).json()["job_id"])
+    with worker() as process:
+        wait_until_done(job_id)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=PATIENCE_S) == 0
+    answer = ana.post(
+        "retrieve_memory/raw", {"conversation_id": str(conversation), "query": "Rotterdam"}
+    )
+    assert answer.json()["semantic"] and answer.json()["episodic"]
+
+
+def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:
+    module, _, name = RUN_JOB.rpartition(".")
+    assert module == tasks.__name__
+    assert getattr(tasks, name) is tasks.run_job
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rolled_back_transaction_leaves_neither_job_nor_wake_up(ana: Agent) -> None:
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        enqueue(tenant=ana.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4())
+        raise ZeroDivisionError
+    assert not Job.objects.of(ana.tenant).exists()
+    assert not OrmQ.objects.exists()
