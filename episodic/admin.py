@@ -7,7 +7,7 @@ from django.contrib import admin
 from episodic.models import Conversation, Episode, Message, Review
 from jobs.models import Job
 from memoryproject import admin_values as values
-from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from memoryproject.admin_base import ROWS_AT_MOST, Listing, Listings, ReadOnlyAdmin, Table, Tables
 
 
 @admin.register(Conversation)
@@ -20,7 +20,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     search_fields = ("previous_summary",)
     search_help_text = "Words of the last summary, or an id: the agent's or ours."
     id_search = ("id", "external_id")
-    listings = (
+    listings: Listings = (
         Listing("Messages", Message, "conversation"),
         Listing("Episodes", Episode, "conversation"),
         Listing("Jobs", Job, "scope"),
@@ -79,7 +79,7 @@ class EpisodeAdmin(ReadOnlyAdmin):
     search_fields = ("title", "summary")
     search_help_text = "Words of a title or summary, or an id: an episode's or a conversation's."
     id_search = ("id", "conversation", "conversation__external_id")
-    tables = (messages_of_episode, reviews_of_episode)
+    tables: Tables = (messages_of_episode, reviews_of_episode)
 
 
 @admin.register(Message)

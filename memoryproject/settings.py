@@ -14,7 +14,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
-from memoryproject import embedded, env
+from memoryproject import admin_site, embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -211,7 +211,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
 }
-UNFOLD = {"SITE_TITLE": "Memory server", "SITE_HEADER": "Memory server", "SHOW_HISTORY": False}
+UNFOLD = admin_site.UNFOLD
 
 LOGGING = {
     "version": 1,

@@ -7,13 +7,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from unfold.decorators import display  # type: ignore[import-untyped]
 
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from episodic.models import Conversation, Episode, Message
 from jobs.models import Job
 from memoryproject import admin_values as values
-from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table, Tables
 from memoryproject.admin_filters import words_filter
 from semantic.models import Change, Changeset, Evidence, Fact
 
@@ -163,9 +162,9 @@ class FactAdmin(ReadOnlyAdmin):
     search_fields = ("search_text",)
     search_help_text = "Words of a fact or its keywords, or an id: a fact's or a conversation's."
     id_search = ("id", "conversation", "conversation__external_id")
-    tables = (evidence_of_fact, versions_of_fact, changes_of_fact)
+    tables: Tables = (evidence_of_fact, versions_of_fact, changes_of_fact)
 
-    @display(description="state", ordering="invalid_at", label=values.COLOURS)
+    @values.coloured_word("state")
     def state(self, fact: Fact) -> str:
         return state_of(fact)
 

@@ -1,0 +1,158 @@
+"""What every page of the admin shares: it looks and does not touch.
+
+A subclass says which columns its list shows; how a value is shown follows from its
+field, in `memoryproject.admin_values`. Apps above add what they know about a row of
+an app below: `EpisodeAdmin.tables += (facts_of_episode,)`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
+
+from memoryproject import admin_values as values
+
+COUNT_AT_MOST = 10_001
+ROWS_AT_MOST = 200
+"""Rows of one table on a page about something else; the filtered list has them all."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that belong to the one on the page."""
+
+    title: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A link to the list of `model`, narrowed to the rows whose `field` is this one."""
+
+    title: str
+    model: type[models.Model]
+    field: str
+
+    def href(self, row: models.Model) -> str:
+        """Return the address of the list for `row`."""
+        return values.list_address(self.model, **{self.field: row.pk})
+
+
+Listings = tuple[Listing, ...]
+Tables = tuple[Callable[[Any], Table], ...]
+
+
+class CappedPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than `COUNT_AT_MOST`: a list of a million rows opens at once."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return rows.order_by()[:COUNT_AT_MOST].count()
+
+
+class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
+    """Lists and shows the rows of all tenants; adds, changes and deletes nothing."""
+
+    hidden: tuple[str, ...] = ()
+    """Columns that are neither shown, nor loaded, nor open to a filter in the address."""
+    id_search: tuple[str, ...] = ("id",)
+    """Where a UUID in the search box is looked up."""
+    listings: Listings = ()
+    tables: Tables = ()
+
+    actions = None
+    ordering = ("-id",)
+    list_per_page = 50
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    search_fields: tuple[str, ...] = ("id",)
+    change_form_outer_after_template = "admin/belongings.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: models.Manager[Any] = getattr(
+            self.model, "across_tenants", self.model._default_manager
+        )
+        return rows.defer(*self.hidden).order_by(*self.ordering)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(super().has_view_permission(request, obj))
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        hidden = lookup.split("__")[0] in self.hidden
+        return not hidden and bool(super().lookup_allowed(lookup, value, request))
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [self._cell(name) for name in super().get_list_display(request)]
+
+    def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
+        keys = [field.name for field in self.model._meta.fields if field.is_relation]
+        return tuple(name for name in self.list_display if name in keys)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return list(self._lines)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [(None, {"fields": self._lines})]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        sought = read_id(search_term)
+        if sought is None:
+            found, repeated = super().get_search_results(request, queryset, search_term)
+            return found, repeated
+        places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
+        return queryset.filter(places), False
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *given: Any, **named: Any
+    ) -> HttpResponse:
+        row = named.get("obj")
+        if row is not None:
+            context["listings"] = [(item.title, item.href(row)) for item in self.listings]
+            context["tables"] = [table(row) for table in self.tables]
+        response: HttpResponse = super().render_change_form(request, context, *given, **named)
+        return response
+
+    def _cell(self, name: Any) -> Any:
+        """Return the list's column of that name: long texts are cut, times are exact."""
+        return self._cells.get(name, name)
+
+    @cached_property
+    def _cells(self) -> dict[str, Any]:
+        return {field.name: values.show_in_list(field) for field in self.model._meta.fields}
+
+    @cached_property
+    def _lines(self) -> list[Any]:
+        fields: Iterable[models.Field[Any, Any]] = self.model._meta.fields
+        return [values.show_on_page(field) for field in fields if field.name not in self.hidden]
+
+
+def read_id(text: str) -> uuid.UUID | None:
+    """Return the UUID that a text is, or None."""
+    try:
+        return uuid.UUID(text.strip())
+    except ValueError:
+        return None

@@ -1,0 +1,72 @@
+"""The admin's title and its menu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse_lazy
+
+
+def _item(title: str, icon: str, table: str) -> dict[str, Any]:
+    """Return an entry of the menu, for those who may see `app.model`."""
+    app, model = table.split(".")
+
+    def may_see(request: HttpRequest) -> bool:
+        return request.user.has_perm(f"{app}.view_{model}")
+
+    link = reverse_lazy(f"admin:{app}_{model}_changelist")
+    return {"title": title, "icon": icon, "link": link, "permission": may_see}
+
+
+def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "separator": True, "items": list(items)}
+
+
+UNFOLD = {
+    "SITE_TITLE": "Memory server",
+    "SITE_HEADER": "Memory server",
+    "SITE_SYMBOL": "neurology",
+    "SITE_URL": None,
+    "SHOW_HISTORY": False,
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            _group(
+                "Memory",
+                _item("Conversations", "forum", "episodic.conversation"),
+                _item("Episodes", "history", "episodic.episode"),
+                _item("Facts", "lightbulb", "semantic.fact"),
+                _item("Messages", "chat_bubble", "episodic.message"),
+            ),
+            _group(
+                "Audit",
+                _item("Retrievals", "receipt_long", "retrieval.retrieval"),
+                _item("Changesets", "difference", "semantic.changeset"),
+                _item("Reviews", "grading", "episodic.review"),
+            ),
+            _group(
+                "Background work",
+                _item("Jobs", "work_history", "jobs.job"),
+                _item("Model calls", "smart_toy", "jobs.llmcall"),
+            ),
+            _group(
+                "Tenants and keys",
+                _item("Tenants", "apartment", "tenancy.tenant"),
+                _item("API keys", "key", "tenancy.apikey"),
+            ),
+            _group(
+                "Search index",
+                _item("Memories", "hub", "indexing.memory"),
+                _item("Search units", "manage_search", "indexing.searchunit"),
+                _item("Search vectors", "scatter_plot", "indexing.searchvector"),
+            ),
+            _group(
+                "People",
+                _item("Users", "person", "auth.user"),
+                _item("Groups", "group", "auth.group"),
+            ),
+        ],
+    },
+}

@@ -1,0 +1,173 @@
+"""How the admin shows a value: the kind of its field decides, and all text is escaped."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from unfold.decorators import display  # type: ignore[import-untyped]
+
+NOTHING = "-"
+CUT_AT = 100
+Shown = Callable[[Any], Any]
+Method = TypeVar("Method", bound=Callable[..., str])
+
+COLOURS = {
+    **dict.fromkeys(["done", "active", "good", "easy"], "success"),
+    **dict.fromkeys(["ready", "new"], "info"),
+    **dict.fromkeys(["running", "hard", "expired"], "warning"),
+    **dict.fromkeys(["dead", "again", "wrong", "erased", "revoked"], "danger"),
+}
+"""Of a value that is one of a few words; others are grey."""
+
+
+def coloured_word(description: str) -> Callable[[Method], Method]:
+    """Make a method of an admin a column that holds one of a few words."""
+
+    def decorate(method: Method) -> Method:
+        column: Method = display(description=description, label=COLOURS)(method)
+        return column
+
+    return decorate
+
+
+def show_in_list(field: models.Field[Any, Any]) -> Any:
+    """Return a field's column: by its name where Django's own form will do."""
+    if field.choices and isinstance(field, models.CharField):
+        return _shown(field, lambda row: _choice(field, row), label=COLOURS)
+    form = _form(field, brief=True)
+    return _shown(field, form) if form else field.name
+
+
+def show_on_page(field: models.Field[Any, Any]) -> Any:
+    """Return a field's line on its row's page: whole, texts with their line breaks."""
+    form = _form(field, brief=False)
+    return _shown(field, form) if form else field.name
+
+
+def _form(field: models.Field[Any, Any], *, brief: bool) -> Shown | None:
+    name = field.name
+    if field.is_relation:
+        return lambda row: link(getattr(row, name))
+    if isinstance(field, models.DateTimeField):
+        return lambda row: moment(getattr(row, name))
+    if isinstance(field, models.JSONField):
+        return lambda row: pretty_json(getattr(row, name))
+    if isinstance(field, ArrayField):
+        return lambda row: ", ".join(map(str, getattr(row, name) or [])) or NOTHING
+    if isinstance(field, models.UUIDField):
+        return lambda row: (short if brief else str)(getattr(row, name) or NOTHING)
+    if isinstance(field, models.TextField):
+        return lambda row: (short if brief else keep_lines)(getattr(row, name) or NOTHING)
+    if isinstance(field, models.FloatField):
+        return lambda row: number(getattr(row, name))
+    if isinstance(field, models.IntegerField):
+        return lambda row: _or_nothing(getattr(row, name))
+    return None
+
+
+def _choice(field: models.Field[Any, Any], row: Any) -> tuple[str, str] | None:
+    value = getattr(row, field.name)
+    return (value, value) if value else None
+
+
+def _shown(field: models.Field[Any, Any], form: Shown, **options: Any) -> Any:
+    """Give a form the field's name, by which Django finds its label, help and order."""
+
+    def cell(row: Any) -> Any:
+        return form(row)
+
+    cell.__name__ = field.name
+    return display(description=field.verbose_name, ordering=field.name, **options)(cell)
+
+
+def _or_nothing(value: Any) -> str:
+    return NOTHING if value is None else str(value)
+
+
+def number(value: float | None) -> str:
+    """Return up to four digits that count: RRF scores are small."""
+    return NOTHING if value is None else f"{value:.4g}"
+
+
+def moment(value: datetime | None) -> str:
+    """Return a time to the second, in UTC, as logs write it."""
+    return NOTHING if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def short(value: Any) -> str:
+    """Return a text cut to a line, an id to its two ends: its middle tells nothing."""
+    text = str(value)
+    if isinstance(value, uuid.UUID) or _is_id(text):
+        return f"{text[:8]}…{text[-6:]}"
+    return Truncator(text).chars(CUT_AT)
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def keep_lines(text: str) -> SafeString:
+    """Return a text with its own line breaks and spaces."""
+    return format_html('<span style="white-space: pre-wrap">{}</span>', text)
+
+
+def pretty_json(value: Any) -> SafeString:
+    """Return JSON over several lines."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+    return format_html('<code style="white-space: pre-wrap">{}</code>', text)
+
+
+def link(row: models.Model | None, text: Any = None) -> str:
+    """Return a link to the page of a row, by its own name if no other is given."""
+    if row is None:
+        return NOTHING
+    return link_by_id(type(row), row.pk, str(row) if text is None else text)
+
+
+def link_by_id(model: type[models.Model], row_id: uuid.UUID, text: Any = None) -> str:
+    """Return a link to the page of the row of that id, whether or not it still exists."""
+    place = f"{model._meta.app_label}_{model._meta.model_name}"
+    return link_to_page(place, row_id, text)
+
+
+MEMORY_PAGES = {"episode": "episodic_episode", "fact": "semantic_fact", "note": "notes_note"}
+
+
+def link_to_memory(kind: str, memory_id: uuid.UUID, text: Any = None) -> str:
+    """Return a link to the page of an episode, a fact or a note."""
+    return link_to_page(MEMORY_PAGES[kind], memory_id, text)
+
+
+def link_to_page(place: str, row_id: uuid.UUID, text: Any = None) -> str:
+    """Return a link to a page of the admin; only its text while there is no such page."""
+    words = short(row_id if text is None else text)
+    try:
+        address = reverse(f"admin:{place}_change", args=[row_id])
+    except NoReverseMatch:
+        return words
+    return format_html('<a href="{}" class="text-link">{}</a>', address, words)
+
+
+def list_address(model: type[models.Model], **equal: Any) -> str:
+    """Return the address of a model's list, narrowed to the rows that have these values."""
+    place = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    return f"{place}?{urlencode({f'{name}__exact': value for name, value in equal.items()})}"
+
+
+def lines(items: Iterable[Any]) -> SafeString:
+    """Return the items one under the other."""
+    return format_html_join("", "<div>{}</div>", ((item,) for item in items))

@@ -1,0 +1,69 @@
+"""Tenants, their keys, and the people who may look."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import Q
+from django.utils import timezone
+from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
+from unfold.forms import (  # type: ignore[import-untyped]
+    AdminPasswordChangeForm,
+    UserChangeForm,
+    UserCreationForm,
+)
+
+from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_filters import words_filter
+from memoryproject.admin_values import coloured_word
+from memoryproject.tenancy.models import APIKey, Tenant
+
+
+@admin.register(Tenant)
+class TenantAdmin(ReadOnlyAdmin):
+    list_display = ("name", "settings", "created_at")
+    search_fields = ("name",)
+    listings = (Listing("API keys", APIKey, "tenant"),)
+
+
+def key_states() -> dict[str, Q]:
+    """Return what tells keys of each state apart."""
+    expired = Q(expires_at__lte=timezone.now())
+    return {
+        "active": Q(revoked_at=None) & (Q(expires_at=None) | ~expired),
+        "expired": Q(revoked_at=None) & expired,
+        "revoked": Q(revoked_at__isnull=False),
+    }
+
+
+@admin.register(APIKey)
+class APIKeyAdmin(ReadOnlyAdmin):
+    hidden = ("hash",)
+    list_display = (
+        "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",
+    )  # fmt: skip
+    list_filter = (words_filter("state", key_states), "tenant")
+    search_fields = ("name", "^prefix")
+
+    @coloured_word("state")
+    def state(self, key: APIKey) -> str:
+        if key.revoked_at:
+            return "revoked"
+        return "expired" if key.expires_at and key.expires_at <= timezone.now() else "active"
+
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+
+
+@admin.register(Group)
+class PeopleAdmin(GroupAdmin, ModelAdmin):  # type: ignore[misc]
+    pass

@@ -1,0 +1,99 @@
+"""Receipts: what was asked, by whom, and what was served."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import admin
+
+from episodic.admin import ConversationAdmin, EpisodeAdmin
+from episodic.models import Episode
+from memoryproject import admin_values as values
+from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from retrieval.models import Retrieval, RetrievalHit
+from semantic.admin import FactAdmin
+from semantic.models import Fact
+
+
+def hits_of_retrieval(retrieval: Retrieval) -> Table:
+    """Return what an answer served, facts and episodes each best first, in three queries."""
+    hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval)[:ROWS_AT_MOST])
+    hits.sort(key=lambda hit: (hit.memory_kind, hit.rank, hit.id))
+    served = [hit.memory_id for hit in hits]
+    words: dict[uuid.UUID, Any] = {
+        **Fact.across_tenants.in_bulk(served),
+        **Episode.across_tenants.in_bulk(served),
+    }
+    return Table(
+        "Served",
+        ["kind", "rank", "memory", "score", "rank by words", "rank by vector"],
+        [
+            [
+                hit.memory_kind,
+                values.link(hit, hit.rank),
+                values.link_to_memory(hit.memory_kind, hit.memory_id, words.get(hit.memory_id)),
+                values.number(hit.score),
+                values.number(hit.lexical_rank),
+                values.number(hit.vector_rank),
+            ]
+            for hit in hits
+        ],
+    )
+
+
+def answers_with_memory(memory: Episode | Fact) -> Table:
+    """Return the newest answers that served a memory."""
+    hits = RetrievalHit.across_tenants.filter(memory_id=memory.id)
+    newest = hits.select_related("retrieval__asked_by").order_by("-id")[:ROWS_AT_MOST]
+    return Table(
+        "Answers that served it",
+        ["at", "query", "call", "asked by", "rank", "score"],
+        [
+            [
+                values.moment(hit.retrieval.created_at),
+                values.link(hit.retrieval, hit.retrieval.query),
+                hit.retrieval.get_kind_display(),
+                values.link(hit.retrieval.asked_by),
+                hit.rank,
+                values.number(hit.score),
+            ]
+            for hit in newest
+        ],
+    )
+
+
+ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
+EpisodeAdmin.tables += (answers_with_memory,)
+FactAdmin.tables += (answers_with_memory,)
+
+
+@admin.register(Retrieval)
+class RetrievalAdmin(ReadOnlyAdmin):
+    list_display = (
+        "query", "kind", "asked_by", "tokens", "degraded", "reviewable", "created_at",
+        "conversation", "tenant",
+    )  # fmt: skip
+    list_filter = ("kind", "reviewable", "degraded", "tenant")
+    date_hierarchy = "created_at"
+    search_fields = ("query",)
+    search_help_text = (
+        "Words of a query, or an id: a receipt's, a conversation's or a review job's."
+    )
+    id_search = ("id", "conversation", "conversation__external_id", "review_job")
+    tables = (hits_of_retrieval,)
+
+
+@admin.register(RetrievalHit)
+class RetrievalHitAdmin(ReadOnlyAdmin):
+    list_display = (
+        "rank", "memory_kind", "memory", "score", "lexical_rank", "vector_rank", "retrieval",
+        "tenant",
+    )  # fmt: skip
+    list_filter = ("memory_kind", "tenant")
+    search_help_text = "An id: of a memory or a receipt."
+    id_search = ("id", "memory_id", "retrieval")
+
+    @admin.display(description="memory", ordering="memory_id")
+    def memory(self, hit: RetrievalHit) -> str:
+        return values.link_to_memory(hit.memory_kind, hit.memory_id)

@@ -1,0 +1,76 @@
+"""A visitor with every right, and a past to look at: told, asked, told again, reviewed."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from episodic.models import Conversation, Episode, Review
+from jobs.draining import drain_jobs
+from jobs.models import Job, Kind, LLMCall
+from retrieval.models import Retrieval
+from semantic.models import Changeset
+from tests.conftest import Agent, make_agent
+from tests.talk import whole_talk
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def auditor(db: None) -> Client:
+    """Return the browser of a superuser who has logged in."""
+    user = User.objects.create_superuser("auditor")
+    browser = Client(SERVER_NAME="localhost")
+    browser.force_login(user)
+    return browser
+
+
+@pytest.fixture
+def past(ana: Agent, conversation: uuid.UUID) -> Agent:
+    """Return ana, whose conversation has left a row in every table."""
+    body = {"conversation_id": str(conversation), "messages": whole_talk()}
+    assert ana.post("add_messages", body).status_code == 201
+    ana.flush(conversation)
+    question = {"conversation_id": str(conversation), "query": "Where is Mira moving?"}
+    assert ana.post("retrieve_memory", question).status_code == 200
+    ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
+    ana.flush(conversation)
+    drain_jobs()
+    LLMCall.objects.create(
+        tenant=ana.tenant,
+        request_sha256="0" * 64,
+        purpose="segment",
+        model="a-model",
+        ok=True,
+        response={"title": SCRIPT},
+    )
+    return ana
+
+
+@pytest.fixture
+def crowd(past: Agent) -> Agent:
+    """Return ana, among 25 other tenants, with 25 of everything that comes in small numbers."""
+    episode = Episode.objects.of(past.tenant).order_by("id")[0]
+    for number in range(25):
+        stranger = make_agent(f"tenant {number}", f"agent {number}")
+        stranger.say(uuid.uuid4(), "Good morning.")
+        owner = {"tenant": stranger.tenant}
+        conversation = Conversation.objects.of(stranger.tenant).get()
+        job = Job.objects.create(tenant=past.tenant, kind=Kind.REVIEW, scope=uuid.uuid4())
+        Review.objects.create(
+            tenant=past.tenant, job=job, episode=episode, retrieval_id=uuid.uuid4(),
+            rating="good", engine="offline", stability_before=1, stability_after=2,
+            difficulty_before=5, difficulty_after=4,
+        )  # fmt: skip
+        LLMCall.objects.create(
+            **owner, request_sha256="1", purpose="segment", model="m", ok=True, job=job.id
+        )
+        Changeset.objects.create(**owner, conversation=conversation, kind="curation", actor="bo")
+        Retrieval.objects.create(
+            **owner, conversation=conversation, kind="context", asked_by=stranger.key,
+            query="What?", parameters={},
+        )  # fmt: skip
+    return past

@@ -1,0 +1,98 @@
+"""Lists can be searched and narrowed, and cost the same however many rows there are."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from episodic.models import Conversation, Message
+from memoryproject import admin_base
+from semantic.models import Fact
+from tests.admin.pages import READ_ONLY, newest, page
+from tests.conftest import Agent
+
+pytestmark = pytest.mark.django_db
+
+
+def find(browser: Client, model: type[Model], **query: Any) -> list[Any]:
+    """Return the rows that a list shows."""
+    answer = browser.get(page(model, "changelist"), query)
+    assert answer.status_code == 200, answer
+    return list(answer.context["cl"].result_list)
+
+
+def test_facts_are_found_by_their_words(auditor: Client, past: Agent) -> None:
+    found = find(auditor, Fact, q="rotterdam")
+    assert found and all("rotterdam" in fact.search_text.lower() for fact in found)
+    assert len(found) < Fact.objects.of(past.tenant).count()
+    assert find(auditor, Fact, q="submarine") == []
+
+
+def test_a_conversation_is_found_by_the_agents_id_and_by_ours(
+    auditor: Client, past: Agent, cleo: Agent
+) -> None:
+    conversation = Conversation.objects.of(past.tenant).get()
+    cleo.say(uuid.uuid4(), "Hello?")
+    for sought in (conversation.id, conversation.external_id, f" {conversation.external_id} "):
+        assert find(auditor, Conversation, q=sought) == [conversation]
+    assert find(auditor, Conversation, q=uuid.uuid4()) == []
+    facts = find(auditor, Fact, q=conversation.external_id)
+    assert {fact.conversation_id for fact in facts} == {conversation.id}
+
+
+def test_every_list_takes_words_ids_and_rubbish_in_its_search(auditor: Client, past: Agent) -> None:
+    for model in READ_ONLY:
+        for sought in ("mira", str(uuid.uuid4()), "' OR 1=1 --", "019", "%", "\x00"):
+            find(auditor, model, q=sought)
+        assert newest(model) in find(auditor, model, q=str(newest(model).pk))
+
+
+def test_every_filter_of_every_list_can_be_chosen(auditor: Client, past: Agent) -> None:
+    for model in READ_ONLY:
+        shown = auditor.get(page(model, "changelist")).context["cl"]
+        for chosen in (choice for spec in shown.filter_specs for choice in spec.choices(shown)):
+            answer = auditor.get(page(model, "changelist") + chosen["query_string"])
+            assert answer.status_code == 200, (model, chosen)
+
+
+def test_facts_are_narrowed_to_those_still_held(auditor: Client, past: Agent) -> None:
+    held = find(auditor, Fact, state="active")
+    assert {fact.id for fact in held} == {
+        fact.id for fact in Fact.objects.of(past.tenant).filter(invalid_at=None)
+    }
+    assert not set(held) & set(find(auditor, Fact, state="superseded"))
+
+
+def test_newest_comes_first(auditor: Client, past: Agent) -> None:
+    shown = [message.id for message in find(auditor, Message)]
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_a_list_counts_no_further_than_its_cap(
+    auditor: Client, past: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admin_base, "COUNT_AT_MOST", 3)
+    assert auditor.get(page(Message, "changelist")).context["cl"].result_count == 3
+
+
+def count_queries(browser: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        assert browser.get(address).status_code == 200
+    return len(asked)
+
+
+def test_a_list_asks_no_more_of_the_database_for_25_rows_than_for_5(
+    auditor: Client, crowd: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in READ_ONLY:
+        counts = {}
+        for rows in (5, 25):
+            monkeypatch.setattr(admin_base.ReadOnlyAdmin, "list_per_page", rows)
+            counts[rows] = count_queries(auditor, page(model, "changelist"))
+        assert counts[5] == counts[25] <= 12, (model, counts)
