@@ -78,6 +78,18 @@ class IdField(serializers.UUIDField):
         return uuid.UUID(value)
 
 
+class IdConverter:
+    """A UUID in a path, in the form that IdField takes in a body."""
+
+    regex = CANONICAL_UUID.pattern
+
+    def to_python(self, text: str) -> uuid.UUID:
+        return uuid.UUID(text)
+
+    def to_url(self, value: uuid.UUID) -> str:
+        return str(value)
+
+
 @extend_schema_field(
     {
         "oneOf": [
@@ -100,7 +112,7 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
             if isinstance(value, int) and not isinstance(value, bool):
                 return EARLIEST + timedelta(milliseconds=value)
             if isinstance(value, str) and ISO_8601.fullmatch(value):
-                return datetime.fromisoformat(value).astimezone(UTC)
+                return datetime.fromisoformat(value.upper()).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
         raise serializers.ValidationError(

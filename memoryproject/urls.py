@@ -1,15 +1,18 @@
 """Every address that the server answers."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import path, register_converter
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from episodic import api as episodic
 from jobs import api as jobs
+from memoryproject.fields import IdConverter
 from memoryproject.views import HealthLive, HealthReady
 from retrieval import api as retrieval
 from semantic import api as semantic
+
+register_converter(IdConverter, "id")
 
 api = [
     path("add_message", episodic.AddMessage.as_view()),
@@ -19,9 +22,9 @@ api = [
     path("episodes", episodic.Episodes.as_view()),
     path("facts", semantic.Facts.as_view()),
     path("retrievals", retrieval.Retrievals.as_view()),
-    path("conversations/<uuid:conversation_id>", retrieval.ConversationState.as_view()),
-    path("jobs/<uuid:job_id>", jobs.JobState.as_view()),
-    path("jobs/<uuid:job_id>/retry", jobs.JobRetry.as_view()),
+    path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
+    path("jobs/<id:job_id>", jobs.JobState.as_view()),
+    path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
     path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),

@@ -1,0 +1,65 @@
+"""A key opens the calls of its scopes, and no others."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from memoryproject import urls
+from memoryproject.tenancy.models import Scope
+from memoryproject.views import KeyedView
+from tests.api.problems import assert_problem
+from tests.conftest import make_agent
+
+pytestmark = pytest.mark.django_db
+
+SCOPES: dict[str, tuple[str, Scope]] = {
+    "add_message": ("POST", Scope.INGEST),
+    "add_messages": ("POST", Scope.INGEST),
+    "flush": ("POST", Scope.INGEST),
+    "messages": ("GET", Scope.READ),
+    "episodes": ("GET", Scope.READ),
+    "facts": ("GET", Scope.READ),
+    "retrievals": ("GET", Scope.READ),
+    "conversations/<id:conversation_id>": ("GET", Scope.READ),
+    "jobs/<id:job_id>": ("GET", Scope.READ),
+    "jobs/<id:job_id>/retry": ("POST", Scope.ADMIN),
+    "retrieve_memory": ("POST", Scope.READ),
+    "retrieve_memory/raw": ("POST", Scope.READ),
+    "context_pre_retrieve": ("POST", Scope.READ),
+    "recent_memory": ("POST", Scope.READ),
+    "recent_memory/raw": ("POST", Scope.READ),
+}
+"""The scope that each route needs; a new route is added here."""
+
+
+def test_every_route_is_listed() -> None:
+    keyed = [
+        str(route.pattern)
+        for route in urls.api
+        if issubclass(getattr(route.callback, "cls", object), KeyedView)
+    ]
+    assert sorted(keyed) == sorted(SCOPES)
+
+
+@pytest.mark.parametrize("route", SCOPES)
+def test_a_call_needs_its_scope_and_no_other(db: None, route: str) -> None:
+    method, needed = SCOPES[route]
+    for name in ("<id:conversation_id>", "<id:job_id>"):
+        route = route.replace(name, str(uuid.uuid4()))
+    for scope in Scope:
+        agent = make_agent("ana's", f"only {scope}", (scope,))
+        answer = agent.client.generic(method, f"/api/v0/{route}", content_type="application/json")
+        if scope is needed:
+            assert answer.status_code in {200, 400, 404}
+        else:
+            problem = assert_problem(answer, 403)
+            assert problem["code"] == "permission_denied"
+            assert f"scope {needed}" in problem["message"]
+
+
+def test_a_key_with_all_scopes_but_one_lacks_that_one(db: None) -> None:
+    agent = make_agent("ana's", "reader", (Scope.READ, Scope.CURATE, Scope.ADMIN))
+    assert_problem(agent.post("add_message", {}), 403)
+    assert agent.get("facts").status_code == 200
