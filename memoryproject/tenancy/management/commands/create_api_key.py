@@ -1,5 +1,6 @@
 """Make a key from the shell."""
 
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -28,16 +29,40 @@ class Command(BaseCommand):
         parser.add_argument("--expires", help="when it ends, ISO 8601 with an offset")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        expires = parse_datetime(options["expires"]) if options["expires"] else None
-        if options["expires"] and (expires is None or expires.tzinfo is None):
-            raise CommandError("--expires must be a time with an offset: 2030-01-31T00:00:00Z")
-        name = options["tenant"].strip()
-        if not name or "\0" in name or len(name) > 200:
-            raise CommandError("--tenant must be a name of 1 to 200 characters.")
+        tenant = read_name(options["tenant"], option="--tenant")
+        name = read_name(options["name"], option="--name")
+        expires = read_moment(options["expires"]) if options["expires"] else None
         made = services.create_api_key(
-            tenant=services.get_or_create_tenant(name=name),
-            name=options["name"],
+            tenant=services.get_or_create_tenant(name=tenant),
+            name=name,
             scopes=options["scope"],
             expires_at=expires,
         )
         self.stdout.write(made.secret)
+
+
+def read_name(given: str, *, option: str) -> str:
+    """Return the name without white space around it.
+
+    Raises:
+        CommandError: it is empty, too long or cannot be stored.
+    """
+    name = given.strip()
+    if not 1 <= len(name) <= 200 or not name.isprintable():
+        raise CommandError(f"{option} must be 1 to 200 printable characters.")
+    return name
+
+
+def read_moment(given: str) -> datetime:
+    """Return the time.
+
+    Raises:
+        CommandError: it is none, or has no offset.
+    """
+    try:
+        moment = parse_datetime(given)
+    except ValueError:  # such as 31 February
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise CommandError("--expires must be a time with an offset: 2030-01-31T00:00:00Z")
+    return moment
