@@ -1,0 +1,54 @@
+"""SQL is where layers could be broken without an import: so it is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+APPS = ["memoryproject", "jobs", "indexing", "episodic", "semantic", "retrieval", "operations"]
+FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
+SOURCES = [
+    path
+    for app in APPS
+    for path in (settings.BASE_DIR / app).rglob("*.py")
+    if "migrations" not in path.parts
+]
+TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+_\w+)")
+CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_sql_file_says_what_it_takes_and_gives_and_only_reads(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    header = text[: text.index("WITH")] if "WITH" in text else text
+    for word in ("-- in:", "-- out:", "-- index:"):
+        assert word in header, f"{path.name} lacks {word}"
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+    assert not CHANGES.search(body)
+
+
+def test_there_are_sql_files_to_check() -> None:
+    assert FILES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_only_retrieval_names_other_apps_tables(path: Path) -> None:
+    app = path.relative_to(settings.BASE_DIR).parts[0]
+    tables = {table.split("_")[0] for table in TABLE.findall(path.read_text(encoding="utf-8"))}
+    assert app == "retrieval" or tables & set(APPS) <= {app}
+
+
+def test_no_statement_is_put_together_from_values() -> None:
+    """An f-string or % inside execute(…) would be a way in for somebody's text."""
+    pattern = re.compile(
+        r"\.execute\(\s*(?:f[\"']|[\"'][^\"']*[\"']\s*%|[\"'][^\"']*[\"']\.format)"
+    )
+    guilty = [
+        str(path)
+        for path in SOURCES
+        if "embedded" not in path.parts and pattern.search(path.read_text(encoding="utf-8"))
+    ]
+    assert guilty == []
