@@ -11,7 +11,7 @@ from episodic.offline_reviewer import OfflineReviewer
 from episodic.replies import ReviewReply
 from jobs.calls import Asker
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.prompts import build_prompt
+from memoryproject.ai.prompts import build_prompt, fit_lines
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"
@@ -50,7 +50,10 @@ class LLMReviewer:
 def describe_case(served: Sequence[ServedEpisode], lines: Sequence[Line]) -> str:
     """Return what was served and what was said afterwards, as the prompt shows it."""
     shown = ["Memories:"]
-    for episode in served:
+    queries = fit_lines([episode.query for episode in served])
+    for episode, query in zip(served, queries, strict=True):
         shown.append(f"{episode.alias}: {episode.title}. {episode.summary}")
-        shown.append(f"   asked for with: {episode.query}")
-    return "\n".join([*shown, "", "The conversation afterwards:", *(line.text for line in lines)])
+        shown.append(f"   asked for with: {query}")
+    return "\n".join(
+        [*shown, "", "The conversation afterwards:", *fit_lines([line.text for line in lines])]
+    )

@@ -22,10 +22,14 @@ def is_partition(runs: Sequence[Run], *, count: int) -> bool:
 def mend_partition(runs: Sequence[Run], *, count: int) -> list[Run] | None:
     """Return a partition with the same starts, or None if they are not in rising order.
 
-    A model that miscounts mostly has the starts right: each run then reaches to where
-    the next begins, the first from 0 and the last to the end. A run that would end far
-    short of `count` is a sign of a cut answer: more than half missing is not mended.
+    One that only counts from 1 is shifted. Else: a model that miscounts mostly has the
+    starts right, so each run reaches to where the next begins, the first from 0 and the
+    last to the end. A run that would end far short of `count` is a sign of a cut answer:
+    more than half missing is not mended.
     """
+    shifted = [(first - 1, last - 1) for first, last in runs]
+    if is_partition(shifted, count=count):
+        return shifted
     starts = [first for first, _ in runs]
     rising = all(earlier < later for earlier, later in itertools.pairwise(starts))
     inside = all(0 <= start < count for start in starts)

@@ -22,13 +22,13 @@ class SurpriseLevel(StrEnum):
 
 
 class SegmentReply(Reply):
-    """One episode: local numbers, both ends included."""
+    """One episode: local numbers, both ends included. Words may be missing."""
 
-    reasoning: str
+    reasoning: str = ""
     first: int
     last: int
-    title: str
-    summary: str
+    title: str = ""
+    summary: str = ""
     surprise: SurpriseLevel
 
 
@@ -41,7 +41,7 @@ class SegmentationReply(Reply):
 class RatingReply(Reply):
     """One rating. The rating is any text here: an unknown one is counted, not fatal."""
 
-    reasoning: str
+    reasoning: str = ""
     alias: str
     rating: str
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import uuid
 from typing import Any, Protocol, TypeVar
 
@@ -73,18 +74,20 @@ def _ask_model(
         model=settings.CHAT_MODEL,
         ok=False,
     )
+    started = time.monotonic()
     try:
         completion = llm.complete(prompt=prompt, schema=reply)
         record.input_tokens = completion.input_tokens
         record.output_tokens = completion.output_tokens
-        record.latency_ms = completion.latency_ms
-        answer = _validate(completion.answer, reply)
-        record.ok, record.response = True, completion.answer
+        answer = _validate(llm.parse_object(completion.text), reply)
+        # What the form does not ask for is not kept: nobody knows what it is.
+        record.ok, record.response = True, answer.model_dump(mode="json")
         return answer
     except (ModelUnavailable, ModelMisbehaved) as error:
         record.error_class = type(error).__name__
         raise
     finally:
+        record.latency_ms = round((time.monotonic() - started) * 1000)
         _keep(record)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
-from episodic.models import Conversation, Episode
+from episodic.models import Conversation, Episode, Role
 from episodic.segmentation import CONSOLIDATION_THRESHOLD
 from indexing import queries as index
 from indexing.models import MemoryKind
@@ -24,6 +24,7 @@ from memoryproject.ai import embeddings
 from semantic import queries
 from semantic.engines import (
     Action,
+    Category,
     Consolidation,
     Consolidator,
     EpisodeText,
@@ -46,6 +47,8 @@ from semantic.services import (
 EPISODES_A_RUN = 10
 RELATED_FACTS_LIMIT = 20
 DUPLICATE_CANDIDATE_LIMIT = 5
+FACT_CHARACTERS_AT_MOST = 1_000
+"""A fact is one sentence; what is longer is no fact, and would crowd answers out."""
 ACTOR = "worker"
 
 
@@ -95,7 +98,9 @@ def consolidate_batch(
 
 def _embedding_text(proposal: Proposal) -> str:
     return fact_embedding_text(
-        category=proposal.category, fact=proposal.fact, keywords=proposal.keywords
+        category=proposal.category,
+        fact=proposal.fact[:FACT_CHARACTERS_AT_MOST],
+        keywords=proposal.keywords,
     )
 
 
@@ -244,28 +249,31 @@ class Writer:
     def apply_all(self) -> None:
         """Write every proposal; none is dropped without a trace in the changeset."""
         for position, proposal in enumerate(self._proposals):
-            target = self._find_target(proposal, before=position)
-            fact = self._apply(proposal, target, self._vectors[position])
+            named = self._find_named(proposal, before=position)
+            fact = self._apply(proposal, named, self._vectors[position])
             if fact is not None:
                 self._result[position] = fact
 
-    def _find_target(self, proposal: Proposal, *, before: int) -> Fact | None:
+    def _find_named(self, proposal: Proposal, *, before: int) -> Fact | None:
+        """Return the fact that a proposal's alias stands for, be it closed by now."""
         own = _own_index(proposal.alias)
         if own is not None:
-            target = self._result.get(own) if own < before else None
-        else:
-            target = self._snapshot.facts_by_alias.get(proposal.alias or "")
-        return None if target is None or target.id in self._closed else target
+            return self._result.get(own) if own < before else None
+        return self._snapshot.facts_by_alias.get(proposal.alias or "")
 
-    def _apply(self, proposal: Proposal, target: Fact | None, vector: Vectors) -> Fact | None:
+    def _apply(self, proposal: Proposal, named: Fact | None, vector: Vectors) -> Fact | None:
+        target = None if named is None or named.id in self._closed else named
+        astray = "unknown_alias" if named is None else "closed"
+        objection = self._find_objection(proposal, target, astray=astray)
+        if objection:
+            left = named.id if named else None
+            self._ledger.note(Change.Action.SKIP, memory_id=left, note=objection)
+            return None
         new = self._make_new(proposal, vector)
         if proposal.action is Action.NEW:
             return self._open_or_merge(new)
-        if target is None and not new.fact:
-            self._ledger.note(Change.Action.SKIP, note="unknown_alias")
-            return None
         if target is None:
-            return self._open_or_merge(new, note="unknown_alias")
+            return self._open_or_merge(new, note=astray)
         if proposal.action is Action.REINFORCE:
             reinforce_fact(target, new.support, ledger=self._ledger)
             return target
@@ -276,6 +284,40 @@ class Writer:
         self._closed.add(target.id)
         invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return None
+
+    def _find_objection(self, proposal: Proposal, target: Fact | None, *, astray: str) -> str:
+        """Return the code under which a proposal is left undone; empty where it may be done.
+
+        One that names no fact we know opens its own, unless it says that this fact is
+        over: to open that would hold what nobody claims. Neither does one bring back
+        what an earlier one of the same run has closed.
+        """
+        action, fact = proposal.action, proposal.fact
+        if target is None and action is not Action.NEW:
+            brings_back = action is Action.REINFORCE and astray == "closed"
+            if action is Action.INVALIDATE or brings_back or not fact:
+                return astray
+        opens = target is None or action is Action.UPDATE
+        if opens and not fact:
+            return "empty"
+        if opens and len(fact) > FACT_CHARACTERS_AT_MOST:
+            return "too_long"
+        steers = opens and proposal.category is Category.GUIDELINE
+        if target is not None and action is not Action.REINFORCE:
+            steers = steers or target.category == Category.GUIDELINE
+        return "guideline_source" if steers and not self._is_said_by_user(proposal) else ""
+
+    def _is_said_by_user(self, proposal: Proposal) -> bool:
+        """Return whether a user's message is among those named as saying it.
+
+        A guideline steers the agent: what a tool, a web page or the assistant itself
+        said neither sets one nor ends one.
+        """
+        texts = self._snapshot.texts
+        if proposal.episode is None or not 0 <= proposal.episode < len(texts):
+            return False
+        lines = texts[proposal.episode].lines
+        return any(line.role == Role.USER and line.seq in proposal.seqs for line in lines)
 
     def _may_close(self, proposal: Proposal) -> bool:
         """Closing what this run opened itself is free; closing what was held is capped."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
 
+from episodic.engines import Line
 from jobs.calls import Asker
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.prompts import build_prompt
+from memoryproject.ai.prompts import build_prompt, fit_lines
 from semantic.engines import Action, Consolidation, EpisodeText, KnownFact, Proposal
 from semantic.offline_consolidator import OfflineConsolidator
 from semantic.replies import ConsolidationReply, FactReply
@@ -18,7 +20,12 @@ from semantic.replies import ConsolidationReply, FactReply
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "consolidate.md"
 KEYWORDS_AT_MOST = 8
-REMINDER = "\n\nAn earlier answer did not have the asked-for form. Keep to it exactly."
+KEYWORD_CHARACTERS_AT_MOST = 60
+CHANGES_AT_MOST = 100
+"""More from one batch of episodes is a model that runs on; the first ones are kept."""
+REMINDER = "An earlier answer did not have the asked-for form. Keep to it exactly."
+
+logger = logging.getLogger("memory.semantic")
 
 
 class LLMConsolidator:
@@ -41,14 +48,18 @@ class LLMConsolidator:
         """
         material = describe_case(episodes, known)
         for reminder in ("", REMINDER):
-            prompt = build_prompt(file=PROMPT, purpose="consolidate", material=material + reminder)
+            prompt = build_prompt(
+                file=PROMPT, purpose="consolidate", material=material, reminder=reminder
+            )
             try:
                 reply = self._ask(prompt, ConsolidationReply)
             except ModelMisbehaved:
                 continue
+            if len(reply.facts) > CHANGES_AT_MOST:
+                logger.warning("changes left out: %d", len(reply.facts) - CHANGES_AT_MOST)
             return Consolidation(
                 proposals=tuple(
-                    to_proposal(row, episodes) for row in reply.facts if is_usable(row)
+                    to_proposal(row, episodes) for row in reply.facts[:CHANGES_AT_MOST]
                 ),
                 engine=ENGINE,
                 model=settings.CHAT_MODEL,
@@ -65,16 +76,11 @@ def describe_case(episodes: Sequence[EpisodeText], known: Sequence[KnownFact]) -
         f"{fact.alias} [{fact.category}] {fact.fact} (since {fact.valid_at:%Y-%m-%d})"
         for fact in known
     ] or ["(none)"]
+    texts = iter(fit_lines([line.text for episode in episodes for line in episode.lines]))
     for number, episode in enumerate(episodes, start=1):
         shown += ["", f"E{number}: {episode.title}. {episode.summary}"]
-        shown += [f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {line.text}" for line in episode.lines]
+        shown += [f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {next(texts)}" for line in episode.lines]
     return "\n".join(shown)
-
-
-def is_usable(row: FactReply) -> bool:
-    """Return whether a change says anything: a sentence, or whom it is about to close."""
-    closes = row.action is Action.INVALIDATE and bool(row.alias)
-    return bool(row.fact.strip()) or closes
 
 
 def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
@@ -82,9 +88,7 @@ def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
 
     The time is that of the earliest message named, which is when the fact was said.
     """
-    index = _episode_index(row.episode, count=len(episodes))
-    lines = episodes[index].lines if index is not None else ()
-    named = [line for line in lines if line.seq in row.messages]
+    index, named = _find_source(row, episodes)
     return Proposal(
         action=row.action,
         # "P1" would mean an earlier proposal of the same answer, which only the
@@ -92,11 +96,32 @@ def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
         alias=None if row.action is Action.NEW else _guard_alias(row.alias),
         category=row.category,
         fact=" ".join(row.fact.split()),
-        keywords=tuple(word.strip() for word in row.keywords if word.strip())[:KEYWORDS_AT_MOST],
+        keywords=_pick_keywords(row.keywords),
         valid_at=min((line.at for line in named), default=None),
         episode=index,
         seqs=tuple(line.seq for line in named),
     )
+
+
+def _find_source(row: FactReply, episodes: Sequence[EpisodeText]) -> tuple[int | None, list[Line]]:
+    """Return the index of the episode behind a change, and the messages named in it.
+
+    Message numbers are the conversation's own, so they tell the episode even where its
+    alias is wrong or missing.
+    """
+    seqs = set(row.messages)
+    named = [[line for line in episode.lines if line.seq in seqs] for episode in episodes]
+    index = _episode_index(row.episode, count=len(episodes))
+    if index is None or not named[index]:
+        index = next((place for place, lines in enumerate(named) if lines), index)
+    return index, named[index] if index is not None else []
+
+
+def _pick_keywords(words: Sequence[str]) -> tuple[str, ...]:
+    tidy = [" ".join(word.split()) for word in words]
+    return tuple(word for word in tidy if 0 < len(word) <= KEYWORD_CHARACTERS_AT_MOST)[
+        :KEYWORDS_AT_MOST
+    ]
 
 
 def _guard_alias(alias: str | None) -> str | None:

@@ -14,16 +14,16 @@ class Reply(BaseModel):
 
 
 class FactReply(Reply):
-    """One proposed change."""
+    """One proposed change. What is not asked of every action may be missing."""
 
-    reasoning: str
+    reasoning: str = ""
     action: Action
-    alias: str | None
+    alias: str | None = None
     category: Category
     fact: str
-    keywords: list[str]
-    episode: str | None
-    messages: list[int]
+    keywords: list[str] = []
+    episode: str | None = None
+    messages: list[int] = []
 
 
 class ConsolidationReply(Reply):

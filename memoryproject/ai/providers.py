@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 import openai
 from django.conf import settings
 
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 
 CONNECT_TIMEOUT_S = 5.0
+RETRY_AFTER_AT_MOST_S = 3600.0
+"""No provider puts a job off for longer, whatever its header says."""
+MENDED_BY_OTHERS = frozenset({401, 402, 403, 404, 408, 409, 425})
+"""A wrong key, address or an empty account is mended by an operator: work waits for that."""
+
+
+class Streamed(Protocol):
+    """A response whose body has not been read yet."""
+
+    def iter_bytes(self) -> Iterable[bytes]:
+        """Yield the body in parts."""
+        ...
 
 
 def make_client() -> openai.OpenAI:
@@ -18,31 +34,76 @@ def make_client() -> openai.OpenAI:
     return openai.OpenAI(
         base_url=settings.OPENAI_BASE_URL,
         api_key=settings.OPENAI_API_KEY or "none",
-        timeout=openai.Timeout(settings.MODEL_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        timeout=make_timeout(settings.MODEL_TIMEOUT_S),
         max_retries=0,
     )
 
 
+def make_timeout(seconds: float) -> openai.Timeout:
+    """Return the client's timeout: for connecting, and for each silence of the server."""
+    return openai.Timeout(seconds, connect=min(CONNECT_TIMEOUT_S, seconds))
+
+
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn the client's errors into ours; none carries what was sent or answered."""
+    """Turn whatever fails between us and the provider into our errors.
+
+    None of them carries what was sent or answered. Only the call and the reading of
+    its body belong into the block: any other exception counts as the network's.
+    """
     try:
         yield
-    except openai.RateLimitError as error:
-        raise ModelUnavailable("busy", retry_after_s=_retry_after(error)) from None
+    except (ModelUnavailable, ModelMisbehaved):
+        raise
     except openai.APIStatusError as error:
-        if error.status_code >= 500 or error.status_code in {401, 403, 404, 408, 409}:
-            # A wrong key or address is mended by an operator: the work waits for that.
-            raise ModelUnavailable(
-                f"status {error.status_code}", retry_after_s=_retry_after(error)
-            ) from None
-        raise ModelMisbehaved(f"status {error.status_code}") from None
-    except openai.APIConnectionError as error:
-        raise ModelUnavailable(type(error).__name__) from None
-    except (openai.APIError, ValueError) as error:
+        raise _translate_status(error) from None
+    except (openai.APIResponseValidationError, UnicodeError) as error:
         raise ModelMisbehaved(type(error).__name__) from None
+    except Exception as error:
+        # The client leaves some of its transport's errors as they are, while it reads.
+        raise ModelUnavailable(type(error).__name__) from None
+
+
+def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, Any]:
+    """Return the body, a JSON object of `at_most` bytes that is there `until` that time.
+
+    `until` is on the monotonic clock: the client's own timeout counts each silence
+    anew, so that a server which drips could hold us for ever.
+
+    Raises:
+        ModelUnavailable: it came too slowly, or is no JSON object: a proxy's page, a
+            wrong address, or an error of the provider behind a status of 200.
+        ModelMisbehaved: it is too long.
+    """
+    body = bytearray()
+    for part in response.iter_bytes():
+        body += part
+        if len(body) > at_most:
+            raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
+        if time.monotonic() > until:
+            raise ModelUnavailable("The answer took too long.")
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("error"):
+        raise ModelUnavailable("The provider did not answer in its own form.")
+    return found
+
+
+def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelMisbehaved:
+    status = error.status_code
+    if status >= 500 or status == 429 or status in MENDED_BY_OTHERS:
+        return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(error))
+    return RequestRefused(f"status {status}")
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
-    text = error.response.headers.get("retry-after", "")
-    return float(text) if text.isdigit() else None
+    """Return the seconds that the header asks for; a date in it is passed over."""
+    try:
+        seconds = float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    if not math.isfinite(seconds) or seconds < 0:
+        return None
+    return min(seconds, RETRY_AFTER_AT_MOST_S)
