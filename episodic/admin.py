@@ -18,7 +18,6 @@ class ConversationAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("language", "created_at", "tenant")
     search_fields = ("previous_summary",)
-    search_help_text = "Words of the last summary, or an id: the agent's or ours."
     id_search = ("id", "external_id")
     listings: Listings = (
         Listing("Messages", Message, "conversation"),
@@ -62,7 +61,7 @@ def reviews_of_episode(episode: Episode) -> Table:
                 f"{review.stability_before:.3g} → {review.stability_after:.3g} days",
                 f"{review.difficulty_before:.3g} → {review.difficulty_after:.3g}",
                 review.engine,
-                "yes" if review.degraded else "no",
+                values.yes_or_no(review.degraded),
             ]
             for review in given
         ],
@@ -77,7 +76,6 @@ class EpisodeAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("degraded", "start_at", "created_at", "tenant")
     search_fields = ("title", "summary")
-    search_help_text = "Words of a title or summary, or an id: an episode's or a conversation's."
     id_search = ("id", "conversation", "conversation__external_id")
     tables: Tables = (messages_of_episode, reviews_of_episode)
 
@@ -89,7 +87,6 @@ class MessageAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("role", "occurred_at", "received_at", "tenant")
     search_fields = ("content", "name")
-    search_help_text = "Words, a speaker, or an id: a message's, an episode's or a conversation's."
     id_search = ("id", "episode", "conversation", "conversation__external_id")
 
 
@@ -101,5 +98,5 @@ class ReviewAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("rating", "degraded", "created_at", "tenant")
     search_fields = ("episode__title",)
-    search_help_text = "Words of an episode's title, or an id: of the episode, job or answer."
     id_search = ("id", "episode", "job", "retrieval_id")
+    points_at = {"retrieval_id": "retrieval_retrieval"}

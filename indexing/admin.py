@@ -13,7 +13,8 @@ from memoryproject.admin_values import link_to_memory
 class MemoryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "page", "created_at", "tenant")
     list_filter = ("kind", "created_at", "tenant")
-    search_help_text = "The id of an episode, a fact or a note."
+    search_help_text = "A whole id"
+    more_lines = ("page",)
     listings = (
         Listing("Search units", SearchUnit, "memory"),
         Listing("Search vectors", SearchVector, "memory"),
@@ -32,7 +33,7 @@ class SearchUnitAdmin(ReadOnlyAdmin):
         "invalid_at", "tenant",
     )  # fmt: skip
     list_filter = ("kind", "shelf", "language", "tenant")
-    search_help_text = "The id of a unit or of its memory."
+    search_help_text = "A whole id, also of the memory"
     id_search = ("id", "memory")
     listings = (Listing("Search vectors", SearchVector, "unit"),)
 
@@ -44,5 +45,5 @@ class SearchVectorAdmin(ReadOnlyAdmin):
         "id", "model", "dim", "shelf", "unit", "memory", "conversation", "invalid_at", "tenant",
     )  # fmt: skip
     list_filter = ("shelf", "model", "tenant")
-    search_help_text = "The id of a vector, of its unit or of its memory."
+    search_help_text = "A whole id, also of unit or memory"
     id_search = ("id", "unit", "memory")

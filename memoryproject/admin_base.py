@@ -8,7 +8,7 @@ an app below: `EpisodeAdmin.tables += (facts_of_episode,)`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,6 +69,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """Columns that are neither shown, nor loaded, nor open to a filter in the address."""
     id_search: tuple[str, ...] = ("id",)
     """Where a UUID in the search box is looked up."""
+    points_at: Mapping[str, str] = {}
+    """Columns that hold an id without a foreign key, and whose page it leads to."""
+    more_lines: tuple[str, ...] = ()
+    """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
     tables: Tables = ()
 
@@ -79,6 +83,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     search_fields: tuple[str, ...] = ("id",)
+    search_help_text = "Words, or a whole id"
     change_form_outer_after_template = "admin/belongings.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -142,12 +147,19 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
 
     @cached_property
     def _cells(self) -> dict[str, Any]:
-        return {field.name: values.show_in_list(field) for field in self.model._meta.fields}
+        return {
+            field.name: values.show_in_list(field, points_at=self.points_at.get(field.name, ""))
+            for field in self.model._meta.fields
+        }
 
     @cached_property
     def _lines(self) -> list[Any]:
-        fields: Iterable[models.Field[Any, Any]] = self.model._meta.fields
-        return [values.show_on_page(field) for field in fields if field.name not in self.hidden]
+        columns = [
+            values.show_on_page(field, points_at=self.points_at.get(field.name, ""))
+            for field in self.model._meta.fields
+            if field.name not in self.hidden
+        ]
+        return [*columns, *self.more_lines]
 
 
 def read_id(text: str) -> uuid.UUID | None:

@@ -20,7 +20,7 @@ def _item(title: str, icon: str, table: str) -> dict[str, Any]:
 
 
 def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "separator": True, "items": list(items)}
+    return {"title": title, "items": list(items)}
 
 
 UNFOLD = {

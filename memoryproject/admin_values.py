@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -19,6 +20,9 @@ from unfold.decorators import display  # type: ignore[import-untyped]
 
 NOTHING = "-"
 CUT_AT = 100
+AN_ID = re.compile(
+    r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{6}([0-9a-f]{6})\b"
+)
 Shown = Callable[[Any], Any]
 Method = TypeVar("Method", bound=Callable[..., str])
 
@@ -41,26 +45,34 @@ def coloured_word(description: str) -> Callable[[Method], Method]:
     return decorate
 
 
-def show_in_list(field: models.Field[Any, Any]) -> Any:
-    """Return a field's column: by its name where Django's own form will do."""
+def show_in_list(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
+    """Return a field's column: by its name where Django's own form will do.
+
+    `points_at` names the page, as `app_model`, of the row whose id the field holds
+    without a foreign key.
+    """
     if field.choices and isinstance(field, models.CharField):
         return _shown(field, lambda row: _choice(field, row), label=COLOURS)
-    form = _form(field, brief=True)
+    form = _form(field, brief=True, points_at=points_at)
     return _shown(field, form) if form else field.name
 
 
-def show_on_page(field: models.Field[Any, Any]) -> Any:
+def show_on_page(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
     """Return a field's line on its row's page: whole, texts with their line breaks."""
-    form = _form(field, brief=False)
+    form = _form(field, brief=False, points_at=points_at)
     return _shown(field, form) if form else field.name
 
 
-def _form(field: models.Field[Any, Any], *, brief: bool) -> Shown | None:
+def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Shown | None:
     name = field.name
+    if points_at:
+        return lambda row: link_to_page(points_at, getattr(row, name))
     if field.is_relation:
         return lambda row: link(getattr(row, name))
     if isinstance(field, models.DateTimeField):
-        return lambda row: moment(getattr(row, name))
+        return lambda row: moment(getattr(row, name), zone="" if brief else " UTC")
+    if isinstance(field, models.BooleanField):
+        return lambda row: yes_or_no(getattr(row, name))
     if isinstance(field, models.JSONField):
         return lambda row: pretty_json(getattr(row, name))
     if isinstance(field, ArrayField):
@@ -100,24 +112,21 @@ def number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.4g}"
 
 
-def moment(value: datetime | None) -> str:
+def yes_or_no(value: bool) -> str:
+    """Return a word: an icon in red would call every `no` bad."""
+    return "yes" if value else "no"
+
+
+def moment(value: datetime | None, *, zone: str = "") -> str:
     """Return a time to the second, in UTC, as logs write it."""
-    return NOTHING if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    if value is None:
+        return NOTHING
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") + zone
 
 
 def short(value: Any) -> str:
-    """Return a text cut to a line, an id to its two ends: its middle tells nothing."""
-    text = str(value)
-    if isinstance(value, uuid.UUID) or _is_id(text):
-        return f"{text[:8]}…{text[-6:]}"
-    return Truncator(text).chars(CUT_AT)
-
-
-def _is_id(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text
-    except ValueError:
-        return False
+    """Return a text cut to a line, and each id in it to its two ends."""
+    return Truncator(AN_ID.sub(r"\1…\2", str(value))).chars(CUT_AT)
 
 
 def keep_lines(text: str) -> SafeString:
@@ -135,13 +144,8 @@ def link(row: models.Model | None, text: Any = None) -> str:
     """Return a link to the page of a row, by its own name if no other is given."""
     if row is None:
         return NOTHING
-    return link_by_id(type(row), row.pk, str(row) if text is None else text)
-
-
-def link_by_id(model: type[models.Model], row_id: uuid.UUID, text: Any = None) -> str:
-    """Return a link to the page of the row of that id, whether or not it still exists."""
-    place = f"{model._meta.app_label}_{model._meta.model_name}"
-    return link_to_page(place, row_id, text)
+    place = f"{row._meta.app_label}_{row._meta.model_name}"
+    return link_to_page(place, row.pk, str(row) if text is None else text)
 
 
 MEMORY_PAGES = {"episode": "episodic_episode", "fact": "semantic_fact", "note": "notes_note"}
@@ -152,8 +156,10 @@ def link_to_memory(kind: str, memory_id: uuid.UUID, text: Any = None) -> str:
     return link_to_page(MEMORY_PAGES[kind], memory_id, text)
 
 
-def link_to_page(place: str, row_id: uuid.UUID, text: Any = None) -> str:
+def link_to_page(place: str, row_id: uuid.UUID | None, text: Any = None) -> str:
     """Return a link to a page of the admin; only its text while there is no such page."""
+    if row_id is None:
+        return NOTHING
     words = short(row_id if text is None else text)
     try:
         address = reverse(f"admin:{place}_change", args=[row_id])

@@ -77,22 +77,20 @@ class RetrievalAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "reviewable", "degraded", "tenant")
     date_hierarchy = "created_at"
     search_fields = ("query",)
-    search_help_text = (
-        "Words of a query, or an id: a receipt's, a conversation's or a review job's."
-    )
     id_search = ("id", "conversation", "conversation__external_id", "review_job")
     tables = (hits_of_retrieval,)
 
 
 @admin.register(RetrievalHit)
 class RetrievalHitAdmin(ReadOnlyAdmin):
+    search_help_text = "A whole id"
     list_display = (
         "rank", "memory_kind", "memory", "score", "lexical_rank", "vector_rank", "retrieval",
         "tenant",
     )  # fmt: skip
     list_filter = ("memory_kind", "tenant")
-    search_help_text = "An id: of a memory or a receipt."
     id_search = ("id", "memory_id", "retrieval")
+    more_lines = ("memory",)
 
     @admin.display(description="memory", ordering="memory_id")
     def memory(self, hit: RetrievalHit) -> str:

@@ -10,7 +10,6 @@ from django.db.models import Q, QuerySet
 
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from episodic.models import Conversation, Episode, Message
-from jobs.models import Job
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table, Tables
 from memoryproject.admin_filters import words_filter
@@ -160,7 +159,6 @@ class FactAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = (words_filter("state", fact_states), "category", "created_at", "tenant")
     search_fields = ("search_text",)
-    search_help_text = "Words of a fact or its keywords, or an id: a fact's or a conversation's."
     id_search = ("id", "conversation", "conversation__external_id")
     tables: Tables = (evidence_of_fact, versions_of_fact, changes_of_fact)
 
@@ -171,9 +169,9 @@ class FactAdmin(ReadOnlyAdmin):
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin):
+    search_help_text = "A whole id"
     list_display = ("created_at", "fact", "episode", "message_seqs", "changeset", "tenant")
     list_filter = ("created_at", "tenant")
-    search_help_text = "An id: of a fact, an episode or a changeset."
     id_search = ("id", "fact", "episode", "changeset")
 
 
@@ -181,20 +179,14 @@ class EvidenceAdmin(ReadOnlyAdmin):
 class ChangesetAdmin(ReadOnlyAdmin):
     list_display = (
         "started_at", "kind", "actor", "reason", "engine", "model", "degraded",
-        "unknown_aliases", "job", "conversation", "tenant",
+        "unknown_aliases", "job_id", "conversation", "tenant",
     )  # fmt: skip
     list_filter = ("kind", "degraded", "tenant")
     date_hierarchy = "started_at"
     search_fields = ("actor", "reason", "model")
-    search_help_text = (
-        "An actor, a reason, a model, or an id: a changeset's, job's, conversation's."
-    )
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
     tables = (changes_of_changeset,)
-
-    @admin.display(description="job", ordering="job_id")
-    def job(self, changeset: Changeset) -> str:
-        return values.link_by_id(Job, changeset.job_id) if changeset.job_id else values.NOTHING
+    points_at = {"job_id": "jobs_job"}
 
 
 @admin.register(Change)
@@ -204,5 +196,5 @@ class ChangeAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("action", "tenant")
     search_fields = ("note",)
-    search_help_text = "A note's code, or an id: of a memory or a changeset."
     id_search = ("id", "memory_id", "other_memory_id", "changeset")
+    points_at = {"memory_id": "semantic_fact", "other_memory_id": "semantic_fact"}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Review
-from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, LLMCall
 from retrieval.models import Retrieval
 from semantic.models import Changeset
@@ -28,9 +30,22 @@ def auditor(db: None) -> Client:
     return browser
 
 
-@pytest.fixture
-def past(ana: Agent, conversation: uuid.UUID) -> Agent:
-    """Return ana, whose conversation has left a row in every table."""
+@pytest.fixture(scope="package")
+def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
+    """Return ana, whose conversation has left a row in every table.
+
+    Made once for this folder, and so committed: looking changes nothing.
+    """
+    with django_db_blocker.unblock():
+        ana = make_agent("ana's", "ana")
+        leave_rows_everywhere(ana)
+    yield ana
+    with django_db_blocker.unblock():
+        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+
+
+def leave_rows_everywhere(ana: Agent) -> None:
+    conversation = uuid.uuid4()
     body = {"conversation_id": str(conversation), "messages": whole_talk()}
     assert ana.post("add_messages", body).status_code == 201
     ana.flush(conversation)
@@ -38,7 +53,6 @@ def past(ana: Agent, conversation: uuid.UUID) -> Agent:
     assert ana.post("retrieve_memory", question).status_code == 200
     ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
     ana.flush(conversation)
-    drain_jobs()
     LLMCall.objects.create(
         tenant=ana.tenant,
         request_sha256="0" * 64,
@@ -47,11 +61,10 @@ def past(ana: Agent, conversation: uuid.UUID) -> Agent:
         ok=True,
         response={"title": SCRIPT},
     )
-    return ana
 
 
 @pytest.fixture
-def crowd(past: Agent) -> Agent:
+def crowd(db: None, past: Agent) -> Agent:
     """Return ana, among 25 other tenants, with 25 of everything that comes in small numbers."""
     episode = Episode.objects.of(past.tenant).order_by("id")[0]
     for number in range(25):
