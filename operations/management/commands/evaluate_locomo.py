@@ -6,7 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
+from episodic import services
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
+from episodic.models import Conversation
 from jobs.draining import drain_jobs
 from memoryproject.progress import advance, advance_to
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
@@ -38,6 +40,9 @@ class Command(BaseCommand):
         total = sum(len(conversation.messages) for conversation in conversations)
         with tqdm(total=total, unit=" messages", desc="loading") as bar:
             post_conversations(conversations, tenant=tenant, report=advance(bar))
+        for conversation in Conversation.objects.of(tenant):
+            # What was said months ago is no window any more: a day of silence closes it.
+            services.request_flush(conversation=conversation)
         with tqdm(unit=" jobs", desc="processing") as bar:
             drained = drain_jobs(report=advance_to(bar))
         if drained.dead or drained.later:
