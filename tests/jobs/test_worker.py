@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-from django.conf import settings
 from django.db import transaction
 from django_q.models import OrmQ
 
@@ -20,23 +14,8 @@ from jobs import tasks
 from jobs.enqueue import RUN_JOB, enqueue
 from jobs.models import Job, Kind, State
 from tests.conftest import Agent
+from tests.processes import PATIENCE_S, worker
 from tests.talk import whole_talk
-
-PATIENCE_S = 60
-
-
-@contextmanager
-def worker() -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
-        env={**os.environ, "MEMORY_WORKERS": "1"},
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=PATIENCE_S)
 
 
 def wait_until_done(job_id: uuid.UUID) -> None:
