@@ -127,7 +127,11 @@ def test_a_partition_that_miscounts_is_mended(
 
 @pytest.mark.parametrize(
     "episode",
-    [segment(0, 7, title="  ", summary="\n"), segment(0, 7, title=" ", summary=""), without_words()],
+    [
+        segment(0, 7, title="  ", summary="\n"),
+        segment(0, 7, title=" ", summary=""),
+        without_words(),
+    ],
 )
 def test_missing_words_are_the_offline_engines(
     episode: dict[str, Any], model: ModelServer, ana: Agent, talk: uuid.UUID
@@ -183,11 +187,11 @@ def test_a_message_cannot_pose_as_the_line_of_another(
 def test_a_prompt_stays_of_a_size_that_models_take(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    long = [{"role": "user", "content": f"{n} " + "word " * 12_000} for n in range(4)]
+    long = [{"role": "user", "content": f"{n} " + "word " * 12_000} for n in range(2)]
     post(ana, conversation, [*long, *messages(MOVING, MORNING)])
-    model.script("segment", says(segments(segment(0, 11))))
+    model.script("segment", says(segments(segment(0, 9))))
     model.script("consolidate", says(changes()))
     ana.flush(conversation)
-    assert_whole(ana, 12)
+    assert_whole(ana, 10)
     assert all(len(asked.user) < 100_000 for asked in model.asked)
     assert all("about forty boxes of books" in asked.user for asked in model.asked)
