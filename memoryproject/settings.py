@@ -94,9 +94,7 @@ CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words
-SEARCH_LANGUAGE = env.read_choice(
-    "MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES]
-)
+SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
 
 # ---- background work; notes on each number stand in jobs/README.md
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)

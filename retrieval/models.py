@@ -77,9 +77,7 @@ class RetrievalHit(TenantModel):
     class Meta(TenantModel.Meta):
         constraints = [
             *TenantModel.Meta.constraints,
-            models.UniqueConstraint(
-                fields=["retrieval", "memory_id"], name="retrieval_hit_once"
-            ),
+            models.UniqueConstraint(fields=["retrieval", "memory_id"], name="retrieval_hit_once"),
         ]
         indexes = [models.Index(fields=["memory_id"], name="retrieval_hit_by_memory")]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from django.test import Client
@@ -15,6 +16,10 @@ from django.test import Client
 from jobs.draining import Drained, drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
+
+
+# Each test client loads the middleware anew; WhiteNoise would list every static file then.
+settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(scope="session")
