@@ -62,6 +62,14 @@ def messages_between(*, conversation: Conversation, first_seq: int, last_seq: in
     return list(messages.filter(seq__range=(first_seq, last_seq)).order_by("seq"))
 
 
+def messages_at(
+    *, tenant: Tenant, conversation: Conversation, seqs: Iterable[int]
+) -> dict[int, Message]:
+    """Return the messages that have these seqs, by seq, in one query."""
+    messages = Message.objects.of(tenant).filter(conversation=conversation)
+    return {message.seq: message for message in messages.filter(seq__in=list(seqs))}
+
+
 def messages_of_episodes(
     *, tenant: Tenant, episode_ids: Iterable[uuid.UUID]
 ) -> dict[uuid.UUID, list[Message]]:

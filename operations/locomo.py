@@ -53,11 +53,17 @@ def make_asker(*, secret: str, max_tokens: int | None) -> Callable[[str, str], d
 
 
 def to_units(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what an answer holds, best first by score: one unit a fact and an episode.
+    """Yield what an answer holds, each with the turns that it comes from.
 
-    An episode's text is its messages as an agent would put them into a prompt. Both
-    kinds carry the turns they come from.
+    With a budget: its blocks, as they enter the prompt. Without: one unit a fact and an
+    episode, best first by score; an episode's text is its messages as an agent would
+    put them into a prompt.
     """
+    if answer["blocks"] is not None:
+        for block in answer["blocks"]:
+            turns = [row["metadata"]["dia_id"] for row in block["sources"]]
+            yield {"text": block["text"], "dia_ids": turns}
+        return
     hits = [("fact", hit) for hit in answer["semantic"]]
     hits += [("episode", hit) for hit in answer["episodic"]]
     for kind, hit in sorted(hits, key=lambda pair: -pair[1]["score"]):

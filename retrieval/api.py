@@ -69,7 +69,11 @@ class RetrieveInput(ContextInput):
     ignored = frozenset()
 
     episodic_limit = WholeNumberField(
-        default=EPISODIC_LIMIT, min_value=1, max_value=100, help_text="Episodes at most."
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
+        "as the budget holds.",
     )
     detail = WordField(
         choices=DETAILS,
@@ -115,6 +119,13 @@ class Source(serializers.Serializer[Any]):
     metadata = serializers.DictField()
 
 
+class BlockOutput(serializers.Serializer[Any]):
+    """A part of the packed text."""
+
+    text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
+    sources = Source(many=True, help_text="The messages that it shows, or that say its facts.")
+
+
 class RawAnswer(serializers.Serializer[Any]):
     """The answer of `retrieve_memory/raw`."""
 
@@ -123,6 +134,12 @@ class RawAnswer(serializers.Serializer[Any]):
     sources = serializers.DictField(
         child=Source(many=True),
         help_text="By memory id: the messages that say a fact; an episode's `messages`, in order.",
+    )
+    blocks = BlockOutput(
+        many=True,
+        allow_null=True,
+        help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
+        "facts, then episodes, that of the best message first. Else null.",
     )
     receipt = serializers.UUIDField(help_text="Names this answer in audits.")
     indexed_through_seq = serializers.IntegerField()
@@ -228,6 +245,12 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
             str(memory_id): [_render_source(message) for message in messages]
             for memory_id, messages in sources
         },
+        "blocks": None
+        if answer.blocks is None
+        else [
+            {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
+            for block in answer.blocks
+        ],
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,

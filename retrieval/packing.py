@@ -1,130 +1,144 @@
 """Packing the most useful text into a budget of tokens.
 
-Facts and single messages compete, best first, each at its own reciprocal rank. A message
-brings its neighbours, since an answer often stands beside the words that were asked
-for. What is chosen is shown in the order in which it was said, under its episode.
+Messages come first, best first, each by itself; facts that those do not say already get
+a small share. Cost is counted piece by piece and each piece is rounded up: the whole
+never counts more than its pieces, so nothing is rendered twice.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field
 
 from episodic.models import Message
 from memoryproject.tokens import count_tokens
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, FactHit
+from retrieval.hits import FactHit
 
-LINE_K = 10
-"""Of the reciprocal rank among messages. Smaller than the 60 between memories: among a
-hundred lines the first few differ more than the spec's k lets them."""
-NEIGHBOURS = 1
+FACTS_HEADING = "## Semantic Memory\n"
+LINES_HEADING = "## Episodic Memories\n\n"
+FACT_SHARE = 0.06
+"""Of the budget. Sentences drawn from messages repeat their words: more of them cost
+more evidence than they add."""
+CATEGORY_SHARE = 0.5
+"""Where the caller asks for one category of facts, he wants facts."""
+SAID_BY = 20
+"""A fact that is said by one of so many best messages waits until there is room to spare."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that may be packed: a fact, or a message with the neighbours it brings."""
+class Line:
+    """A message that may be packed, and the episode that it stands in."""
 
-    score: float
-    fact: FactHit | None = None
-    episode: EpisodeHit | None = None
-    seqs: tuple[int, ...] = ()
+    episode_id: uuid.UUID
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of the text: all facts, or one day of one episode. Ends in a line break."""
+
+    text: str
+    messages: tuple[Message, ...]
+    """Those that the part shows, or that say its facts."""
+
+
+@dataclass(slots=True)
+class Packed:
+    """What has been chosen within `max_tokens`."""
+
+    max_tokens: int
+    facts: list[FactHit] = field(default_factory=list)
+    days: dict[tuple[uuid.UUID, str], list[Message]] = field(default_factory=dict)
+    """Messages by episode and day, in order of choice."""
+    spent: int = 0
+
+    def add_fact(self, hit: FactHit, *, at_most: int) -> None:
+        """Add a fact unless it would take what is spent above `at_most`."""
+        heading = "" if self.facts else FACTS_HEADING
+        if self._pay(heading, render_fact(hit), at_most=at_most):
+            self.facts.append(hit)
+
+    def add_line(self, line: Line) -> None:
+        """Add a message, with the headings that it needs, unless it does not fit."""
+        key = (line.episode_id, _day(line.message))
+        headings = "" if self.days else LINES_HEADING
+        if key not in self.days:
+            headings += _day_heading(key[1]) + "\n"
+        text = markdown.render_message(line.message) + "\n"
+        if self._pay(headings, text, at_most=self.max_tokens):
+            self.days.setdefault(key, []).append(line.message)
+
+    def _pay(self, *texts: str, at_most: int) -> bool:
+        cost = sum(count_tokens(text) for text in texts)
+        if self.spent + cost > at_most:
+            return False
+        self.spent += cost
+        return True
+
+    def messages(self) -> dict[uuid.UUID, list[Message]]:
+        """Return the chosen messages of each episode, oldest first."""
+        found: dict[uuid.UUID, list[Message]] = {}
+        for (episode_id, _), chosen in self.days.items():
+            found.setdefault(episode_id, []).extend(chosen)
+        return {key: sorted(rows, key=lambda row: row.seq) for key, rows in found.items()}
+
+    def blocks(self) -> list[Block]:
+        """Return the text in parts: facts, then episodes, that of the best message first."""
+        blocks = []
+        if self.facts:
+            text = FACTS_HEADING + "".join(render_fact(hit) for hit in self.facts)
+            says = {row.seq: row for hit in self.facts for row in hit.messages}
+            blocks.append(Block(text, tuple(says[seq] for seq in sorted(says))))
+        heading = LINES_HEADING
+        for chosen in self.messages().values():
+            for day in dict.fromkeys(_day(row) for row in chosen):
+                rows = tuple(row for row in chosen if _day(row) == day)
+                lines = "".join(markdown.render_message(row) + "\n" for row in rows)
+                blocks.append(Block(heading + _day_heading(day) + lines, rows))
+                heading = ""
+        return blocks
 
 
 def pack(
-    facts: Sequence[FactHit],
-    episodes: Sequence[EpisodeHit],
-    *,
-    max_tokens: int,
-    now: datetime,
-) -> tuple[list[FactHit], list[EpisodeHit], str]:
-    """Return the chosen facts and episodes, with the chosen messages only, and the text.
+    facts: Sequence[FactHit], lines: Sequence[Line], *, max_tokens: int, wants_facts: bool
+) -> Packed:
+    """Choose from facts and messages, both best first.
 
-    The text never counts more than `max_tokens`.
+    The text of all blocks, a line break between two of them, never counts more than
+    `max_tokens`. `wants_facts`: the caller asked for one category of them.
     """
-    chosen = Selection(now=now)
-    for piece in sorted(_pieces(facts, episodes), key=lambda piece: -piece.score):
-        chosen.add_if_it_fits(piece, max_tokens=max_tokens)
-    return chosen.facts(), chosen.episodes(), chosen.text()
+    packed = Packed(max_tokens=max_tokens)
+    share = (CATEGORY_SHARE if wants_facts else FACT_SHARE) if lines else 1.0
+    said = {line.message.seq for line in lines[:SAID_BY]}
+    for hit in facts:
+        if wants_facts or not any(row.seq in said for row in hit.messages):
+            packed.add_fact(hit, at_most=int(max_tokens * share))
+    for line in lines:
+        packed.add_line(line)
+    chosen = {hit.found.memory_id for hit in packed.facts}
+    for hit in facts:
+        if hit.found.memory_id not in chosen:
+            packed.add_fact(hit, at_most=max_tokens)
+    packed.facts.sort(key=lambda hit: hit.found.rank)
+    return packed
 
 
-def _pieces(facts: Sequence[FactHit], episodes: Sequence[EpisodeHit]) -> list[Piece]:
-    pieces = [Piece(score=1 / (LINE_K + hit.found.rank), fact=hit) for hit in facts]
-    for hit, seq, score in _rank_lines(episodes):
-        at = [message.seq for message in hit.messages]
-        place = at.index(seq)
-        around = at[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
-        pieces.append(Piece(score=score, episode=hit, seqs=(seq,)))
-        pieces.append(Piece(score=score * 0.5, episode=hit, seqs=tuple(around)))
-    return pieces
+def join(blocks: Sequence[Block]) -> str:
+    """Return the whole text."""
+    return "\n".join(block.text for block in blocks)
 
 
-def _rank_lines(episodes: Sequence[EpisodeHit]) -> list[tuple[EpisodeHit, int, float]]:
-    """Return (episode, seq, score) for each message: RRF of its ranks in the two legs."""
-    lines = [(hit, line) for hit in episodes for line in hit.found.lines]
-    scores = {(hit.found.memory_id, line.seq): 0.0 for hit, line in lines}
-    for leg in ("lexical", "cosine"):
-        matched = [(hit, line) for hit, line in lines if getattr(line, leg) is not None]
-        matched.sort(key=lambda pair: (-getattr(pair[1], leg), pair[1].seq))
-        for rank, (hit, line) in enumerate(matched, start=1):
-            scores[hit.found.memory_id, line.seq] += hit.found.retrievability / (LINE_K + rank)
-    return [(hit, line.seq, scores[hit.found.memory_id, line.seq]) for hit, line in lines]
-
-
-class Selection:
-    """What has been chosen so far, and what it counts as text."""
-
-    def __init__(self, *, now: datetime) -> None:
-        self._now = now
-        self._facts: list[FactHit] = []
-        self._seqs: dict[EpisodeHit, set[int]] = {}
-
-    def add_if_it_fits(self, piece: Piece, *, max_tokens: int) -> None:
-        """Add the piece, unless the whole text would then count more than `max_tokens`."""
-        facts, seqs = list(self._facts), {hit: set(own) for hit, own in self._seqs.items()}
-        if piece.fact is not None:
-            self._facts.append(piece.fact)
-        if piece.episode is not None:
-            self._seqs.setdefault(piece.episode, set()).update(piece.seqs)
-        if count_tokens(self.text()) > max_tokens:
-            self._facts, self._seqs = facts, seqs
-
-    def facts(self) -> list[FactHit]:
-        """Return the chosen facts, best first."""
-        return sorted(self._facts, key=lambda hit: hit.found.rank)
-
-    def episodes(self) -> list[EpisodeHit]:
-        """Return the chosen episodes, best first, each with its chosen messages only."""
-        hits = sorted(self._seqs, key=lambda hit: hit.found.rank)
-        return [
-            replace(hit, messages=tuple(m for m in hit.messages if m.seq in self._seqs[hit]))
-            for hit in hits
-        ]
-
-    def text(self) -> str:
-        """Return the selection as markdown, with a date on every fact and message."""
-        sections = []
-        if self._facts:
-            bullets = [_dated_fact(hit) for hit in self.facts()]
-            sections.append("\n".join(["## Semantic Memory", *bullets]) + "\n")
-        if self._seqs:
-            blocks = [_dated_episode(hit) for hit in self.episodes()]
-            sections.append("\n".join(["## Episodic Memories\n", *blocks]))
-        return "\n".join(sections)
-
-
-def _dated_fact(hit: FactHit) -> str:
+def render_fact(hit: FactHit) -> str:
+    """Return a bullet with the day from which the fact was true."""
     day = hit.fact.valid_at.strftime("%Y-%m-%d")
-    return f"- [{hit.fact.category}, {day}] {markdown.one_line(hit.fact.fact)}"
+    return f"- [{hit.fact.category}, {day}] {markdown.one_line(hit.fact.fact)}\n"
 
 
-def _dated_episode(hit: EpisodeHit) -> str:
-    lines = [f"### {markdown.one_line(hit.episode.title)}"]
-    lines += [_dated_message(message) for message in hit.messages]
-    return "\n".join(lines) + "\n"
+def _day(message: Message) -> str:
+    return message.occurred_at.strftime("%Y-%m-%d")
 
 
-def _dated_message(message: Message) -> str:
-    day = message.occurred_at.strftime("%Y-%m-%d")
-    return f"- {day} {markdown.render_message(message)[2:]}"
+def _day_heading(day: str) -> str:
+    return f"### {day}\n"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
@@ -16,12 +15,12 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
-from retrieval import markdown, packing, receipts
+from retrieval import budgeting, markdown, packing, receipts
 from retrieval.hits import EpisodeHit, FactHit
+from retrieval.loading import load_episodes, load_facts
 from retrieval.models import Retrieval
+from retrieval.packing import Block
 from retrieval.search import Found, Question, search
-from semantic import queries as semantic_queries
-from semantic.models import Fact
 
 EPISODIC_LIMIT = 5
 SEMANTIC_LIMIT = 20
@@ -29,16 +28,29 @@ SEMANTIC_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an agent asks. `conversation` is the agent's own id."""
+    """What an agent asks. `conversation` is the agent's own id.
+
+    `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
+    """
 
     query: str
     conversation: uuid.UUID
     kind: Retrieval.Kind
-    episodic_limit: int = EPISODIC_LIMIT
+    episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
     category: str | None = None
     max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What an answer serves, each kind best first, and how it reads."""
+
+    facts: list[FactHit]
+    episodes: list[EpisodeHit]
+    text: str
+    blocks: tuple[Block, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,8 @@ class Answer:
     receipt: Retrieval
     text: str
     """The markdown form."""
+    blocks: tuple[Block, ...] | None
+    """The parts of the text, with `max_tokens` only."""
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -70,29 +84,55 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     )
     vector, degraded = _embed(request.query) if conversation else (None, "")
     found = _search(conversation, request, vector, now) if conversation else []
-    facts = _load_facts(tenant, [hit for hit in found if hit.shelf is MemoryKind.FACT])
-    episodes = _load_episodes(tenant, [hit for hit in found if hit.shelf is MemoryKind.EPISODE])
-    if request.max_tokens is None:
-        text = markdown.render(facts, episodes, detail=request.detail, now=now)
-    else:
-        facts, episodes, text = packing.pack(
-            facts, episodes, max_tokens=request.max_tokens, now=now
-        )
+    chosen = _choose(tenant, conversation, request, found, now)
     receipt = receipts.write_receipt(
         asked=_asked(tenant, asked_by, request),
         conversation=conversation,
-        served=[*(hit.found for hit in facts), *(hit.found for hit in episodes)],
+        served=[*(hit.found for hit in chosen.facts), *(hit.found for hit in chosen.episodes)],
         embedding_model="" if vector is None else embeddings.get_embedder().name,
         degraded=degraded,
-        tokens=count_tokens(text),
+        tokens=count_tokens(chosen.text),
     )
     return Answer(
-        facts=tuple(facts),
-        episodes=tuple(episodes),
+        facts=tuple(chosen.facts),
+        episodes=tuple(chosen.episodes),
         progress=episodic_queries.measure_progress(conversation),
         degraded=degraded,
         receipt=receipt,
-        text=text,
+        text=chosen.text,
+        blocks=chosen.blocks,
+    )
+
+
+def _choose(
+    tenant: Tenant,
+    conversation: Conversation | None,
+    request: Request,
+    found: list[Found],
+    now: datetime,
+) -> Chosen:
+    facts = load_facts(tenant, [hit for hit in found if hit.shelf is MemoryKind.FACT])
+    in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
+    if request.max_tokens is None or conversation is None:
+        episodes = load_episodes(tenant, in_episodes)
+        text = markdown.render(facts, episodes, detail=request.detail, now=now)
+        return Chosen(facts=facts, episodes=episodes, text=text)
+    packed = budgeting.fill_budget(
+        facts,
+        in_episodes,
+        tenant=tenant,
+        conversation=conversation,
+        query=request.query,
+        semantic_limit=request.semantic_limit,
+        max_tokens=request.max_tokens,
+        wants_facts=request.category is not None,
+    )
+    blocks = tuple(packed.blocks())
+    return Chosen(
+        facts=packed.facts,
+        episodes=budgeting.load_served(tenant, in_episodes, packed),
+        text=packing.join(blocks),
+        blocks=blocks,
     )
 
 
@@ -108,68 +148,21 @@ def _search(
 ) -> list[Found]:
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     shelves = (MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE)
-    question = Question(
+    asked = Question(
         words=request.query,
         vector=vector,
         model=embeddings.get_embedder().name if vector is not None else "",
         shelves=shelves,
         fact_limit=request.semantic_limit,
-        episode_limit=request.episodic_limit,
+        episode_limit=request.episodic_limit or EPISODIC_LIMIT,
         category=request.category,
         now=now,
-        with_lines=request.max_tokens is not None,
     )
-    return search(conversation, question)
-
-
-def _load_facts(tenant: Tenant, found: Sequence[Found]) -> list[FactHit]:
-    """Load facts, evidence and source messages: three queries, however many hits."""
-    ids = [hit.memory_id for hit in found]
-    facts = Fact.objects.of(tenant).in_bulk(ids)
-    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
-    seqs = {
-        (row.episode_id, seq)
-        for rows in evidence.values()
-        for row in rows
-        for seq in row.message_seqs
-    }
-    messages = {
-        (message.episode_id, message.seq): message
-        for message in Message.objects.of(tenant).filter(
-            episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+    if request.max_tokens is not None:
+        asked = budgeting.widen(
+            asked, max_tokens=request.max_tokens, any_episode=request.episodic_limit is None
         )
-    }
-    return [
-        FactHit(
-            found=hit,
-            fact=facts[hit.memory_id],
-            evidence=tuple(evidence[hit.memory_id]),
-            messages=tuple(
-                messages[row.episode_id, seq]
-                for row in evidence[hit.memory_id]
-                for seq in row.message_seqs
-                if (row.episode_id, seq) in messages
-            ),
-        )
-        for hit in found
-        if hit.memory_id in facts
-    ]
-
-
-def _load_episodes(tenant: Tenant, found: Sequence[Found]) -> list[EpisodeHit]:
-    """Load episodes and their messages: two queries, however many hits."""
-    ids = [hit.memory_id for hit in found]
-    episodes = Episode.objects.of(tenant).in_bulk(ids)
-    messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=ids)
-    return [
-        EpisodeHit(
-            found=hit,
-            episode=episodes[hit.memory_id],
-            messages=tuple(messages[hit.memory_id]),
-        )
-        for hit in found
-        if hit.memory_id in episodes
-    ]
+    return search(conversation, asked)
 
 
 def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipts.Asked:

@@ -24,6 +24,8 @@ Vectors = npt.NDArray[np.float32]
 
 RRF_K = 60.0
 LEG_DEPTH = 100
+HEADLINE_WEIGHT = 0.5
+"""Of the likeness of an episode's headline in the score of its messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,18 @@ class Question:
     episode_limit: int
     category: str | None
     now: datetime
-    with_lines: bool = False
+    line_limit: int = 0
+    """Messages of the found episodes that come along, the best of all together."""
     k: float = RRF_K
     depth: int = LEG_DEPTH
 
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
-    """How one message of a served episode matches: BM25 score and cosine, None for no match."""
+    """A message that matches. `score`: deviations from the mean message, over both legs."""
 
     seq: int
-    lexical: float | None
-    cosine: float | None
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
         "now": question.now,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
-        "lines": question.with_lines,
+        "line_limit": question.line_limit,
+        "headline": HEADLINE_WEIGHT,
     }
     with connection.cursor() as cursor:
         cursor.execute(read_statement(), parameters)
@@ -102,7 +105,7 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
 
 
 def _to_found(row: Sequence[Any]) -> Found:
-    memory_id, shelf, rank, score, rrf, ret, lexical, vector, n_lexical, n_vector, units = row
+    memory_id, shelf, rank, score, rrf, ret, lexical, vector, n_lexical, n_vector, lines = row
     return Found(
         memory_id=memory_id,
         shelf=MemoryKind(shelf),
@@ -114,5 +117,5 @@ def _to_found(row: Sequence[Any]) -> Found:
         vector_rank=vector,
         lexical_found=n_lexical,
         vector_found=n_vector,
-        lines=tuple(LineMatch(*unit) for unit in sorted(units or [])),
+        lines=tuple(LineMatch(*line) for line in lines or []),
     )

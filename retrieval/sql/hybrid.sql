@@ -9,12 +9,12 @@
 -- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
 --      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
 --      depth int (memories a leg), k float (of RRF), limits by shelf: fact_limit,
---      episode_limit int; now timestamptz, factor and decay float (of FSRS), lines bool
+--      episode_limit int; now timestamptz, factor and decay float (of FSRS),
+--      line_limit int (messages of served episodes; 0 for none), headline float (weight)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
---      units json or NULL ([seq, BM25 score or null, inner product or null] a message,
---      with `lines` only)
+--      lines json or NULL ([seq, score] a message that is among the best `line_limit`)
 -- index: indexing_unit_ts and indexing_unit_by_scope; indexing_vector_by_scope
 WITH
 asked AS MATERIALIZED (
@@ -35,8 +35,7 @@ shelf_size AS MATERIALIZED (
 -- One row a unit and lexeme. The filter by category comes later: document frequencies
 -- are those of the whole shelf.
 occurrences AS MATERIALIZED (
-    SELECT unit.id AS unit_id, unit.memory_id, unit.shelf, unit.category, unit.kind,
-        unit.first_seq, unit.dl, word.lexeme, cardinality(word.positions)::float8 AS tf
+    SELECT unit.id AS unit_id, unit.memory_id, unit.shelf, unit.category, unit.dl, word.lexeme, cardinality(word.positions)::float8 AS tf
     FROM indexing_searchunit AS unit, unnest(unit.ts) AS word
     WHERE unit.tenant_id = %(tenant)s AND unit.conversation_id = %(conversation)s
         AND unit.invalid_at IS NULL AND unit.shelf = ANY(%(shelves)s)
@@ -49,11 +48,11 @@ rarity AS MATERIALIZED (
     GROUP BY shelf, lexeme, n
 ),
 lexical_unit AS MATERIALIZED (
-    SELECT unit_id, memory_id, shelf, kind, first_seq,
+    SELECT unit_id, memory_id, shelf,
         sum(idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * dl / average_dl))) AS score
     FROM occurrences JOIN rarity USING (shelf, lexeme) JOIN shelf_size USING (shelf)
     WHERE %(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text
-    GROUP BY unit_id, memory_id, shelf, kind, first_seq
+    GROUP BY unit_id, memory_id, shelf
 ),
 lexical AS (
     SELECT * FROM (
@@ -103,16 +102,49 @@ best AS MATERIALIZED (
         FROM weighted
     ) AS ranked
     WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s ELSE %(episode_limit)s END
+),
+-- Single messages, scored for a budget of tokens. Deviations are added, not ranks: how far
+-- a message stands out counts. Where no vectors are there, only messages with a word in
+-- common match.
+headline AS (
+    SELECT unit.memory_id, -vector_unit.distance AS cosine
+    FROM vector_unit JOIN indexing_searchunit AS unit ON unit.id = vector_unit.unit_id
+    WHERE %(line_limit)s > 0 AND unit.tenant_id = %(tenant)s AND unit.kind = 'episode'
+),
+message AS (
+    SELECT unit.memory_id, unit.first_seq AS seq, coalesce(lexical_unit.score, 0) AS words,
+        -vector_unit.distance AS cosine, headline.cosine AS episode_cosine
+    FROM indexing_searchunit AS unit
+    LEFT JOIN lexical_unit ON lexical_unit.unit_id = unit.id
+    LEFT JOIN vector_unit ON vector_unit.unit_id = unit.id
+    LEFT JOIN headline ON headline.memory_id = unit.memory_id
+    WHERE %(line_limit)s > 0 AND unit.tenant_id = %(tenant)s
+        AND unit.conversation_id = %(conversation)s AND unit.invalid_at IS NULL
+        AND unit.shelf = 'episode' AND unit.shelf = ANY(%(shelves)s) AND unit.kind = 'message'
+),
+standing_out AS (
+    SELECT memory_id, seq, words > 0 OR cosine IS NOT NULL AS matches,
+        coalesce((words - avg(words) OVER everything)
+            / nullif(stddev_pop(words) OVER everything, 0), 0)
+        + coalesce((cosine - avg(cosine) OVER everything)
+            / nullif(stddev_pop(cosine) OVER everything, 0), 0)
+        + %(headline)s * coalesce((episode_cosine - avg(episode_cosine) OVER everything)
+            / nullif(stddev_pop(episode_cosine) OVER everything, 0), 0) AS score
+    FROM message
+    WINDOW everything AS ()
+),
+line AS (
+    SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
+    FROM (
+        SELECT memory_id, seq, standing_out.score
+        FROM standing_out JOIN best USING (memory_id)
+        WHERE matches
+        ORDER BY standing_out.score DESC, seq
+        LIMIT %(line_limit)s
+    ) AS chosen
+    GROUP BY memory_id
 )
 SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::float8,
-    retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found,
-    CASE WHEN %(lines)s AND shelf = 'episode' THEN (
-        SELECT json_agg(json_build_array(unit.first_seq, lexical_unit.score, -vector_unit.distance))
-        FROM indexing_searchunit AS unit
-        LEFT JOIN lexical_unit ON lexical_unit.unit_id = unit.id
-        LEFT JOIN vector_unit ON vector_unit.unit_id = unit.id
-        WHERE unit.memory_id = best.memory_id AND unit.tenant_id = %(tenant)s
-            AND unit.kind = 'message'
-    ) END AS units
-FROM best
+    retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines
+FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

@@ -1,0 +1,120 @@
+"""What a budget of tokens holds."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+
+from episodic.models import Message
+from memoryproject.tokens import count_tokens
+from tests.conftest import Agent
+from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+
+pytestmark = pytest.mark.django_db
+
+RACE = "Which race does Mira train for?"
+BUDGETS = [1, 2, 5, 9, 14, 20, 27, 33, 41, 50, 64, 80, 101, 150, 233, 400, 1000, 100_000]
+CHINESE = [
+    ("小明", "我下个月要搬到上海去住,因为我在那里找到了一份新工作。"),
+    ("小红", "恭喜你!你在上海做什么工作?"),
+    ("小明", "我会在一家医院做护士,每周工作四天。"),
+    ("小红", "我的妹妹也住在上海,她叫小丽。"),
+    ("小明", "太好了,我很想认识她。"),
+]
+
+
+def ask(agent: Agent, conversation: uuid.UUID, query: str, **fields: Any) -> dict[str, Any]:
+    body = {"conversation_id": str(conversation), "query": query, **fields}
+    raw = agent.post("retrieve_memory/raw", body)
+    assert raw.status_code == 200, raw.content
+    text = agent.post("retrieve_memory", body)
+    return {**raw.json(), "markdown": text.content.decode()}
+
+
+def tell(agent: Agent, lines: list[tuple[str, str]]) -> uuid.UUID:
+    conversation = uuid.uuid4()
+    body = {"conversation_id": str(conversation), "messages": messages(lines, MORNING)}
+    assert agent.post("add_messages", body).status_code == 201
+    agent.flush(conversation)
+    return conversation
+
+
+@pytest.fixture
+def told_two(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
+    said = messages(MOVING, MORNING) + messages(RUNNING, EVENING)
+    body = {"conversation_id": str(conversation), "messages": said}
+    assert ana.post("add_messages", body).status_code == 201
+    ana.flush(conversation)
+    return conversation
+
+
+def test_no_budget_is_ever_exceeded(ana: Agent, told_two: uuid.UUID) -> None:
+    for budget in BUDGETS:
+        answer = ask(ana, told_two, RACE, max_tokens=budget)
+        assert count_tokens(answer["markdown"]) <= budget
+        apart = sum(count_tokens(block["text"] + "\n") for block in answer["blocks"])
+        assert apart <= budget
+
+
+def test_no_budget_is_exceeded_where_a_character_is_a_token(ana: Agent) -> None:
+    conversation = tell(ana, CHINESE)
+    for budget in BUDGETS:
+        text = ask(ana, conversation, "小明搬到哪里?", max_tokens=budget)["markdown"]
+        assert count_tokens(text) <= budget
+        assert budget < 80 or "上海" in text
+
+
+def test_a_large_budget_holds_everything(ana: Agent, told_two: uuid.UUID) -> None:
+    answer = ask(ana, told_two, RACE, max_tokens=100_000)
+    for _, content in MOVING + RUNNING:
+        assert content in answer["markdown"]
+    facts = ask(ana, told_two, RACE)["semantic"]
+    assert {fact["id"] for fact in answer["semantic"]} == {fact["id"] for fact in facts}
+
+
+def test_the_message_that_matches_comes_with_speaker_and_day(
+    ana: Agent, told_two: uuid.UUID
+) -> None:
+    text = ask(ana, told_two, RACE, max_tokens=60)["markdown"]
+    assert "### 2026-03-05\n" in text and "2026-03-02" not in text
+    assert f'- Mira: "{RUNNING[5][1]}"\n' in text
+
+
+def test_messages_stand_in_order_of_time_within_an_episode(ana: Agent, told_two: uuid.UUID) -> None:
+    answer = ask(ana, told_two, RACE, max_tokens=400)
+    order = {f'- {name}: "{content}"': i for i, (name, content) in enumerate(MOVING + RUNNING)}
+    for block in answer["blocks"]:
+        places = [order[line] for line in block["text"].splitlines() if line in order]
+        assert places == sorted(places)
+    days = re.findall(r"^### (\S+)$", answer["markdown"], re.MULTILINE)
+    assert days[0] == "2026-03-05"
+
+
+def test_blocks_make_up_the_text_and_name_their_messages(ana: Agent, told_two: uuid.UUID) -> None:
+    answer = ask(ana, told_two, RACE, max_tokens=300)
+    assert "\n".join(block["text"] for block in answer["blocks"]) == answer["markdown"]
+    shown = {row["message_id"] for block in answer["blocks"] for row in block["sources"]}
+    assert shown and Message.objects.of(ana.tenant).filter(id__in=shown).count() == len(shown)
+    assert ask(ana, told_two, RACE)["blocks"] is None
+
+
+def test_the_same_question_gets_the_same_answer(ana: Agent, told_two: uuid.UUID) -> None:
+    texts = {ask(ana, told_two, RACE, max_tokens=200)["markdown"] for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_an_explicit_limit_of_episodes_is_kept_and_absent_it_is_lifted(
+    ana: Agent, told_two: uuid.UUID
+) -> None:
+    few = ask(ana, told_two, RACE, max_tokens=5000, episodic_limit=1)
+    assert len(few["episodic"]) == 1 and MOVING[0][1] not in few["markdown"]
+    assert len(ask(ana, told_two, RACE, max_tokens=5000)["episodic"]) == 2
+
+
+def test_a_category_gets_room_for_its_facts(ana: Agent, told_two: uuid.UUID) -> None:
+    answer = ask(ana, told_two, RACE, max_tokens=120, category="experience")
+    assert answer["semantic"] and answer["episodic"]
+    assert {fact["category"] for fact in answer["semantic"]} == {"experience"}
