@@ -17,7 +17,6 @@ from jobs.draining import Drained, drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
 
-
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
 settings.WHITENOISE_AUTOREFRESH = True
 
