@@ -11,18 +11,22 @@ WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "
 
 
 def main() -> None:
-    """Start what the command needs, then hand over to Django."""
+    """Start what the command needs, then hand over to Django; fail in one sentence."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
-    try:
-        from django.conf import settings
-        from django.core.management import execute_from_command_line
+    from django.conf import settings
+    from django.core.management import execute_from_command_line
+    from django.db import OperationalError
 
+    try:
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
         if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
             embedded.ensure_started(settings.DATA_DIR)
         execute_from_command_line(sys.argv)
     except (SettingError, embedded.EmbeddedPostgresError) as error:
         sys.exit(f"error: {error}")
+    except OperationalError as error:
+        reason = " ".join(str(error).split())
+        sys.exit(f"error: the database cannot be reached: {reason}")
 
 
 if __name__ == "__main__":
