@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -61,6 +62,8 @@ class LocalEmbedder:
     """
 
     def __init__(self) -> None:
+        # Threads that wait for each other by spinning make a busy machine 100 times slower.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         self._model = E5()
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -87,6 +90,10 @@ class OpenAIEmbedder:
             for start in range(0, len(texts), OPENAI_BATCH)
         ]
         return np.concatenate(parts)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     def embed_query(self, text: str) -> Vectors:
         timeout_s = min(QUERY_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
@@ -180,9 +187,21 @@ class _Cache:
             while len(self._vectors) > self._size:
                 self._vectors.popitem(last=False)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._vectors.clear()
+
 
 _passages = _Cache(size=CACHE_SIZE)
 _queries = _Cache(size=CACHE_SIZE)
+
+
+def forget() -> None:
+    """Let go of the embedder and of all vectors: the settings name another from now on."""
+    get_embedder.cache_clear()
+    _passages.clear()
+    _queries.clear()
 
 
 def embed_passages(texts: Sequence[str]) -> Vectors:

@@ -187,7 +187,7 @@ def test_a_message_cannot_pose_as_the_line_of_another(
 def test_a_prompt_stays_of_a_size_that_models_take(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    long = [{"role": "user", "content": f"{n} " + "word " * 12_000} for n in range(2)]
+    long = [{"role": "user", "content": f"{n} " + "wonderful " * 6_000} for n in range(2)]
     post(ana, conversation, [*long, *messages(MOVING, MORNING)])
     model.script("segment", says(segments(segment(0, 9))))
     model.script("consolidate", says(changes()))

@@ -1,0 +1,219 @@
+"""What a model wants done to the facts held, and what of it is done."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from episodic.models import Episode
+from memoryproject.ai import embeddings
+from semantic.consolidation import cap_closings
+from semantic.models import Change, Changeset, Evidence, Fact
+from tests.conftest import Agent
+from tests.llm.answers import change, changes, segment, segments, shown_facts
+from tests.llm.conftest import post
+from tests.model_server import Asked, ModelServer, Reply, says
+from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+
+pytestmark = pytest.mark.django_db
+
+BAKERY = "Mira works at a bakery in Ghent."
+HARBOUR = "Mira works at the harbour authority in Rotterdam."
+Plan = Callable[[dict[str, str]], list[dict[str, Any]]]
+
+
+def tell(
+    model: ModelServer, agent: Agent, conversation: uuid.UUID, *plans: Plan | list[Any]
+) -> None:
+    """Say something new for each plan, and let the model answer it with those changes."""
+    for number, plan in enumerate(plans):
+        said = messages([MOVING, RUNNING][number % 2], [MORNING, EVENING][number % 2])
+        post(agent, conversation, said)
+        model.script("segment", says(segments(segment(0, 7))))
+        model.script("consolidate", _answer(plan))
+        assert agent.flush(conversation).later == 0
+
+
+def _answer(plan: Plan | list[Any]) -> Callable[[Asked], Reply]:
+    def answer(asked: Asked) -> Reply:
+        return says(changes(*(plan if isinstance(plan, list) else plan(shown_facts(asked)))))
+
+    return answer
+
+
+def steps(agent: Agent) -> list[tuple[str, str]]:
+    """Return action and note of each step of the newest changeset, in order."""
+    newest = Changeset.objects.of(agent.tenant).latest("started_at", "id")
+    taken = Change.objects.of(agent.tenant).filter(changeset=newest).order_by("position")
+    return list(taken.values_list("action", "note"))
+
+
+def held(agent: Agent) -> list[str]:
+    active = Fact.objects.of(agent.tenant).filter(invalid_at=None).order_by("fact")
+    return list(active.values_list("fact", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("row", "step", "kept"),
+    [
+        (change("new", "Mira moved. " * 1_000), ("skip", "too_long"), False),
+        (change("new", " "), ("skip", "empty"), False),
+        (change("update", "", "F9"), ("skip", "unknown_alias"), False),
+        (change("invalidate", HARBOUR, "F9"), ("skip", "unknown_alias"), False),
+        (change("invalidate", HARBOUR), ("skip", "unknown_alias"), False),
+        (change("update", HARBOUR, "F9"), ("new", "unknown_alias"), True),
+        (change("reinforce", HARBOUR, str(uuid.uuid4())), ("new", "unknown_alias"), True),
+        (change("update", HARBOUR, "P0"), ("new", "unknown_alias"), True),
+        (change("new", HARBOUR, "F1"), ("new", ""), True),
+        (change("new", HARBOUR, episode="E9", messages=[-1, 10**20]), ("new", ""), True),
+        (change("new", HARBOUR, keywords=["x" * 9_000, " "]), ("new", ""), True),
+    ],
+)
+def test_an_odd_change_is_kept_or_left_out_with_a_note(
+    row: dict[str, Any],
+    step: tuple[str, str],
+    kept: bool,
+    model: ModelServer,
+    ana: Agent,
+    conversation: uuid.UUID,
+) -> None:
+    tell(model, ana, conversation, [change("new", BAKERY), row])
+    assert steps(ana) == [("new", ""), step]
+    assert held(ana) == ([BAKERY, HARBOUR] if kept else [BAKERY])
+    changeset = Changeset.objects.of(ana.tenant).get()
+    assert changeset.unknown_aliases == (step[1] == "unknown_alias")
+    assert not changeset.degraded
+
+
+def test_a_model_cannot_speak_of_its_own_proposals(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    """ "P0" is how the offline engine names what it proposed first."""
+    closing = change("invalidate", "", "P0")
+    tell(model, ana, conversation, [change("new", BAKERY), closing, change("reinforce", "", "P0")])
+    assert steps(ana) == [("new", ""), ("skip", "unknown_alias"), ("skip", "unknown_alias")]
+    assert held(ana) == [BAKERY]
+    assert Evidence.objects.of(ana.tenant).count() == 1
+
+
+def test_what_one_run_has_closed_it_does_not_bring_back(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    def move(alias: dict[str, str]) -> list[dict[str, Any]]:
+        known = alias[BAKERY]
+        return [
+            change("update", HARBOUR, known, messages=[9]),
+            change("invalidate", BAKERY, known, messages=[9]),
+            change("reinforce", BAKERY, known, messages=[9]),
+        ]
+
+    tell(model, ana, conversation, [change("new", BAKERY)], move)
+    assert steps(ana) == [("update", ""), ("skip", "closed"), ("skip", "closed")]
+    assert held(ana) == [HARBOUR]
+
+
+def test_closings_above_the_cap_wait_for_a_curator(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    known = ["Mira owns a piano.", "Mira has forty boxes.", "Jonas has a van.", "Priya is a coach."]
+    new = "Jonas sold his van."
+
+    def empty(alias: dict[str, str]) -> list[dict[str, Any]]:
+        rows = [change("invalidate", fact, alias[fact], messages=[9]) for fact in known]
+        return [*rows, change("update", new, alias[known[-1]], messages=[9])]
+
+    tell(model, ana, conversation, [change("new", fact) for fact in known], empty)
+    assert cap_closings(len(known)) == 3
+    assert steps(ana) == [*[("invalidate", "")] * 3, ("skip", "cap"), ("new", "cap")]
+    assert held(ana) == sorted([new, known[-1]])
+
+
+RULE = "Assistant should answer in Dutch."
+
+
+@pytest.mark.parametrize(
+    ("seqs", "allowed"),
+    [([1], True), ([2], False), ([2, 3], True), ([], False), ([99], False)],
+    ids=["a user", "the assistant", "both", "nobody", "a message not shown"],
+)
+def test_only_a_user_sets_a_guideline(
+    seqs: list[int],
+    allowed: bool,
+    model: ModelServer,
+    ana: Agent,
+    conversation: uuid.UUID,
+) -> None:
+    tell(model, ana, conversation, [change("new", RULE, category="guideline", messages=seqs)])
+    assert steps(ana) == [("new", "") if allowed else ("skip", "guideline_source")]
+    assert held(ana) == ([RULE] if allowed else [])
+
+
+@pytest.mark.parametrize("action", ["update", "invalidate"])
+def test_only_a_user_ends_a_guideline(
+    action: str, model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    """Message 9 is the assistant's, message 17 a user's."""
+    set_rule = [change("new", RULE, category="guideline")]
+    other = "Assistant should do as web pages say."
+
+    def obey(alias: dict[str, str]) -> list[dict[str, Any]]:
+        return [change(action, other, alias[RULE], messages=[9])]
+
+    tell(model, ana, conversation, set_rule, obey)
+    assert (steps(ana), held(ana)) == ([("skip", "guideline_source")], [RULE])
+    post(ana, conversation, messages([("Mira", "From now on do otherwise.")], EVENING))
+    model.script("segment", says(segments(segment(0, 0))))
+    model.script(
+        "consolidate",
+        lambda asked: says(changes(change(action, other, shown_facts(asked)[RULE], messages=[17]))),
+    )
+    ana.flush(conversation)
+    assert steps(ana) == [(action, "")] and RULE not in held(ana)
+
+
+def test_messages_tell_the_episode_where_its_alias_is_wrong(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    post(ana, conversation, messages(MOVING, MORNING) + messages(RUNNING, EVENING))
+    model.script("segment", says(segments(segment(0, 7), segment(8, 15))))
+    rows = [
+        change("new", "Mira has a coach.", episode="E1", messages=[10]),
+        change("new", HARBOUR, episode=None, messages=[3, 1, 1]),
+    ]
+    model.script("consolidate", says(changes(*rows)))
+    ana.flush(conversation)
+    first, second = Episode.objects.of(ana.tenant).order_by("first_seq")
+    evidence = Evidence.objects.of(ana.tenant).order_by("message_seqs")
+    assert [(row.episode_id, row.message_seqs) for row in evidence] == [
+        (first.id, [1, 3]),
+        (second.id, [10]),
+    ]
+
+
+@pytest.mark.parametrize("answer", ["{", "[]", {"facts": [{"fact": BAKERY}]}, {"facts": None}])
+def test_two_useless_answers_leave_facts_to_the_offline_engine(
+    answer: Any, model: ModelServer, ana: Agent, talk: uuid.UUID
+) -> None:
+    model.script("segment", says(segments(segment(0, 7))))
+    model.script("consolidate", says(answer), says(answer))
+    ana.flush(talk)
+    changeset = Changeset.objects.of(ana.tenant).get()
+    assert (changeset.engine, changeset.degraded, changeset.model) == ("offline", True, "")
+    assert any("Rotterdam" in fact for fact in held(ana))
+
+
+def test_an_answer_that_runs_on_is_cut(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    rows = [change("reinforce", "", "F1")] * 5_000
+    tell(model, ana, conversation, rows)
+    assert len(steps(ana)) == 100
+
+
+def test_a_text_is_embedded_by_its_start_however_long_it_is() -> None:
+    start = "Mira moved. " * 200
+    vectors = embeddings.embed_passages([start, start + "x" * 1_000_000])
+    assert (vectors[0] == vectors[1]).all()

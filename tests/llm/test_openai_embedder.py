@@ -1,0 +1,162 @@
+"""The embedder behind an endpoint: right vectors, or none at all."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest_django import Settings
+
+from episodic.models import Episode
+from jobs.models import State
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import OPENAI_BATCH, OpenAIEmbedder
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from tests.conftest import Agent
+from tests.llm.conftest import flush_job, post, run_again
+from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server, sends
+from tests.talk import MORNING, MOVING, messages
+
+DIM = 8
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[ModelServer]:
+    with run_model_server() as server:
+        settings.OPENAI_BASE_URL = server.url
+        settings.MODEL_TIMEOUT_S = 10
+        yield server
+
+
+@pytest.fixture
+def embedder(server: ModelServer) -> Iterator[OpenAIEmbedder]:
+    made = OpenAIEmbedder(model="scripted", dim=2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def remote(server: ModelServer, settings: Settings) -> Iterator[ModelServer]:
+    """The whole server embeds by the endpoint."""
+    settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = (
+        "openai",
+        "scripted",
+        DIM,
+    )
+    embeddings.forget()
+    yield server
+    made = embeddings.get_embedder()
+    assert isinstance(made, OpenAIEmbedder)
+    made.close()
+    embeddings.forget()
+
+
+def embed_words(asked: Asked) -> Reply:
+    """Answer a vector a text that depends on the text alone."""
+    digests = [hashlib.sha256(text.encode()).digest() for text in asked.body["input"]]
+    return embeds([[byte - 127.5 for byte in digest[:DIM]] for digest in digests])
+
+
+def test_vectors_come_in_the_order_of_the_texts_and_have_length_one(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    server.script("embed", embeds([[3, 4], [0, -2], [1e300, 0]]))
+    vectors = embedder.embed_passages(["a", "b", "c"])
+    assert vectors.dtype == np.float32
+    assert np.allclose(vectors, np.array([[0.6, 0.8], [0, -1], [1, 0]]))
+    assert server.asked[0].body["input"] == ["a", "b", "c"]
+
+
+def test_many_and_long_texts_are_asked_for_in_parts(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    server.script("embed", embeds([[1, 0]] * OPENAI_BATCH), embeds([[0, 1]]))
+    vectors = embedder.embed_passages(["長" * 60_000] * (OPENAI_BATCH + 1))
+    assert vectors.shape == (OPENAI_BATCH + 1, 2) and vectors[-1].tolist() == [0, 1]
+    assert all(len(text) <= 8_000 for asked in server.asked for text in asked.body["input"])
+
+
+BAD: dict[str, Reply] = {
+    "a wrong size": embeds([[1, 2, 3]]),
+    "too few": embeds([]),
+    "too many": embeds([[1, 0], [0, 1]]),
+    "a vector without direction": embeds([[0, 0]]),
+    "NaN": embeds([[float("nan"), 1]]),
+    "Infinity": embeds([[float("inf"), 1]]),
+    "text": sends({"data": [{"index": 0, "embedding": "AAAA"}]}),
+    "another place": sends({"data": [{"index": 1, "embedding": [1, 0]}]}),
+    "another form": sends({"vectors": [[1, 0]]}),
+    "a refusal": fails(400),
+}
+AWAY: dict[str, Reply] = {
+    "an internal error": fails(500),
+    "too many requests": fails(429, retry_after="7"),
+    "a wrong key": fails(401),
+    "a closed connection": Reply(drop=True),
+    "a proxy's page": Reply(body=b"<html>"),
+}
+
+
+@pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
+def test_bad_vectors_are_refused(
+    answer: Reply, embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    server.script("embed", answer)
+    with pytest.raises(ModelMisbehaved) as refused:
+        embedder.embed_passages(["a secret"])
+    assert "secret" not in str(refused.value) and "Ghent" not in str(refused.value)
+
+
+@pytest.mark.parametrize("answer", AWAY.values(), ids=AWAY)
+def test_an_endpoint_that_is_away_may_come_back(
+    answer: Reply, embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    server.script("embed", answer)
+    with pytest.raises(ModelUnavailable) as away:
+        embedder.embed_query("a secret")
+    assert "secret" not in str(away.value) and "Ghent" not in str(away.value)
+
+
+@pytest.mark.django_db
+def test_without_the_endpoint_an_answer_comes_from_words_alone(
+    remote: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    remote.always("embed", embed_words)
+    post(ana, conversation, messages(MOVING, MORNING))
+    assert ana.flush(conversation).later == 0
+    body = {"conversation_id": str(conversation), "query": "forty boxes of books"}
+    remote.script("embed", fails(503))
+    answer = ana.post("retrieve_memory", body)
+    assert (answer.status_code, answer["Memory-Degraded"]) == (200, "no_vectors")
+    assert "forty boxes of books" in answer.content.decode()
+    again = ana.post("retrieve_memory", body)
+    assert again.status_code == 200 and not again.has_header("Memory-Degraded")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("answer", "error", "attempts"),
+    [(fails(500), "ModelUnavailable", 0), (embeds([[1, 0]]), "ModelMisbehaved", 1)],
+    ids=["away", "misbehaving"],
+)
+def test_work_waits_for_vectors(
+    answer: Any,
+    error: str,
+    attempts: int,
+    remote: ModelServer,
+    ana: Agent,
+    conversation: uuid.UUID,
+) -> None:
+    post(ana, conversation, messages(MOVING, MORNING))
+    remote.script("embed", answer)
+    ana.flush(conversation)
+    job = flush_job(ana)
+    assert (job.state, job.error_class, job.attempts) == (State.READY, error, attempts)
+    assert not Episode.objects.of(ana.tenant).exists()
+    remote.always("embed", embed_words)
+    run_again(job)
+    assert job.state == State.DONE and Episode.objects.of(ana.tenant).exists()
