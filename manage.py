@@ -7,7 +7,10 @@ import sys
 from memoryproject import embedded
 from memoryproject.env import SettingError
 
-WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "help", "run"}
+WITHOUT_DATABASE = {
+    *("makemigrations", "check", "spectacular", "collectstatic", "help", "run"),
+    *("evaluate_segmentation", "evaluate_facts", "evaluate_contradictions", "evaluate_merges"),
+}
 
 
 def main() -> None:
