@@ -64,6 +64,14 @@ class Plan:
     language: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run did: episodes made, and messages left in the window."""
+
+    episodes: int
+    left: int
+
+
 def segment_window(
     *,
     claim: Claim,
@@ -71,28 +79,30 @@ def segment_window(
     take_reviews: TakeReviews,
     everything: bool = False,
     finish: bool = True,
-) -> int:
-    """Run one segmentation of the claim's conversation; return the episodes made.
+) -> Outcome:
+    """Run one segmentation of the claim's conversation, of one window at most.
 
-    With `everything` the whole window is closed, its last segment included.
+    With `everything` the window is due whatever its size, and its last segment is
+    closed too, unless more messages wait behind it.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
         ModelUnavailable: an embedding or language model is away.
     """
     conversation = queries.get_conversation(tenant=claim.tenant, conversation_id=claim.scope)
-    limit = None if everything else window.size_limit(doubled=conversation.window_doubled)
+    limit = window.size_limit(doubled=conversation.window_doubled or everything)
     due = everything or is_due_now(conversation)
     messages = queries.window_messages(conversation=conversation, at_most=limit) if due else []
     plan = plan_episodes(
         conversation=conversation,
         messages=messages,
         segmenter=segmenter,
-        everything=everything,
+        doubled=conversation.window_doubled or everything,
+        everything=everything and conversation.pending_count <= limit,
     )
     with commit(claim, finish=finish):
-        _write(plan, conversation=conversation, messages=messages, take_reviews=take_reviews)
-    return len(plan.episodes)
+        left = _write(plan, conversation=conversation, messages=messages, take_reviews=take_reviews)
+    return Outcome(episodes=len(plan.episodes), left=left)
 
 
 def is_due_now(conversation: Conversation) -> bool:
@@ -106,38 +116,33 @@ def plan_episodes(
     conversation: Conversation,
     messages: Sequence[Message],
     segmenter: Segmenter,
+    doubled: bool,
     everything: bool,
 ) -> Plan:
     """Decide on episodes without writing anything.
 
-    A long window is worked through in steps of the larger window size; what one step
-    leaves open begins the next.
+    `doubled` says that a single segment is closed rather than left to grow, `everything`
+    that the last of several is closed too.
     """
+    if not messages:
+        none = embeddings.embed_passages([])
+        return Plan(episodes=(), headline_vectors=none, doubled=False, seen=0, language="")
     lines = queries.to_lines(messages)
     vectors = embeddings.embed_passages([line.text for line in lines])
-    planned: list[PlannedEpisode] = []
-    doubled, start, stop = conversation.window_doubled, 0, 0
-    summary = conversation.previous_summary
-    while stop < len(lines):
-        stop = min(start + window.DOUBLED_SIZE, len(lines))
-        found = segmenter.segment(
-            lines=lines[start:stop], vectors=vectors[start:stop], previous_summary=summary
-        )
-        closing = window.decide_closing(
-            found=len(found.segments),
-            doubled=doubled or stop < len(lines),
-            everything=everything and stop == len(lines),
-        )
-        doubled = closing.doubled
-        closed = found.segments[: closing.segments]
-        for segment in closed:
-            planned.append(_plan_one(segment, found, start, messages, lines, vectors))
-            summary = segment.summary
-        start += closed[-1].last + 1 if closed else 0
+    found = segmenter.segment(
+        lines=lines, vectors=vectors, previous_summary=conversation.previous_summary
+    )
+    closing = window.decide_closing(
+        found=len(found.segments), doubled=doubled, everything=everything
+    )
+    planned = [
+        _plan_one(segment, found, messages, lines, vectors)
+        for segment in found.segments[: closing.segments]
+    ]
     return Plan(
         episodes=tuple(planned),
         headline_vectors=embeddings.embed_passages([plan.headline for plan in planned]),
-        doubled=doubled,
+        doubled=closing.doubled,
         seen=len(messages),
         language=detect_language([line.content for line in lines]),
     )
@@ -146,12 +151,11 @@ def plan_episodes(
 def _plan_one(
     segment: Segment,
     found: Segmentation,
-    offset: int,
     messages: Sequence[Message],
     lines: Sequence[Line],
     vectors: Vectors,
 ) -> PlannedEpisode:
-    span = slice(offset + segment.first, offset + segment.last + 1)
+    span = slice(segment.first, segment.last + 1)
     return PlannedEpisode(
         segment=segment,
         messages=tuple(messages[span]),
@@ -168,7 +172,8 @@ def _write(
     conversation: Conversation,
     messages: Sequence[Message],
     take_reviews: TakeReviews,
-) -> None:
+) -> int:
+    """Write the plan; return how many messages the window still holds."""
     locked = queries.lock_conversation(tenant=conversation.tenant, conversation_id=conversation.id)
     _check_snapshot(locked, read=conversation, messages=messages)
     if plan.episodes and not queries.count_episodes(locked):
@@ -185,6 +190,7 @@ def _write(
     locked.pending_count -= sum(len(planned.messages) for planned in plan.episodes)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
+    return locked.pending_count
 
 
 def _check_snapshot(

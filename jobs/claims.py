@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs.models import Job, State
@@ -118,13 +118,10 @@ def commit(claim: Claim, *, finish: bool = True) -> Iterator[None]:
             cursor.execute("SET LOCAL lock_timeout = '10s'")
             cursor.execute("SET LOCAL statement_timeout = '60s'")
         yield
-        held = Job.objects.of(claim.tenant).filter(
-            id=claim.job_id, state=State.RUNNING, lease_token=claim.token
-        )
         if finish:
-            changed = held.update(state=State.DONE, finished_at=Now(), **_released())
+            changed = _held(claim).update(state=State.DONE, finished_at=Now(), **_released())
         else:
-            changed = held.update(lease_until=Now() + LEASE)
+            changed = _held(claim).update(lease_until=Now() + LEASE)
         if changed != 1:
             raise LeaseLost(str(claim.job_id))
 
@@ -140,31 +137,45 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, counts: boo
     something outside was away, and waiting for it costs no attempt. Where the lease is
     lost nothing happens: the job is another's.
     """
-    held = Job.objects.of(claim.tenant).filter(
-        id=claim.job_id, state=State.RUNNING, lease_token=claim.token
-    )
     name = type(error).__name__
     if counts and claim.attempts >= MAX_ATTEMPTS:
-        died = held.update(state=State.DEAD, finished_at=Now(), error_class=name, **_released())
+        died = _held(claim).update(
+            state=State.DEAD, finished_at=Now(), error_class=name, **_released()
+        )
         return died == 1
-    waits: dict[str, Any] = {"state": State.READY, "run_after": Now() + after, **_released()}
-    if _has_ready_twin(claim):
-        # Only one may be ready: ours keeps its place, under a token that nobody has.
-        waits = {"lease_until": Now() + after, "lease_token": uuid.uuid4()}
-    held.update(
+    _held(claim).update(
         error_class=name,
         transient_failures=F("transient_failures") + (0 if counts else 1),
         attempts=F("attempts") - (0 if counts else 1),
-        **waits,
+        **_wait_again(claim, after),
     )
     return False
 
 
-def _has_ready_twin(claim: Claim) -> bool:
+def hand_back(claim: Claim) -> None:
+    """Give a job back that did part of its work and goes on in another run; costs nothing."""
+    _held(claim).update(attempts=F("attempts") - 1, **_wait_again(claim, timedelta(0)))
+
+
+def _held(claim: Claim) -> QuerySet[Job]:
+    """Return the job's row as long as the claim is good, else nothing."""
+    return Job.objects.of(claim.tenant).filter(
+        id=claim.job_id, state=State.RUNNING, lease_token=claim.token
+    )
+
+
+def _wait_again(claim: Claim, after: timedelta) -> dict[str, Any]:
+    """Return the columns of a job that may be claimed again after a while.
+
+    Only one of a kind and scope may be ready: where another is, ours keeps its place as
+    running, under a token that nobody has.
+    """
     ready = Job.objects.of(claim.tenant).filter(
         kind=claim.kind, scope=claim.scope, state=State.READY
     )
-    return ready.exists()
+    if ready.exists():
+        return {"lease_until": Now() + after, "lease_token": uuid.uuid4()}
+    return {"state": State.READY, "run_after": Now() + after, **_released()}
 
 
 def backoff(failures: int) -> timedelta:

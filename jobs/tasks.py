@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from episodic import segmentation
@@ -115,23 +117,27 @@ def review(claim: Claim) -> None:
 def flush(claim: Claim) -> None:
     """Close the whole window, then draw facts from every fresh episode.
 
-    Several commits, each exactly once: what one run finished, the next finds done.
+    Many commits, each exactly once: what one run finished, the next finds done. After a
+    while the job is handed back, to go on in another run: no worker is held for ever.
     """
     ask = make_asker(tenant=claim.tenant, job_id=claim.job_id)
-    segmentation.segment_window(
-        claim=claim,
-        segmenter=make_segmenter(ask),
-        take_reviews=receipts.take_pending_reviews,
-        everything=True,
-        finish=False,
-    )
-    consolidator = make_consolidator(ask)
-    while consolidation.consolidate_batch(
-        claim=claim, consolidator=consolidator, force=True, finish=False
-    ):
-        pass
-    with claims.commit(claim):
-        pass
+    segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
+    until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    while time.monotonic() < until:
+        outcome = segmentation.segment_window(
+            claim=claim,
+            segmenter=segmenter,
+            take_reviews=receipts.take_pending_reviews,
+            everything=True,
+            finish=False,
+        )
+        if not outcome.left and not consolidation.consolidate_batch(
+            claim=claim, consolidator=consolidator, force=True, finish=False
+        ):
+            with claims.commit(claim):
+                return
+    claims.hand_back(claim)
+    wake(claim.job_id)
 
 
 FLOWS: dict[Kind, Callable[[Claim], None]] = {

@@ -99,6 +99,7 @@ SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *lan
 # ---- background work; notes on each number stand in jobs/README.md
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 JOB_TIMEOUT_S = 150
+FLUSH_AT_MOST_S = 60  # then a flush goes on in another run; one more step must still fit
 Q_CLUSTER = {
     "name": "memory",
     "orm": "default",
@@ -220,7 +221,10 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
+        # They log the address of each call, which may hold credentials.
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
     },
 }

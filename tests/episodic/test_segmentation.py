@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
+from pytest_django.fixtures import SettingsWrapper
 
 from episodic import segmentation, services
 from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.models import Conversation, Episode, Message
 from episodic.services import NewMessage
 from indexing.models import SearchUnit, SearchVector
-from jobs import claims
+from jobs import claims, tasks
 from jobs.claims import SnapshotMoved
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
@@ -65,9 +66,10 @@ def run_segment_job(agent: Agent, segmenter: CutAfter) -> int:
     job = Job.objects.of(agent.tenant).get(kind=Kind.SEGMENT, state=State.READY)
     claim = claims.claim(job.id)
     assert claim is not None
-    return segmentation.segment_window(
+    outcome = segmentation.segment_window(
         claim=claim, segmenter=segmenter, take_reviews=lambda conversation: None
     )
+    return outcome.episodes
 
 
 def ranges(agent: Agent) -> list[tuple[int, int]]:
@@ -208,3 +210,30 @@ def test_a_message_keeps_its_place_whatever_its_clock_says(
     last = Episode.objects.of(ana.tenant).order_by("-last_seq")[0]
     assert last.last_seq == 9 and last.start_at <= last.end_at
     assert drain_jobs().ran == 0
+
+
+def test_a_flush_of_a_long_backlog_commits_window_by_window_and_leaves_nothing(
+    ana: Agent, conversation: uuid.UUID
+) -> None:
+    post(ana, conversation, chatter(130))
+    Job.objects.of(ana.tenant).all().delete()
+    ana.flush(conversation)
+    covered = [seq for first, last in ranges(ana) for seq in range(first, last + 1)]
+    assert covered == list(range(1, 131))
+    assert max(last - first + 1 for first, last in ranges(ana)) <= 40
+
+
+def test_a_flush_that_takes_long_is_handed_back_and_goes_on(
+    ana: Agent, conversation: uuid.UUID, settings: SettingsWrapper
+) -> None:
+    post(ana, conversation, chatter(50))
+    Job.objects.of(ana.tenant).all().delete()
+    job_id = ana.post("flush", {"conversation_id": str(conversation)}).json()["job_id"]
+    settings.FLUSH_AT_MOST_S = -1
+    assert tasks.run_job(job_id)
+    settings.FLUSH_AT_MOST_S = 60
+    handed_back = Job.objects.of(ana.tenant).get(id=job_id)
+    assert (handed_back.state, handed_back.attempts) == (State.READY, 0)
+    drain_jobs()
+    assert ana.get(f"jobs/{job_id}").json()["state"] == "done"
+    assert ana.get(f"conversations/{conversation}").json()["pending"] == 0
