@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from pytest_django.fixtures import SettingsWrapper
 
 from episodic import segmentation, services
 from episodic.engines import Line, Segment, Segmentation, Vectors
@@ -224,7 +224,7 @@ def test_a_flush_of_a_long_backlog_commits_window_by_window_and_leaves_nothing(
 
 
 def test_a_flush_that_takes_long_is_handed_back_and_goes_on(
-    ana: Agent, conversation: uuid.UUID, settings: SettingsWrapper
+    ana: Agent, conversation: uuid.UUID, settings: Any
 ) -> None:
     post(ana, conversation, chatter(50))
     Job.objects.of(ana.tenant).all().delete()
