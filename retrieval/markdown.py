@@ -20,9 +20,7 @@ def render(
     """Return the answer as markdown; empty where there is nothing to say."""
     sections = [
         render_facts(facts),
-        render_episodes(
-            [(hit, shows_details(hit, detail=detail)) for hit in episodes], now=now
-        ),
+        render_episodes([(hit, shows_details(hit, detail=detail)) for hit in episodes], now=now),
     ]
     return "\n".join(section for section in sections if section)
 
