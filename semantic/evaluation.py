@@ -71,7 +71,7 @@ def score_contradictions(
     count = 0
     for case in cases:
         count += 1
-        lines = [_read_line(seq, message) for seq, message in enumerate(case["messages"])]
+        lines = [read_line(seq, message) for seq, message in enumerate(case["messages"])]
         ledger = run_in_memory(lines, consolidator=consolidator, embed=embed, runs=runs)
         if failed := _unmet(case, ledger):
             wrong[case["id"]] = failed
@@ -149,7 +149,8 @@ def _pair_text(pair: Mapping[str, Any], side: str) -> str:
     return fact_embedding_text(category=category, fact=pair[side], keywords=())
 
 
-def _read_line(seq: int, message: Mapping[str, str]) -> Line:
+def read_line(seq: int, message: Mapping[str, str]) -> Line:
+    """Return a case's message as the engines see it."""
     return Line(
         seq=seq,
         role=message["role"],

@@ -51,10 +51,10 @@ class Command(BaseCommand):
 
 def format_scores(scores: dict[str, BoundaryScore], *, as_json: bool) -> str:
     """Return a line of JSON by file name, or a table."""
-    rows = [
+    rows: list[list[str | int | float]] = [
         [name, score.dialogues, score.pk, score.window_diff, score.f1, score.score]
         for name, score in scores.items()
     ]
     if not as_json:
         return format_table(HEADER, rows)
-    return format_json({row[0]: dict(zip(HEADER[1:], row[1:], strict=True)) for row in rows})
+    return format_json({str(row[0]): dict(zip(HEADER[1:], row[1:], strict=True)) for row in rows})
