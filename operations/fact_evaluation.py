@@ -39,8 +39,8 @@ def read_sessions(path: Path) -> list[Session]:
     Raises:
         UnreadableFile: the file does not hold LoCoMo's samples.
     """
-    conversations = read_conversations(path)
     try:
+        conversations = read_conversations(path)
         samples = {str(sample["sample_id"]): sample for sample in read_samples(path)}
         sessions = [
             Session(
@@ -52,6 +52,8 @@ def read_sessions(path: Path) -> list[Session]:
             for conversation in conversations
             for number, messages in groupby(conversation.messages, key=_session_number)
         ]
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{path} does not hold LoCoMo's samples: {error}") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise UnreadableFile(f"{path} does not hold LoCoMo's samples with observations.") from error
     if not sessions:
