@@ -75,7 +75,7 @@ def read_turns(given: object) -> tuple[str, ...]:
 def _read_observations(sample: Mapping[str, Any], number: int) -> tuple[SourcedText, ...]:
     by_speaker = sample["observation"].get(f"session_{number}_observation", {})
     return tuple(
-        SourcedText(text=observation[0], turns=frozenset(read_turns(observation[1])))
+        SourcedText(text=observation[0].strip(), turns=frozenset(read_turns(observation[1])))
         for observations in by_speaker.values()
         for observation in observations
     )

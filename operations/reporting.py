@@ -39,6 +39,12 @@ def _rounded(figures: Any) -> Any:
     return figures
 
 
+def check_writable(path: Path | None) -> None:
+    """Raise OSError now rather than after minutes of work if a file cannot be written."""
+    if path is not None:
+        path.open("a", encoding="utf-8").close()
+
+
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
     """Write one JSON object a line."""
     with path.open("w", encoding="utf-8") as out:

@@ -243,12 +243,27 @@ def test_merges_are_judged_with_precision_and_recall(tmp_path: Path) -> None:
 # Files that are none --------------------------------------------------------------
 
 DIALOGUE = {"id": "x", "dialogue": "user: Hi[NEWLINE]agent: Hello"}
-SAMPLE = {"sample_id": "x", "conversation": {"speaker_a": "A", "speaker_b": "B"}}
+SAMPLE: dict[str, Any] = {"sample_id": "x", "conversation": {"speaker_a": "A", "speaker_b": "B"}}
+ODD_OBSERVATION = {
+    "sample_id": "x",
+    "conversation": {
+        **SAMPLE["conversation"],
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": turns(MOVING, 1),
+    },
+    "observation": {"session_1_observation": {"Mira": [[5, "D1:1"]]}},
+}
 CASE = {"id": "x", "messages": said("I live in Lisbon."), "held": ["Lisbon"]}
 PAIR = {"id": "x", "a": "Bo runs.", "b": "Bo runs.", "category": "interest", "same": True}
 BROKEN = {
     "evaluate_segmentation": [[{"id": "x"}], [DIALOGUE | {"dialogue": "user: Hi"}], [["x"]]],
-    "evaluate_facts": [[[SAMPLE]], [[SAMPLE | {"observation": {}}]], [{"id": "x"}], [["x"]]],
+    "evaluate_facts": [
+        [[ODD_OBSERVATION]],
+        [[SAMPLE]],
+        [[SAMPLE | {"observation": {}}]],
+        [{"id": "x"}],
+        [["x"]],
+    ],
     "evaluate_contradictions": [
         [CASE, CASE],
         [CASE | {"messages": []}],
@@ -282,6 +297,12 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, command: str) -
     for name in names:
         with pytest.raises(CommandError, match=name):
             run(command, tmp_path / name)
+
+
+@pytest.mark.parametrize("command", ["evaluate_segmentation", "evaluate_facts"])
+def test_where_nothing_can_be_written_is_said_first(tmp_path: Path, command: str) -> None:
+    with pytest.raises(CommandError, match="nowhere"):
+        run(command, tmp_path / "missing", "--out", str(tmp_path / "nowhere" / "out.jsonl"))
 
 
 def test_they_start_without_a_database() -> None:

@@ -10,7 +10,7 @@ from episodic.loading import UnreadableFile
 from memoryproject.progress import advance
 from operations import segmentation_evaluation as evaluation
 from operations.boundary_metrics import BoundaryScore, mean_score
-from operations.reporting import format_json, format_table, write_lines
+from operations.reporting import check_writable, format_json, format_table, write_lines
 
 HEADER = ["file", "dialogues", "Pk", "WindowDiff", "F1", "Score"]
 
@@ -35,6 +35,7 @@ class Command(BaseCommand):
         scores: dict[str, BoundaryScore] = {}
         predictions: list[dict[str, Any]] = []
         try:
+            check_writable(options["out"])
             files = evaluation.find_files(options["path"])
             sets = {file.name: evaluation.read_dialogues(file) for file in files}
             for name, dialogues in sets.items():
