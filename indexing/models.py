@@ -112,6 +112,7 @@ class SearchUnit(Searchable):
                 condition=Q(invalid_at=None),
                 name="indexing_unit_by_scope",
             ),
+            models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
         ]
 
     def __str__(self) -> str:
@@ -149,6 +150,7 @@ class SearchVector(Searchable):
                 condition=Q(invalid_at=None, dim__lte=COVERED_DIM),
                 name="indexing_vector_by_scope",
             ),
+            models.Index(fields=["conversation", "valid_at"], name="indexing_vector_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -69,6 +69,15 @@ class WholeNumberField(serializers.IntegerField):
         return int(super().to_internal_value(value))
 
 
+class FlagField(serializers.BooleanField):
+    """True or false in JSON; not 1, not "true"."""
+
+    def to_internal_value(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise serializers.ValidationError("This must be true or false.")
+        return value
+
+
 class IdField(serializers.UUIDField):
     """A UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
 

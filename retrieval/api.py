@@ -22,7 +22,9 @@ from jobs.models import Job, State
 from memoryproject.errors import NotFound
 from memoryproject.fields import (
     ContentField,
+    FlagField,
     IdField,
+    MomentField,
     Strict,
     WholeNumberField,
     WordField,
@@ -61,6 +63,12 @@ class ContextInput(Strict):
         max_value=1_000_000,
         help_text="Pack the most useful text into this budget, never over it.",
     )
+    as_of = MomentField(
+        required=False,
+        help_text="Answer with what was true then. ISO 8601 or ms since 1970; absent: with what "
+        "is believed now.",
+    )
+    explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
 
 
 class RetrieveInput(ContextInput):
@@ -126,6 +134,34 @@ class BlockOutput(serializers.Serializer[Any]):
     sources = Source(many=True, help_text="The messages that it shows, or that say its facts.")
 
 
+class Legs(serializers.Serializer[Any]):
+    """How many memories each leg found."""
+
+    lexical = serializers.IntegerField()
+    vector = serializers.IntegerField()
+
+
+class HowFound(serializers.Serializer[Any]):
+    """How a memory got into the answer; a rank is null where a leg did not find it."""
+
+    rank = serializers.IntegerField()
+    lexical_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+    rrf = serializers.FloatField()
+    retrievability = serializers.FloatField()
+    score = serializers.FloatField()
+    terms = serializers.ListField(
+        child=serializers.CharField(), help_text="Stems of the query that it holds."
+    )
+
+
+class Explanation(serializers.Serializer[Any]):
+    """How an answer came about."""
+
+    legs = serializers.DictField(child=Legs(), help_text="By kind of memory.")
+    hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
+
+
 class RawAnswer(serializers.Serializer[Any]):
     """The answer of `retrieve_memory/raw`."""
 
@@ -141,6 +177,7 @@ class RawAnswer(serializers.Serializer[Any]):
         help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
         "facts, then episodes, that of the best message first. Else null.",
     )
+    explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
     receipt = serializers.UUIDField(help_text="Names this answer in audits.")
     indexed_through_seq = serializers.IntegerField()
     pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
@@ -251,10 +288,30 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
             {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
             for block in answer.blocks
         ],
+        "explain": _explain(answer) if answer.receipt.parameters["explain"] else None,
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,
         "degraded": answer.degraded or None,
+    }
+
+
+def _explain(answer: Answer) -> dict[str, Any]:
+    """Return how each leg did and how each memory was found, by memory id."""
+    return {
+        "legs": answer.receipt.counts,
+        "hits": {
+            str(found.memory_id): {
+                "rank": found.rank,
+                "lexical_rank": found.lexical_rank,
+                "vector_rank": found.vector_rank,
+                "rrf": found.rrf,
+                "retrievability": found.retrievability,
+                "score": found.score,
+                "terms": list(found.terms),
+            }
+            for found in (hit.found for hit in answer.hits)
+        },
     }
 
 

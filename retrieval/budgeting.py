@@ -45,6 +45,7 @@ def fill_budget(
     semantic_limit: int,
     max_tokens: int,
     wants_facts: bool,
+    explain: bool,
 ) -> Packed:
     """Choose what to serve. Facts below `semantic_limit` only point at their messages."""
     return pack(
@@ -52,6 +53,7 @@ def fill_budget(
         rank_lines(facts, episodes, tenant=tenant, conversation=conversation, query=query),
         max_tokens=max_tokens,
         wants_facts=wants_facts,
+        explain=explain,
     )
 
 

@@ -7,36 +7,57 @@ from datetime import datetime, timedelta
 
 from episodic.models import Episode, Message
 from retrieval.hits import EpisodeHit, FactHit
+from retrieval.search import Found
 
 KEY_MOMENT = 0.7
 """Episodes at least this surprising are marked and may show their messages."""
+UNITS = (
+    (timedelta(days=365), "year"),
+    (timedelta(days=30), "month"),
+    (timedelta(days=7), "week"),
+    (timedelta(days=1), "day"),
+    (timedelta(hours=1), "hour"),
+    (timedelta(minutes=1), "minute"),
+)
 AUTO_RANKS = 2
 LOW_RANKS = 1
 
 
 def render(
-    facts: Sequence[FactHit], episodes: Sequence[EpisodeHit], *, detail: str, now: datetime
+    facts: Sequence[FactHit],
+    episodes: Sequence[EpisodeHit],
+    *,
+    detail: str,
+    now: datetime,
+    explain: bool = False,
 ) -> str:
-    """Return the answer as markdown; empty where there is nothing to say."""
+    """Return the answer as markdown; empty where there is nothing to say.
+
+    With `explain` each memory says its id and how it was found, each line its day.
+    """
+    detailed = [(hit, shows_details(hit, detail=detail)) for hit in episodes]
     sections = [
-        render_facts(facts),
-        render_episodes([(hit, shows_details(hit, detail=detail)) for hit in episodes], now=now),
+        render_facts(facts, explain=explain),
+        render_episodes(detailed, now=now, explain=explain),
     ]
     return "\n".join(section for section in sections if section)
 
 
-def render_facts(facts: Sequence[FactHit]) -> str:
+def render_facts(facts: Sequence[FactHit], *, explain: bool = False) -> str:
     """Return the section on facts, best first; empty without facts."""
     if not facts:
         return ""
-    return "\n".join(["## Semantic Memory", *(render_fact(hit) for hit in facts)]) + "\n"
+    bullets = [render_fact(hit, explain=explain) for hit in facts]
+    return "\n".join(["## Semantic Memory", *bullets]) + "\n"
 
 
-def render_fact(hit: FactHit) -> str:
+def render_fact(hit: FactHit, *, explain: bool = False) -> str:
     """Return one bullet; each supporting episode counts as a source."""
     sources = len(hit.evidence)
     noun = "conversation" if sources == 1 else "conversations"
-    return f"- [{hit.fact.category}] {one_line(hit.fact.fact)} (sources: {sources} {noun})"
+    label = f"{hit.fact.category}, {say_day(hit.fact.valid_at)}" if explain else hit.fact.category
+    how = f" [{say_how_found(hit.found)}]" if explain else ""
+    return f"- [{label}] {one_line(hit.fact.fact)} (sources: {sources} {noun}){how}"
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
@@ -47,19 +68,29 @@ def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
     return hit.found.rank <= ranks and hit.episode.surprise >= KEY_MOMENT
 
 
-def render_episodes(episodes: Sequence[tuple[EpisodeHit, bool]], *, now: datetime) -> str:
+def render_episodes(
+    episodes: Sequence[tuple[EpisodeHit, bool]], *, now: datetime, explain: bool = False
+) -> str:
     """Return the section on episodes, best first; empty without episodes."""
     if not episodes:
         return ""
-    blocks = [render_episode(hit, with_details=details, now=now) for hit, details in episodes]
+    blocks = [
+        render_episode(hit, with_details=details, now=now, explain=explain)
+        for hit, details in episodes
+    ]
     return "\n".join(["## Episodic Memories\n", *blocks])
 
 
-def render_episode(hit: EpisodeHit, *, with_details: bool, now: datetime) -> str:
+def render_episode(
+    hit: EpisodeHit, *, with_details: bool, now: datetime, explain: bool = False
+) -> str:
     """Return one episode: heading, time, summary, and its messages if wanted."""
     lines = [heading(hit), *about(hit.episode, now=now)]
+    if explain:
+        lines.append(f"**Found:** {say_how_found(hit.found)}")
     if with_details:
-        lines += ["", "**Details:**", *(render_message(message) for message in hit.messages)]
+        lines += ["", "**Details:**"]
+        lines += [render_message(message, with_day=explain) for message in hit.messages]
     return "\n".join(lines) + "\n"
 
 
@@ -78,9 +109,24 @@ def about(episode: Episode, *, now: datetime) -> list[str]:
     ]
 
 
-def render_message(message: Message) -> str:
+def render_message(message: Message, *, with_day: bool = False) -> str:
     """Return one quoted message, on one line, under its speaker's name."""
-    return f'- {one_line(message.name or message.role)}: "{one_line(message.content)}"'
+    speaker = one_line(message.name or message.role)
+    day = f"{say_day(message.occurred_at)} " if with_day else ""
+    return f'- {day}{speaker}: "{one_line(message.content)}"'
+
+
+def say_how_found(found: Found) -> str:
+    """Return the id of a memory and how it got into the answer, on one line."""
+    ranks = [f"words: {found.lexical_rank or '-'}", f"meaning: {found.vector_rank or '-'}"]
+    scores = [f"rrf: {found.rrf:.4f}", f"retrievability: {found.retrievability:.3f}"]
+    terms = f"terms: {' '.join(found.terms) or '-'}"
+    return ", ".join([f"id: {found.memory_id}", *ranks, *scores, terms])
+
+
+def say_day(moment: datetime) -> str:
+    """Return the day of a moment, as in 2026-03-02."""
+    return moment.strftime("%Y-%m-%d")
 
 
 def one_line(text: str) -> str:
@@ -93,17 +139,8 @@ def say_when(moment: datetime, *, now: datetime) -> str:
     gone = now - moment
     if gone < timedelta(minutes=1):
         return "just now"
-    for length, noun in (
-        (timedelta(days=365), "year"),
-        (timedelta(days=30), "month"),
-        (timedelta(days=7), "week"),
-        (timedelta(days=1), "day"),
-        (timedelta(hours=1), "hour"),
-        (timedelta(minutes=1), "minute"),
-    ):
-        count = gone // length
-        if count:
-            break
+    length, noun = next(unit for unit in UNITS if gone >= unit[0])
+    count = gone // length
     if (count, noun) == (1, "day"):
         return "yesterday"
     return f"{count} {noun}{'' if count == 1 else 's'} ago"

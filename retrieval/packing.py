@@ -49,6 +49,8 @@ class Packed:
     """What has been chosen within `max_tokens`."""
 
     max_tokens: int
+    explain: bool = False
+    """Whether facts and episodes say their ids."""
     facts: list[FactHit] = field(default_factory=list)
     days: dict[tuple[uuid.UUID, str], list[Message]] = field(default_factory=dict)
     """Messages by episode and day, in order of choice."""
@@ -57,7 +59,7 @@ class Packed:
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         heading = "" if self.facts else FACTS_HEADING
-        if self._pay(heading, render_fact(hit), at_most=at_most):
+        if self._pay(heading, self._render_fact(hit), at_most=at_most):
             self.facts.append(hit)
 
     def add_line(self, line: Line) -> None:
@@ -65,7 +67,7 @@ class Packed:
         key = (line.episode_id, _day(line.message))
         headings = "" if self.days else LINES_HEADING
         if key not in self.days:
-            headings += _day_heading(key[1]) + "\n"
+            headings += self._render_heading(*key) + "\n"
         text = markdown.render_message(line.message) + "\n"
         if self._pay(headings, text, at_most=self.max_tokens):
             self.days.setdefault(key, []).append(line.message)
@@ -88,28 +90,44 @@ class Packed:
         """Return the text in parts: facts, then episodes, that of the best message first."""
         blocks = []
         if self.facts:
-            text = FACTS_HEADING + "".join(render_fact(hit) for hit in self.facts)
+            text = FACTS_HEADING + "".join(self._render_fact(hit) for hit in self.facts)
             says = {row.seq: row for hit in self.facts for row in hit.messages}
             blocks.append(Block(text, tuple(says[seq] for seq in sorted(says))))
         heading = LINES_HEADING
-        for chosen in self.messages().values():
+        for episode_id, chosen in self.messages().items():
             for day in dict.fromkeys(_day(row) for row in chosen):
                 rows = tuple(row for row in chosen if _day(row) == day)
                 lines = "".join(markdown.render_message(row) + "\n" for row in rows)
-                blocks.append(Block(heading + _day_heading(day) + lines, rows))
+                heading += self._render_heading(episode_id, day)
+                blocks.append(Block(heading + lines, rows))
                 heading = ""
         return blocks
 
+    def _render_fact(self, hit: FactHit) -> str:
+        """Return a bullet with the day from which the fact was true."""
+        label = f"{hit.fact.category}, {markdown.say_day(hit.fact.valid_at)}"
+        found = f" [id: {hit.found.memory_id}]" if self.explain else ""
+        return f"- [{label}] {markdown.one_line(hit.fact.fact)}{found}\n"
+
+    def _render_heading(self, episode_id: uuid.UUID, day: str) -> str:
+        found = f" [id: {episode_id}]" if self.explain else ""
+        return f"### {day}{found}\n"
+
 
 def pack(
-    facts: Sequence[FactHit], lines: Sequence[Line], *, max_tokens: int, wants_facts: bool
+    facts: Sequence[FactHit],
+    lines: Sequence[Line],
+    *,
+    max_tokens: int,
+    wants_facts: bool,
+    explain: bool = False,
 ) -> Packed:
     """Choose from facts and messages, both best first.
 
     The text of all blocks, a line break between two of them, never counts more than
     `max_tokens`. `wants_facts`: the caller asked for one category of them.
     """
-    packed = Packed(max_tokens=max_tokens)
+    packed = Packed(max_tokens=max_tokens, explain=explain)
     share = (CATEGORY_SHARE if wants_facts else FACT_SHARE) if lines else 1.0
     said = {line.message.seq for line in lines[:SAID_BY]}
     for hit in facts:
@@ -130,15 +148,5 @@ def join(blocks: Sequence[Block]) -> str:
     return "\n".join(block.text for block in blocks)
 
 
-def render_fact(hit: FactHit) -> str:
-    """Return a bullet with the day from which the fact was true."""
-    day = hit.fact.valid_at.strftime("%Y-%m-%d")
-    return f"- [{hit.fact.category}, {day}] {markdown.one_line(hit.fact.fact)}\n"
-
-
 def _day(message: Message) -> str:
-    return message.occurred_at.strftime("%Y-%m-%d")
-
-
-def _day_heading(day: str) -> str:
-    return f"### {day}\n"
+    return markdown.say_day(message.occurred_at)

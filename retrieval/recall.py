@@ -41,6 +41,8 @@ class Request:
     detail: str = "auto"
     category: str | None = None
     max_tokens: int | None = None
+    as_of: datetime | None = None
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,9 @@ def _choose(
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
         episodes = load_episodes(tenant, in_episodes)
-        text = markdown.render(facts, episodes, detail=request.detail, now=now)
+        text = markdown.render(
+            facts, episodes, detail=request.detail, now=now, explain=request.explain
+        )
         return Chosen(facts=facts, episodes=episodes, text=text)
     packed = budgeting.fill_budget(
         facts,
@@ -126,6 +130,7 @@ def _choose(
         semantic_limit=request.semantic_limit,
         max_tokens=request.max_tokens,
         wants_facts=request.category is not None,
+        explain=request.explain,
     )
     blocks = tuple(packed.blocks())
     return Chosen(
@@ -157,6 +162,8 @@ def _search(
         episode_limit=request.episodic_limit or EPISODIC_LIMIT,
         category=request.category,
         now=now,
+        as_of=request.as_of,
+        explain=request.explain,
     )
     if request.max_tokens is not None:
         asked = budgeting.widen(
@@ -178,5 +185,7 @@ def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipt
             "detail": request.detail,
             "category": request.category,
             "max_tokens": request.max_tokens,
+            "as_of": request.as_of.isoformat() if request.as_of else None,
+            "explain": request.explain,
         },
     )

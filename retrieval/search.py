@@ -40,6 +40,9 @@ class Question:
     episode_limit: int
     category: str | None
     now: datetime
+    as_of: datetime | None = None
+    """Search what was true then; None: what is believed now."""
+    explain: bool = False
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
     k: float = RRF_K
@@ -69,6 +72,8 @@ class Found:
     lexical_found: int
     vector_found: int
     lines: tuple[LineMatch, ...]
+    terms: tuple[str, ...] = ()
+    """Lexemes of the query that it holds, where an explanation was asked for."""
 
 
 @cache
@@ -96,6 +101,8 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
         "now": question.now,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
+        "as_of": question.as_of,
+        "explain": question.explain,
         "line_limit": question.line_limit,
         "headline": HEADLINE_WEIGHT,
     }
@@ -105,7 +112,8 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
 
 
 def _to_found(row: Sequence[Any]) -> Found:
-    memory_id, shelf, rank, score, rrf, ret, lexical, vector, n_lexical, n_vector, lines = row
+    memory_id, shelf, rank, score, rrf, ret, lexical, vector, *rest = row
+    n_lexical, n_vector, lines, terms = rest
     return Found(
         memory_id=memory_id,
         shelf=MemoryKind(shelf),
@@ -118,4 +126,5 @@ def _to_found(row: Sequence[Any]) -> Found:
         lexical_found=n_lexical,
         vector_found=n_vector,
         lines=tuple(LineMatch(*line) for line in lines or []),
+        terms=tuple(terms or []),
     )

@@ -10,12 +10,16 @@
 --      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
 --      depth int (memories a leg), k float (of RRF), limits by shelf: fact_limit,
 --      episode_limit int; now timestamptz, factor and decay float (of FSRS),
---      line_limit int (messages of served episodes; 0 for none), headline float (weight)
+--      line_limit int (messages of served episodes; 0 for none), headline float (weight);
+--      as_of timestamptz or NULL (what was true then; NULL: what is believed now),
+--      explain bool (whether `terms` are wanted)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
---      lines json or NULL ([seq, score] a message that is among the best `line_limit`)
--- index: indexing_unit_ts and indexing_unit_by_scope; indexing_vector_by_scope
+--      lines json or NULL ([seq, score] a message that is among the best `line_limit`),
+--      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`)
+-- index: indexing_unit_ts and indexing_unit_by_scope; indexing_vector_by_scope; with as_of
+--      indexing_unit_by_time and indexing_vector_by_time
 WITH
 asked AS MATERIALIZED (
     SELECT tsvector_to_array(public.memory_ts(%(language)s, %(words)s)) AS lexemes
@@ -29,16 +33,23 @@ shelf_size AS MATERIALIZED (
     SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl
     FROM indexing_searchunit
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND invalid_at IS NULL AND shelf = ANY(%(shelves)s)
+        AND shelf = ANY(%(shelves)s)
+        AND (%(as_of)s::timestamptz IS NULL AND invalid_at IS NULL
+            OR valid_at <= %(as_of)s::timestamptz
+            AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz)
     GROUP BY shelf
 ),
 -- One row a unit and lexeme. The filter by category comes later: document frequencies
 -- are those of the whole shelf.
 occurrences AS MATERIALIZED (
-    SELECT unit.id AS unit_id, unit.memory_id, unit.shelf, unit.category, unit.dl, word.lexeme, cardinality(word.positions)::float8 AS tf
+    SELECT unit.id AS unit_id, unit.memory_id, unit.shelf, unit.category, unit.dl,
+        word.lexeme, cardinality(word.positions)::float8 AS tf
     FROM indexing_searchunit AS unit, unnest(unit.ts) AS word
     WHERE unit.tenant_id = %(tenant)s AND unit.conversation_id = %(conversation)s
-        AND unit.invalid_at IS NULL AND unit.shelf = ANY(%(shelves)s)
+        AND unit.shelf = ANY(%(shelves)s)
+        AND (%(as_of)s::timestamptz IS NULL AND unit.invalid_at IS NULL
+            OR unit.valid_at <= %(as_of)s::timestamptz
+            AND coalesce(unit.valid_until, 'infinity') > %(as_of)s::timestamptz)
         AND unit.ts @@ (SELECT query FROM wanted)
         AND word.lexeme = ANY((SELECT lexemes FROM asked)::text[])
 ),
@@ -66,7 +77,10 @@ vector_unit AS MATERIALIZED (
     FROM indexing_searchvector
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
-        AND invalid_at IS NULL AND %(vector)s::halfvec IS NOT NULL
+        AND %(vector)s::halfvec IS NOT NULL
+        AND (%(as_of)s::timestamptz IS NULL AND invalid_at IS NULL
+            OR valid_at <= %(as_of)s::timestamptz
+            AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz)
         AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
 ),
 vector AS (
@@ -119,7 +133,10 @@ message AS (
     LEFT JOIN vector_unit ON vector_unit.unit_id = unit.id
     LEFT JOIN headline ON headline.memory_id = unit.memory_id
     WHERE %(line_limit)s > 0 AND unit.tenant_id = %(tenant)s
-        AND unit.conversation_id = %(conversation)s AND unit.invalid_at IS NULL
+        AND unit.conversation_id = %(conversation)s
+        AND (%(as_of)s::timestamptz IS NULL AND unit.invalid_at IS NULL
+            OR unit.valid_at <= %(as_of)s::timestamptz
+            AND coalesce(unit.valid_until, 'infinity') > %(as_of)s::timestamptz)
         AND unit.shelf = 'episode' AND unit.shelf = ANY(%(shelves)s) AND unit.kind = 'message'
 ),
 standing_out AS (
@@ -145,6 +162,10 @@ line AS (
     GROUP BY memory_id
 )
 SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::float8,
-    retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines
+    retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines,
+    CASE WHEN %(explain)s THEN ARRAY(
+        SELECT DISTINCT lexeme FROM occurrences
+        WHERE occurrences.memory_id = best.memory_id ORDER BY lexeme
+    ) END AS terms
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

@@ -87,6 +87,7 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "language": "english",
                 "words": query,
                 "category": None,
+                "as_of": None,
             },
         )
         return dict(cursor.fetchall())

@@ -7,9 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from episodic import services
-from episodic import services as episodic
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
-from episodic.models import Conversation
 from episodic.models import Conversation
 from jobs.draining import drain_jobs
 from memoryproject.progress import advance, advance_to
@@ -45,9 +43,6 @@ class Command(BaseCommand):
         for conversation in Conversation.objects.of(tenant):
             # What was said months ago is no window any more: a day of silence closes it.
             services.request_flush(conversation=conversation)
-        for conversation in Conversation.objects.of(tenant).filter(pending_count__gt=0):
-            conversation.tenant = tenant
-            episodic.request_flush(conversation=conversation)
         with tqdm(unit=" jobs", desc="processing") as bar:
             drained = drain_jobs(report=advance_to(bar))
         if drained.dead or drained.later:
