@@ -56,6 +56,15 @@ def window_messages(*, conversation: Conversation, at_most: int | None = None) -
     return list(waiting.order_by("seq")[:at_most])
 
 
+def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Message]:
+    """Return the last messages in no episode yet, newest first.
+
+    Uses index: episodic_message_window.
+    """
+    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
+    return list(waiting.order_by("-seq")[:at_most])
+
+
 def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
     """Return the messages of a range, both ends included, oldest first."""
     messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)

@@ -68,6 +68,11 @@ class ContextInput(Strict):
         help_text="Answer with what was true then. ISO 8601 or ms since 1970; absent: with what "
         "is believed now.",
     )
+    min_seq = WholeNumberField(
+        required=False,
+        min_value=1,
+        help_text="Include what was said up to this message, in an episode or not.",
+    )
     explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
 
 
@@ -134,6 +139,12 @@ class BlockOutput(serializers.Serializer[Any]):
     sources = Source(many=True, help_text="The messages that it shows, or that say its facts.")
 
 
+class RecentMessage(Source):
+    """A message that no episode holds yet."""
+
+    content = serializers.CharField()
+
+
 class Legs(serializers.Serializer[Any]):
     """How many memories each leg found."""
 
@@ -176,6 +187,11 @@ class RawAnswer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
         "facts, then episodes, that of the best message first. Else null.",
+    )
+    recent = RecentMessage(
+        many=True,
+        allow_null=True,
+        help_text="With `min_seq`: messages in no episode yet, oldest first. Else null.",
     )
     explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
     receipt = serializers.UUIDField(help_text="Names this answer in audits.")
@@ -288,6 +304,9 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
             {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
             for block in answer.blocks
         ],
+        "recent": None
+        if answer.receipt.parameters["min_seq"] is None
+        else [{**_render_source(row), "content": row.content} for row in answer.recent],
         "explain": _explain(answer) if answer.receipt.parameters["explain"] else None,
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
@@ -15,7 +15,7 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
-from retrieval import budgeting, markdown, packing, receipts
+from retrieval import budgeting, markdown, packing, receipts, unsegmented
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.loading import load_episodes, load_facts
 from retrieval.models import Retrieval
@@ -43,6 +43,7 @@ class Request:
     max_tokens: int | None = None
     as_of: datetime | None = None
     explain: bool = False
+    min_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Chosen:
     episodes: list[EpisodeHit]
     text: str
     blocks: tuple[Block, ...] | None = None
+    recent: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Answer:
     """The markdown form."""
     blocks: tuple[Block, ...] | None
     """The parts of the text, with `max_tokens` only."""
+    recent: tuple[Message, ...]
+    """Messages in no episode yet that the answer holds, oldest first; with `min_seq` only."""
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -103,6 +107,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
         receipt=receipt,
         text=chosen.text,
         blocks=chosen.blocks,
+        recent=chosen.recent.messages if chosen.recent else (),
     )
 
 
@@ -113,6 +118,7 @@ def _choose(
     found: list[Found],
     now: datetime,
 ) -> Chosen:
+    recent = _find_recent(conversation, request)
     facts = load_facts(tenant, [hit for hit in found if hit.shelf is MemoryKind.FACT])
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
@@ -120,7 +126,10 @@ def _choose(
         text = markdown.render(
             facts, episodes, detail=request.detail, now=now, explain=request.explain
         )
-        return Chosen(facts=facts, episodes=episodes, text=text)
+        if recent is not None:
+            text = "\n".join(part for part in (text, recent.text) if part)
+        return Chosen(facts=facts, episodes=episodes, text=text, recent=recent)
+    spent = count_tokens(recent.text) + 1 if recent else 0
     packed = budgeting.fill_budget(
         facts,
         in_episodes,
@@ -128,17 +137,27 @@ def _choose(
         conversation=conversation,
         query=request.query,
         semantic_limit=request.semantic_limit,
-        max_tokens=request.max_tokens,
+        max_tokens=request.max_tokens - spent,
         wants_facts=request.category is not None,
         explain=request.explain,
     )
-    blocks = tuple(packed.blocks())
+    blocks = (*packed.blocks(), *([recent] if recent else []))
     return Chosen(
         facts=packed.facts,
         episodes=budgeting.load_served(tenant, in_episodes, packed),
         text=packing.join(blocks),
         blocks=blocks,
+        recent=recent,
     )
+
+
+def _find_recent(conversation: Conversation | None, request: Request) -> Block | None:
+    if conversation is None or request.min_seq is None:
+        return None
+    messages = unsegmented.find_recent(
+        conversation=conversation, query=request.query, min_seq=request.min_seq
+    )
+    return unsegmented.to_block(messages, max_tokens=request.max_tokens)
 
 
 def _embed(query: str) -> tuple[Vectors | None, str]:
@@ -187,5 +206,6 @@ def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipt
             "max_tokens": request.max_tokens,
             "as_of": request.as_of.isoformat() if request.as_of else None,
             "explain": request.explain,
+            "min_seq": request.min_seq,
         },
     )

@@ -1,0 +1,76 @@
+"""What was said but stands in no episode yet, for callers who must see their own writes.
+
+It has no search units: it is short, and read whole. Words decide what is shown, then
+recency; the message that the caller names always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from episodic import queries as episodic_queries
+from episodic.models import Conversation, Message
+from indexing import text
+from memoryproject.errors import Problem
+from memoryproject.tokens import count_tokens
+from retrieval import markdown
+from retrieval.packing import Block
+
+HEADING = "## Recent Messages\n"
+READ_AT_MOST = 500
+SHOWN_AT_MOST = 20
+BUDGET_SHARE = 0.5
+"""Of a budget of tokens; what they leave goes to memories."""
+SHORTEST_WORD = 3
+
+
+def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list[Message]:
+    """Return the messages of the window to show, oldest first; none if it is indexed so far.
+
+    Raises:
+        Problem: the conversation has no message `min_seq` yet.
+    """
+    progress = episodic_queries.measure_progress(conversation)
+    if min_seq > progress.messages:
+        raise Problem(
+            "The request has errors.",
+            fields={"min_seq": [f"The conversation has {progress.messages} messages so far."]},
+        )
+    if min_seq <= progress.indexed_through_seq:
+        return []
+    waiting = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    asked = _words(query)
+
+    def worth(message: Message) -> tuple[bool, int, int]:
+        return message.seq == min_seq, len(asked & _words(message.content)), message.seq
+
+    chosen = sorted(waiting, key=worth, reverse=True)[:SHOWN_AT_MOST]
+    return sorted(chosen, key=lambda message: message.seq)
+
+
+def _words(content: str) -> set[str]:
+    """Return words worth comparing: of unspaced scripts every piece, of others no short ones."""
+    return {
+        word.strip(".,;:!?\"'()")
+        for word in text.prepare(content).split()
+        if len(word) >= SHORTEST_WORD or not word.isascii()
+    }
+
+
+def to_block(messages: Sequence[Message], *, max_tokens: int | None = None) -> Block | None:
+    """Return the messages as a part of an answer, the newest that fit; None if none does."""
+    kept: list[Message] = []
+    left = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    for message in reversed(messages):
+        cost = count_tokens(_render(message))
+        if left is not None and cost > left:
+            continue
+        left = None if left is None else left - cost
+        kept.insert(0, message)
+    if not kept:
+        return None
+    return Block(HEADING + "".join(_render(message) for message in kept), tuple(kept))
+
+
+def _render(message: Message) -> str:
+    return markdown.render_message(message, with_day=True) + "\n"
