@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from episodic.engines import Line
 from episodic.time_anchors import anchor_times
@@ -20,11 +21,16 @@ from semantic.sentences import Script, detect_script, split_captions, split_sent
 from semantic.speakers import Speaker, find_company, identify_speaker
 from semantic.third_person import add_subject, to_third_person
 
+CHARACTERS_AT_MOST = 4_000
+"""Read of one message. What people tell of themselves is short; a pasted book would hold a
+worker for minutes, and its words are found all the same."""
 LEAST_INFORMATIVE = 2.2
 LEAST_IN_ADDITION = 1.0
 """What a sentence must tell that only accompanies a better one of its message."""
 LEAST_ALONE = 1.5
 """The same for a message that is one first-person sentence: "I have a motorbike"."""
+MOST_OF_ONE = 20
+"""Facts of one message: each is compared with all that are held."""
 MOST_SENTENCES = 3
 MOST_WORDS = 40
 MOST_CHARACTERS = 200
@@ -63,7 +69,11 @@ def find_candidates(
     `names` are the named people of the whole run: with exactly two of them "you"
     has a name.
     """
-    return [c for line in lines for c in _from_line(line, names=names, episode=episode)]
+    return [
+        candidate
+        for line in lines
+        for candidate in islice(_from_line(line, names=names, episode=episode), MOST_OF_ONE)
+    ]
 
 
 def make_candidate(
@@ -87,7 +97,7 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     """Yield guidelines, plain statements of a slot, then the message's own gist."""
     if line.role not in {"user", "assistant"}:
         return
-    text, _ = split_captions(line.content)
+    text, _ = split_captions(line.content[:CHARACTERS_AT_MOST])
     script = detect_script(text)
     speaker = identify_speaker(line, names=names, script=script)
     gist: list[tuple[float, str]] = []
