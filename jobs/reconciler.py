@@ -64,7 +64,12 @@ def _wake_due_jobs() -> int:
     """Wake each due job that no wake-up waits for: the queue stays as short as the work."""
     ids = due_jobs()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM django_q_ormq")
+        # One that a worker has taken stays in the table, its lock minutes ahead by that
+        # worker's clock, also when he is dead.
+        cursor.execute(
+            "SELECT count(*) FROM django_q_ormq "
+            "WHERE lock <= clock_timestamp() + interval '10 seconds'"
+        )
         waiting = cursor.fetchone()[0]
     if waiting >= len(ids):
         return 0

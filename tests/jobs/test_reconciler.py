@@ -38,6 +38,13 @@ def test_a_lost_wake_up_is_made_again(ana: Agent) -> None:
     assert OrmQ.objects.count() == 1
 
 
+def test_the_wake_up_that_a_dead_worker_had_taken_holds_nothing_up(ana: Agent) -> None:
+    enqueue(tenant=ana.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4())
+    OrmQ.objects.update(lock=Now() + timedelta(minutes=8))
+    assert reconcile() == 1
+    assert OrmQ.objects.count() == 2
+
+
 def test_a_wake_up_that_waits_is_not_doubled(ana: Agent) -> None:
     enqueue(tenant=ana.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4())
     assert reconcile() == 0
