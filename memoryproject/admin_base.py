@@ -22,7 +22,6 @@ from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject import admin_values as values
 
-COUNT_AT_MOST = 10_001
 ROWS_AT_MOST = 200
 """Rows of one table on a page about something else; the filtered list has them all."""
 
@@ -54,12 +53,14 @@ Tables = tuple[Callable[[Any], Table], ...]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than `COUNT_AT_MOST`: a list of a million rows opens at once."""
+    """Counts no further than `at_most`: a list of a million rows opens at once."""
+
+    at_most = 10_001
 
     @cached_property
     def count(self) -> int:
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
-        return rows.order_by()[:COUNT_AT_MOST].count()
+        return rows.order_by()[: self.at_most].count()
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
