@@ -13,6 +13,7 @@ from datetime import datetime
 
 from episodic import fsrs_memory, queries, services, window
 from episodic.engines import Line, Segment, Segmentation, Segmenter, Vectors
+from episodic.headlines import headline
 from episodic.models import Conversation, Episode, Message
 from indexing import services as index
 from indexing.detection import detect_language
@@ -46,7 +47,7 @@ class PlannedEpisode:
     @property
     def headline(self) -> str:
         """What the episode itself is found by, beside its messages."""
-        return f"{self.segment.title}. {self.segment.summary}"
+        return headline(title=self.segment.title, summary=self.segment.summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
-from episodic.engines import Reviewer, ServedEpisode, Vectors
+from episodic.engines import Reviewer, ServedEpisode
+from episodic.headlines import headline_vectors
 from episodic.models import Episode
 from episodic.services import EpisodeReview
-from indexing import queries as index
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
 from retrieval import receipts
@@ -88,7 +88,7 @@ def _load_cases(claim: Claim) -> list[Case]:
         episode.id: episode
         for episode in episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last)
     }
-    vectors = _headline_vectors(claim, list(episodes.values()))
+    vectors = headline_vectors(tenant=claim.tenant, episodes=list(episodes.values()))
     return [
         Case(
             retrieval=by_id[last[episode_id]],
@@ -103,18 +103,6 @@ def _load_cases(claim: Claim) -> list[Case]:
         )
         for number, (episode_id, episode) in enumerate(sorted(episodes.items()), start=1)
     ]
-
-
-def _headline_vectors(claim: Claim, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
-    """Return each episode's vector: the stored one, else made anew."""
-    stored = index.headline_vectors(
-        tenant=claim.tenant,
-        model=embeddings.get_embedder().name,
-        episode_ids=[episode.id for episode in episodes],
-    )
-    missing = [episode for episode in episodes if episode.id not in stored]
-    made = embeddings.embed_passages([f"{episode.title}. {episode.summary}" for episode in missing])
-    return stored | {episode.id: vector for episode, vector in zip(missing, made, strict=True)}
 
 
 def _by_retrieval(cases: Sequence[Case]) -> list[tuple[Retrieval, list[Case]]]:

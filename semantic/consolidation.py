@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
+from episodic.headlines import headline_vectors
 from episodic.models import Conversation, Episode, Role
 from episodic.segmentation import CONSOLIDATION_THRESHOLD
 from indexing import queries as index
@@ -125,9 +126,9 @@ def _load_related(
     conversation: Conversation, episodes: Sequence[Episode]
 ) -> tuple[tuple[KnownFact, ...], dict[str, Fact]]:
     """Return the facts nearest to any of the episodes, nearest first, as F1, F2, …"""
-    texts = [f"{episode.title}. {episode.summary}" for episode in episodes]
     nearest: dict[uuid.UUID, index.Neighbour] = {}
-    for vector in embeddings.embed_passages(texts):
+    vectors = headline_vectors(tenant=conversation.tenant, episodes=episodes)
+    for vector in vectors.values():
         for near in _facts_near(conversation, vector, at_most=RELATED_FACTS_LIMIT):
             best = nearest.get(near.memory_id)
             if best is None or near.cosine > best.cosine:

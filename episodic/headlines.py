@@ -1,0 +1,35 @@
+"""What an episode as a whole is found by: its title and summary, in words and as a vector."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from episodic.engines import Vectors
+from episodic.models import Episode
+from indexing import queries as index
+from memoryproject.ai import embeddings
+from memoryproject.tenancy.models import Tenant
+
+
+def headline(*, title: str, summary: str) -> str:
+    """Return the text that stands for an episode."""
+    return f"{title}. {summary}"
+
+
+def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
+    """Return each episode's vector by id: the stored one, else made anew.
+
+    Raises:
+        ModelUnavailable: one must be made and the model is away.
+    """
+    stored = index.headline_vectors(
+        tenant=tenant,
+        model=embeddings.get_embedder().name,
+        episode_ids=[episode.id for episode in episodes],
+    )
+    missing = [episode for episode in episodes if episode.id not in stored]
+    made = embeddings.embed_passages(
+        [headline(title=episode.title, summary=episode.summary) for episode in missing]
+    )
+    return stored | {episode.id: vector for episode, vector in zip(missing, made, strict=True)}
