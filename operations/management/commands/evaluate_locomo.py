@@ -6,13 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from episodic import services
-from episodic.loading import UnreadableFile, post_conversations, read_conversations
-from episodic.models import Conversation
-from jobs.draining import drain_jobs
-from memoryproject.progress import advance, advance_to
+from episodic.loading import UnreadableFile, read_conversations
+from memoryproject.progress import advance
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 from operations import locomo
+from operations.settling import Unsettled, load_and_settle
 
 
 class Command(BaseCommand):
@@ -37,16 +35,10 @@ class Command(BaseCommand):
         except (UnreadableFile, OSError, ValueError) as error:
             raise CommandError(f"{path} does not hold LoCoMo's samples: {error}") from error
         tenant = get_or_create_tenant(name=options["tenant"])
-        total = sum(len(conversation.messages) for conversation in conversations)
-        with tqdm(total=total, unit=" messages", desc="loading") as bar:
-            post_conversations(conversations, tenant=tenant, report=advance(bar))
-        for conversation in Conversation.objects.of(tenant):
-            # What was said months ago is no window any more: a day of silence closes it.
-            services.request_flush(conversation=conversation)
-        with tqdm(unit=" jobs", desc="processing") as bar:
-            drained = drain_jobs(report=advance_to(bar))
-        if drained.dead or drained.later:
-            raise CommandError(f"{drained.dead} jobs died and {drained.later} wait: look at them.")
+        try:
+            load_and_settle(conversations, tenant=tenant)
+        except Unsettled as error:
+            raise CommandError(str(error)) from error
         key = create_api_key(tenant=tenant, name="evaluation", scopes=["read"])
         ask = locomo.make_asker(secret=key.secret, max_tokens=options["max_tokens"])
         questions = sum(len(sample["qa"]) for sample in samples)
