@@ -27,7 +27,7 @@ class MemoryAdmin(ReadOnlyAdmin):
 
 @admin.register(SearchUnit)
 class SearchUnitAdmin(ReadOnlyAdmin):
-    hidden = ("ts",)
+    hidden = ("words",)
     list_display = (
         "lexical_text", "kind", "shelf", "language", "dl", "memory", "conversation",
         "invalid_at", "tenant",
@@ -42,7 +42,7 @@ class SearchUnitAdmin(ReadOnlyAdmin):
 class SearchVectorAdmin(ReadOnlyAdmin):
     hidden = ("embedding",)
     list_display = (
-        "id", "model", "dim", "shelf", "unit", "memory", "conversation", "invalid_at", "tenant",
+        "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at", "tenant",
     )  # fmt: skip
     list_filter = ("shelf", "model", "tenant")
     search_help_text = "A whole id, also of unit or memory"

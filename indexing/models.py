@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
-from pgvector.django import HalfVectorField
+from pgvector.django import HalfVectorField, SparseVectorField
 
 from indexing.languages import LANGUAGES
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
+WORD_SLOTS = 1_000_000_000
+"""Of `SearchUnit.words`: two for each of half a billion hashes of a lexeme."""
 COVERED_DIM = 1024
 """Wider vectors do not fit an index row: (8 kB page − header) / 3 = 2,704 bytes."""
 
@@ -66,6 +66,7 @@ class Searchable(TenantModel):
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
     memory = TenantForeignKey(Memory, null=True)
+    kind = models.CharField(max_length=8, choices=UnitKind.choices)
     shelf = models.CharField(
         max_length=8,
         choices=MemoryKind.choices,
@@ -85,15 +86,21 @@ class Searchable(TenantModel):
 class SearchUnit(Searchable):
     """A piece of text that can be found by its words."""
 
-    kind = models.CharField(max_length=8, choices=UnitKind.choices)
     first_seq = models.BigIntegerField(null=True, help_text="First message it stands for.")
     last_seq = models.BigIntegerField(null=True, help_text="Last message it stands for.")
     language = models.CharField(max_length=16, choices=[(name, name) for name in LANGUAGES])
     lexical_text = models.TextField(help_text="Prepared by indexing.text: bigrams included.")
-    ts = models.GeneratedField(
-        expression=Func(F("language"), F("lexical_text"), function="public.memory_ts"),
-        output_field=SearchVectorField(),
+    words = models.GeneratedField(
+        expression=Func(F("language"), F("lexical_text"), function="public.memory_words"),
+        output_field=SparseVectorField(dimensions=WORD_SLOTS),
         db_persist=True,
+        help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
+    )
+    lot = models.GeneratedField(
+        expression=Func(F("id"), function="public.memory_lot"),
+        output_field=models.SmallIntegerField(),
+        db_persist=True,
+        help_text="Drawn from its id: rows below a bound are a random sample.",
     )
     dl = models.GeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_dl"),
@@ -105,12 +112,11 @@ class SearchUnit(Searchable):
     class Meta(Searchable.Meta):
         constraints = [*Searchable.Meta.constraints]
         indexes = [
-            GinIndex(fields=["ts"], fastupdate=False, name="indexing_unit_ts"),
             models.Index(
-                fields=["conversation", "shelf"],
-                include=["dl"],
+                fields=["tenant", "conversation", "shelf", "lot"],
+                include=["id", "memory", "category", "dl", "words"],
                 condition=Q(invalid_at=None),
-                name="indexing_unit_by_scope",
+                name="indexing_unit_by_words",
             ),
             models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
         ]
@@ -145,13 +151,48 @@ class SearchVector(Searchable):
         ]
         indexes = [
             models.Index(
-                fields=["conversation", "shelf", "model"],
-                include=["unit", "memory", "category", "embedding"],
+                fields=["tenant", "conversation", "shelf", "model"],
+                include=["unit", "memory", "category", "dim", "embedding"],
                 condition=Q(invalid_at=None, dim__lte=COVERED_DIM),
-                name="indexing_vector_by_scope",
+                name="indexing_vector_covering",
+            ),
+            models.Index(
+                fields=["tenant", "conversation", "shelf", "model"],
+                condition=Q(invalid_at=None, dim__gt=COVERED_DIM),
+                name="indexing_vector_wide",
+            ),
+            models.Index(
+                fields=["memory", "model"],
+                condition=Q(kind=UnitKind.EPISODE),
+                name="indexing_vector_headline",
             ),
             models.Index(fields=["conversation", "valid_at"], name="indexing_vector_by_time"),
         ]
 
     def __str__(self) -> str:
         return f"{self.model} {self.id}"
+
+
+class ShelfSize(TenantModel):
+    """How much a conversation's shelf holds that is still believed.
+
+    The statistics of BM25. A trigger on `SearchUnit` keeps them, whoever writes there.
+    """
+
+    conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
+    units = models.BigIntegerField()
+    lexemes = models.BigIntegerField(help_text="Sum of the units' lengths.")
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "conversation", "shelf"],
+                nulls_distinct=False,
+                name="indexing_shelf_size_one_a_shelf",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.shelf}: {self.units}"

@@ -38,7 +38,7 @@ def nearest_active(
 ) -> list[Neighbour]:
     """Return what is still believed and lies nearest, nearest first.
 
-    Exact. Uses index: indexing_vector_by_scope.
+    Exact. Uses index: indexing_vector_covering.
     """
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     rows = SearchVector.objects.of(tenant).filter(
@@ -64,7 +64,7 @@ def headline_vectors(
 ) -> dict[uuid.UUID, Vectors]:
     """Return the vector of each episode's title and summary; none where it has none yet."""
     rows = SearchVector.objects.of(tenant).filter(
-        memory__in=list(episode_ids), model=model, unit__kind=UnitKind.EPISODE
+        memory__in=list(episode_ids), model=model, kind=UnitKind.EPISODE
     )
     return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 

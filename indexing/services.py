@@ -63,13 +63,13 @@ def add_entries(
             "tenant": tenant,
             "conversation_id": conversation_id,
             "memory": entry.memory,
+            "kind": entry.kind,
             "shelf": entry.memory.kind,
             "category": entry.category,
             "valid_at": entry.valid_at,
         }
         unit = SearchUnit(
             **scope,
-            kind=entry.kind,
             first_seq=entry.first_seq,
             last_seq=entry.last_seq,
             language=language,

@@ -24,6 +24,10 @@ Vectors = npt.NDArray[np.float32]
 
 RRF_K = 60.0
 LEG_DEPTH = 100
+UNITS_A_MEMORY = 5
+"""Units that a leg looks at for each memory of its depth: an episode has many."""
+SAMPLED_UNITS = 20_000
+"""Up to so many units of a shelf document frequencies are exact, beyond that estimated."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 
@@ -47,6 +51,10 @@ class Question:
     """Messages of the found episodes that come along, the best of all together."""
     k: float = RRF_K
     depth: int = LEG_DEPTH
+    lexical_weight: float = 1.0
+    vector_weight: float = 1.0
+    floor: float = 0.0
+    """Least retrievability of an episode, for those who want old ones kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +84,45 @@ class Found:
     """Lexemes of the query that it holds, where an explanation was asked for."""
 
 
+BELIEVED = "invalid_at IS NULL"
+BELIEVED_SIZE = """
+    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl
+    FROM indexing_shelfsize
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND units > 0
+"""
+TRUE_THEN = """(
+    valid_at <= %(as_of)s::timestamptz
+    AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+)"""
+TRUE_THEN_SIZE = f"""
+    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl
+    FROM indexing_searchunit
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND {TRUE_THEN}
+    GROUP BY shelf
+"""
+
+
 @cache
-def read_statement() -> str:
-    """Return the text of the one statement."""
-    return (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
+def read_statement(*, as_of: bool) -> str:
+    """Return the text of the one statement, about now or about another time."""
+    text = (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
+    body = text[text.index("\nWITH\n") :]
+    held, size = (TRUE_THEN, TRUE_THEN_SIZE) if as_of else (BELIEVED, BELIEVED_SIZE)
+    return body.replace("{held}", held).replace("{size}", size)
 
 
 def search(conversation: Conversation, question: Question) -> list[Found]:
     """Return the best memories of each shelf, each shelf best first, in one statement."""
-    parameters = {
+    with connection.cursor() as cursor:
+        cursor.execute(*state(conversation, question))
+        return [_to_found(row) for row in cursor.fetchall()]
+
+
+def state(conversation: Conversation, question: Question) -> tuple[str, dict[str, Any]]:
+    """Return the statement that answers a question, and its parameters."""
+    return read_statement(as_of=question.as_of is not None), {
         "tenant": conversation.tenant_id,
         "conversation": conversation.id,
         "shelves": [shelf.value for shelf in question.shelves],
@@ -95,20 +133,22 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
         "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
         "category": question.category,
         "depth": question.depth,
+        "pool": UNITS_A_MEMORY * question.depth,
+        "sample": SAMPLED_UNITS,
         "k": question.k,
+        "lexical_weight": question.lexical_weight,
+        "vector_weight": question.vector_weight,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
         "now": question.now,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
+        "floor": question.floor,
         "as_of": question.as_of,
         "explain": question.explain,
         "line_limit": question.line_limit,
         "headline": HEADLINE_WEIGHT,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(read_statement(), parameters)
-        return [_to_found(row) for row in cursor.fetchall()]
 
 
 def _to_found(row: Sequence[Any]) -> Found:

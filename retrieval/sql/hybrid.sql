@@ -1,69 +1,117 @@
 -- The memories of one conversation that answer a query best, facts and episodes at once.
 --
--- Two legs, exact BM25 over words and exact inner products over vectors, are fused by
--- reciprocal rank; episodes are then weighted by how well they are still remembered.
--- Each shelf (kind of memory) is ranked by itself, with its own document statistics. A
--- memory has several units (an episode one a message); its rank in a leg is that of its
--- best unit.
+-- Two legs, BM25 over words and inner products over vectors, are fused by reciprocal
+-- rank; episodes are then weighted by how well they are still remembered. Each shelf
+-- (kind of memory) is ranked by itself, with its own document statistics. A memory has
+-- several units (an episode one a message); its rank in a leg is that of its best unit.
+--
+-- The words of a unit are a sparse vector: a first pass multiplies every unit's with the
+-- question's, which is BM25 but for repeated words in texts of unusual length; the best
+-- `pool` units are then scored exactly. Document frequencies are counted in a sample of
+-- at most `sample` units a shelf: exact up to that size.
 --
 -- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
 --      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
---      depth int (memories a leg), k float (of RRF), limits by shelf: fact_limit,
---      episode_limit int; now timestamptz, factor and decay float (of FSRS),
---      line_limit int (messages of served episodes; 0 for none), headline float (weight);
---      as_of timestamptz or NULL (what was true then; NULL: what is believed now),
---      explain bool (whether `terms` are wanted)
+--      depth int (memories a leg), pool int (units a leg and shelf), sample int (units),
+--      k float (of RRF), lexical_weight and vector_weight float (of the legs),
+--      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
+--      float (of FSRS), floor float (least retrievability), line_limit int (messages of
+--      served episodes; 0 for none), headline float (weight), as_of timestamptz (only
+--      with the second form), explain bool (whether `terms` are wanted)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
 --      lines json or NULL ([seq, score] a message that is among the best `line_limit`),
 --      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`)
--- index: indexing_unit_ts and indexing_unit_by_scope; indexing_vector_by_scope; with as_of
---      indexing_unit_by_time and indexing_vector_by_time
+-- index: indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
+--      indexing_vector_wide; with as_of indexing_unit_by_time and indexing_vector_by_time;
+--      indexing_vector_headline
+-- {held} is what is believed now, or what was true at `as_of`; {size} likewise.
 WITH
 asked AS MATERIALIZED (
-    SELECT tsvector_to_array(public.memory_ts(%(language)s, %(words)s)) AS lexemes
+    SELECT lexeme, public.memory_slot(lexeme) AS slot,
+        (row_number() OVER (ORDER BY place))::int - 1 AS place
+    FROM (
+        SELECT min(lexeme) AS lexeme, min(place) AS place
+        FROM unnest(tsvector_to_array(public.memory_ts(%(language)s, %(words)s)))
+            WITH ORDINALITY AS word (lexeme, place)
+        GROUP BY public.memory_slot(lexeme)
+        ORDER BY min(place) LIMIT 1000
+    ) AS word
 ),
--- A lexeme quotes itself by way of tsvector: its rules are those of tsquery.
-wanted AS MATERIALIZED (
-    SELECT string_agg(array_to_tsvector(ARRAY[lexeme])::text, ' | ')::tsquery AS query
-    FROM asked, unnest(asked.lexemes) AS lexeme
+-- One product tells which of 24 lexemes a unit holds: 2^24 is what a float4 counts to.
+probe AS MATERIALIZED (
+    SELECT place / 24 AS number,
+        ('{' || string_agg(slot || ':' || (1 << place %% 24), ',') || '}/1000000000')::sparsevec
+            AS codes
+    FROM asked GROUP BY place / 24
 ),
-shelf_size AS MATERIALIZED (
-    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl
-    FROM indexing_searchunit
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s)
-        AND (%(as_of)s::timestamptz IS NULL AND invalid_at IS NULL
-            OR valid_at <= %(as_of)s::timestamptz
-            AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz)
-    GROUP BY shelf
+shelf AS MATERIALIZED (
+    SELECT shelf, n, average_dl, ceil(1024 * least(1, %(sample)s / n))::int AS lots
+    FROM ({size}) AS size WHERE n > 0
 ),
--- One row a unit and lexeme. The filter by category comes later: document frequencies
--- are those of the whole shelf.
-occurrences AS MATERIALIZED (
-    SELECT unit.id AS unit_id, unit.memory_id, unit.shelf, unit.category, unit.dl,
-        word.lexeme, cardinality(word.positions)::float8 AS tf
-    FROM indexing_searchunit AS unit, unnest(unit.ts) AS word
-    WHERE unit.tenant_id = %(tenant)s AND unit.conversation_id = %(conversation)s
-        AND unit.shelf = ANY(%(shelves)s)
-        AND (%(as_of)s::timestamptz IS NULL AND unit.invalid_at IS NULL
-            OR unit.valid_at <= %(as_of)s::timestamptz
-            AND coalesce(unit.valid_until, 'infinity') > %(as_of)s::timestamptz)
-        AND unit.ts @@ (SELECT query FROM wanted)
-        AND word.lexeme = ANY((SELECT lexemes FROM asked)::text[])
+sampled AS MATERIALIZED (
+    SELECT shelf.shelf, probe.number, (-(unit.words <#> probe.codes))::int AS held,
+        count(*) AS units
+    FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
+        SELECT words FROM indexing_searchunit
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND shelf = shelf.shelf AND {held} AND lot < shelf.lots
+    ) AS unit
+    GROUP BY shelf.shelf, probe.number, held
 ),
 rarity AS MATERIALIZED (
-    SELECT shelf, lexeme, ln(1 + (n - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM occurrences JOIN shelf_size USING (shelf)
-    GROUP BY shelf, lexeme, n
+    SELECT shelf, slot, lexeme, ln(1 + (n - df + 0.5::float8) / (df + 0.5::float8)) AS idf,
+        ('{' || slot || ':1,' || slot + 1 || ':1}/1000000000')::sparsevec AS alone
+    FROM (
+        SELECT shelf, asked.slot, asked.lexeme,
+            CASE WHEN lots = 1024 THEN sum(units) ELSE n END::float8 AS n,
+            coalesce(sum(units) FILTER (WHERE held >> place %% 24 & 1 = 1), 0)::float8
+                * CASE WHEN lots = 1024 THEN 1 ELSE n / sum(units) END AS df
+        FROM asked
+        JOIN sampled ON sampled.number = asked.place / 24
+        JOIN shelf USING (shelf)
+        GROUP BY shelf, asked.slot, asked.lexeme, n, lots
+    ) AS counted
+    WHERE df > 0 OR n > %(sample)s
+),
+question AS MATERIALIZED (
+    SELECT shelf, average_dl, ('{' || string_agg(
+        slot || ':' || idf || ',' || slot + 1 || ':' || idf, ','
+    ) || '}/1000000000')::sparsevec AS words
+    FROM rarity JOIN shelf USING (shelf) GROUP BY shelf, average_dl
+),
+-- The filter by category comes here: document frequencies are those of the whole shelf.
+lexical_pool AS MATERIALIZED (
+    SELECT unit.*, question.shelf, 1.2 * (0.25 + 0.75 * dl / average_dl) AS norm
+    FROM question CROSS JOIN LATERAL (
+        SELECT id AS unit_id, memory_id, dl, words, (words <#> question.words)
+            / (1.3::float8 + 0.9::float8 / question.average_dl * dl) AS distance
+        FROM indexing_searchunit
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND shelf = question.shelf AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+        ORDER BY distance LIMIT %(pool)s
+    ) AS unit
+    WHERE distance < 0
+),
+-- s is tf * 2.2 / (tf + 1.2), from which tf comes back as a whole number.
+occurrence AS MATERIALIZED (
+    SELECT unit_id, memory_id, shelf, lexeme, idf * tf * 2.2::float8 / (tf + norm) AS score
+    FROM (
+        SELECT unit_id, memory_id, shelf, norm, lexeme, idf,
+            round(1.2::float8 * s / (2.2::float8 - s)) AS tf
+        FROM (
+            SELECT unit_id, memory_id, lexical_pool.shelf, norm, lexeme, idf,
+                -(lexical_pool.words <#> rarity.alone) AS s
+            FROM lexical_pool JOIN rarity USING (shelf)
+            OFFSET 0
+        ) AS product
+        WHERE s > 0
+    ) AS counted
 ),
 lexical_unit AS MATERIALIZED (
-    SELECT unit_id, memory_id, shelf,
-        sum(idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * dl / average_dl))) AS score
-    FROM occurrences JOIN rarity USING (shelf, lexeme) JOIN shelf_size USING (shelf)
-    WHERE %(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text
-    GROUP BY unit_id, memory_id, shelf
+    SELECT unit_id, memory_id, shelf, sum(score) AS score
+    FROM occurrence GROUP BY unit_id, memory_id, shelf
 ),
 lexical AS (
     SELECT * FROM (
@@ -73,15 +121,17 @@ lexical AS (
     ) AS ranked WHERE rank <= %(depth)s
 ),
 vector_unit AS MATERIALIZED (
-    SELECT unit_id, memory_id, shelf, embedding <#> %(vector)s::halfvec AS distance
-    FROM indexing_searchvector
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
-        AND %(vector)s::halfvec IS NOT NULL
-        AND (%(as_of)s::timestamptz IS NULL AND invalid_at IS NULL
-            OR valid_at <= %(as_of)s::timestamptz
-            AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz)
-        AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+    SELECT unit.*, shelf.shelf
+    FROM unnest(%(shelves)s::text[]) AS shelf (shelf) CROSS JOIN LATERAL (
+        SELECT unit_id, memory_id, embedding <#> %(vector)s::halfvec AS distance
+        FROM indexing_searchvector
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
+            AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+        -- Adding nothing keeps the planner off an approximate index.
+        ORDER BY (embedding <#> %(vector)s::halfvec) + 0 LIMIT %(pool)s
+    ) AS unit
+    WHERE %(vector)s::halfvec IS NOT NULL
 ),
 vector AS (
     SELECT * FROM (
@@ -92,19 +142,20 @@ vector AS (
 ),
 fused AS (
     SELECT memory_id, shelf, lexical.rank AS lexical_rank, vector.rank AS vector_rank,
-        coalesce(1 / (%(k)s + lexical.rank), 0) + coalesce(1 / (%(k)s + vector.rank), 0) AS rrf,
+        coalesce(%(lexical_weight)s / (%(k)s + lexical.rank), 0)
+            + coalesce(%(vector_weight)s / (%(k)s + vector.rank), 0) AS rrf,
         count(lexical.rank) OVER (PARTITION BY shelf) AS lexical_found,
         count(vector.rank) OVER (PARTITION BY shelf) AS vector_found
     FROM lexical FULL JOIN vector USING (memory_id, shelf)
 ),
 weighted AS (
     SELECT fused.*,
-        CASE WHEN episode.id IS NULL THEN 1 ELSE power(
+        CASE WHEN episode.id IS NULL THEN 1 ELSE greatest(%(floor)s::float8, power(
             1 + %(factor)s::float8 * greatest(
                 extract(epoch FROM %(now)s::timestamptz - episode.last_reviewed_at)::float8, 0
             ) / 86400 / episode.stability,
             -%(decay)s::float8
-        ) END AS retrievability
+        )) END AS retrievability
     FROM fused LEFT JOIN episodic_episode AS episode
         ON episode.id = memory_id AND episode.tenant_id = %(tenant)s
 ),
@@ -117,37 +168,43 @@ best AS MATERIALIZED (
     ) AS ranked
     WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s ELSE %(episode_limit)s END
 ),
--- Single messages, scored for a budget of tokens. Deviations are added, not ranks: how far
--- a message stands out counts. Where no vectors are there, only messages with a word in
--- common match.
-headline AS (
-    SELECT unit.memory_id, -vector_unit.distance AS cosine
-    FROM vector_unit JOIN indexing_searchunit AS unit ON unit.id = vector_unit.unit_id
-    WHERE %(line_limit)s > 0 AND unit.tenant_id = %(tenant)s AND unit.kind = 'episode'
+-- Single messages of both pools, scored for a budget of tokens. Deviations are added, not
+-- ranks: how far a message stands out counts. Where no vectors are there, only messages
+-- with a word in common match.
+candidate AS MATERIALIZED (
+    SELECT unit.memory_id, unit.first_seq AS seq,
+        coalesce(lexical_unit.score, 0) AS words, -coalesce(vector_unit.distance, (
+            SELECT embedding <#> %(vector)s::halfvec FROM indexing_searchvector
+            WHERE unit_id = unit.id AND model = %(model)s AND tenant_id = %(tenant)s
+        )) AS cosine
+    FROM (
+        SELECT unit_id FROM lexical_unit WHERE %(line_limit)s > 0 AND shelf = 'episode'
+        UNION SELECT unit_id FROM vector_unit WHERE %(line_limit)s > 0 AND shelf = 'episode'
+    ) AS pooled
+    JOIN indexing_searchunit AS unit ON unit.id = pooled.unit_id
+    LEFT JOIN lexical_unit USING (unit_id)
+    LEFT JOIN vector_unit USING (unit_id)
+    WHERE unit.tenant_id = %(tenant)s AND unit.kind = 'message'
 ),
-message AS (
-    SELECT unit.memory_id, unit.first_seq AS seq, coalesce(lexical_unit.score, 0) AS words,
-        -vector_unit.distance AS cosine, headline.cosine AS episode_cosine
-    FROM indexing_searchunit AS unit
-    LEFT JOIN lexical_unit ON lexical_unit.unit_id = unit.id
-    LEFT JOIN vector_unit ON vector_unit.unit_id = unit.id
-    LEFT JOIN headline ON headline.memory_id = unit.memory_id
-    WHERE %(line_limit)s > 0 AND unit.tenant_id = %(tenant)s
-        AND unit.conversation_id = %(conversation)s
-        AND (%(as_of)s::timestamptz IS NULL AND unit.invalid_at IS NULL
-            OR unit.valid_at <= %(as_of)s::timestamptz
-            AND coalesce(unit.valid_until, 'infinity') > %(as_of)s::timestamptz)
-        AND unit.shelf = 'episode' AND unit.shelf = ANY(%(shelves)s) AND unit.kind = 'message'
+message AS MATERIALIZED (
+    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
+    FROM candidate GROUP BY memory_id, seq
+),
+headline AS (
+    SELECT memory_id, -(embedding <#> %(vector)s::halfvec) AS cosine
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
+        AND memory_id IN (SELECT memory_id FROM message)
 ),
 standing_out AS (
-    SELECT memory_id, seq, words > 0 OR cosine IS NOT NULL AS matches,
+    SELECT memory_id, seq, words > 0 OR message.cosine IS NOT NULL AS matches,
         coalesce((words - avg(words) OVER everything)
             / nullif(stddev_pop(words) OVER everything, 0), 0)
-        + coalesce((cosine - avg(cosine) OVER everything)
-            / nullif(stddev_pop(cosine) OVER everything, 0), 0)
-        + %(headline)s * coalesce((episode_cosine - avg(episode_cosine) OVER everything)
-            / nullif(stddev_pop(episode_cosine) OVER everything, 0), 0) AS score
-    FROM message
+        + coalesce((message.cosine - avg(message.cosine) OVER everything)
+            / nullif(stddev_pop(message.cosine) OVER everything, 0), 0)
+        + %(headline)s * coalesce((headline.cosine - avg(headline.cosine) OVER everything)
+            / nullif(stddev_pop(headline.cosine) OVER everything, 0), 0) AS score
+    FROM message LEFT JOIN headline USING (memory_id)
     WINDOW everything AS ()
 ),
 line AS (
@@ -164,8 +221,8 @@ line AS (
 SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::float8,
     retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines,
     CASE WHEN %(explain)s THEN ARRAY(
-        SELECT DISTINCT lexeme FROM occurrences
-        WHERE occurrences.memory_id = best.memory_id ORDER BY lexeme
+        SELECT DISTINCT lexeme FROM occurrence
+        WHERE occurrence.memory_id = best.memory_id ORDER BY lexeme
     ) END AS terms
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

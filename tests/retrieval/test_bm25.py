@@ -75,7 +75,7 @@ def lexemes(text: str) -> list[str]:
 
 def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, float]:
     """Return BM25 by memory, read from the statement's own intermediate result."""
-    statement = read_statement()
+    statement = read_statement(as_of=False)
     head = statement[: statement.index("lexical AS (")].rstrip().rstrip(",")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -87,7 +87,8 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "language": "english",
                 "words": query,
                 "category": None,
-                "as_of": None,
+                "pool": 1000,
+                "sample": 20_000,
             },
         )
         return dict(cursor.fetchall())
