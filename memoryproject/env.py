@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from memoryproject import embedded
@@ -57,6 +58,15 @@ def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
     if value not in among:
         raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")
     return value
+
+
+def require_packages(chosen: str, *packages: str, extra: str) -> None:
+    """Fail now, and not at the first request, where an optional extra is not installed."""
+    if any(find_spec(package) is None for package in packages):
+        raise SettingError(
+            f"{chosen} needs packages that are not installed: start with make run, or install"
+            f" requirements-{extra}.lock into .venv."
+        )
 
 
 def read_words(name: str, default: Sequence[str]) -> list[str]:

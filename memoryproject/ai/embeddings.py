@@ -1,4 +1,4 @@
-"""Text to unit vectors, by the embedded model or by an OpenAI-compatible endpoint."""
+"""Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Protocol
 
 import numpy as np
@@ -164,7 +165,15 @@ def get_embedder() -> Embedder:
     """
     if settings.EMBEDDINGS == "openai":
         return OpenAIEmbedder(model=settings.EMBEDDING_MODEL, dim=settings.EMBEDDING_DIM)
+    if settings.EMBEDDINGS == "minilm":
+        return _load_minilm()
     return LocalEmbedder()
+
+
+def _load_minilm() -> Embedder:
+    """Return the English model; its packages are not installed everywhere."""
+    embedder: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
+    return embedder
 
 
 class _Cache:
