@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from indexing.models import Memory, SearchUnit, SearchVector
+from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex
 from memoryproject.admin_base import Listing, ReadOnlyAdmin
 from memoryproject.admin_values import link_to_memory
 
@@ -47,3 +47,21 @@ class SearchVectorAdmin(ReadOnlyAdmin):
     list_filter = ("shelf", "model", "tenant")
     search_help_text = "A whole id, also of unit or memory"
     id_search = ("id", "unit", "memory")
+
+
+@admin.register(ShelfSize)
+class ShelfSizeAdmin(ReadOnlyAdmin):
+    list_display = ("conversation", "shelf", "units", "lexemes", "tenant")
+    list_filter = ("shelf", "tenant")
+    search_help_text = "A whole id, also of the conversation"
+    id_search = ("id", "conversation")
+
+
+@admin.register(VectorIndex)
+class VectorIndexAdmin(ReadOnlyAdmin):
+    list_display = (
+        "name", "conversation", "shelf", "model", "dim", "recall", "built_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("shelf", "model", "tenant")
+    search_help_text = "A whole id, also of the conversation"
+    id_search = ("id", "conversation")

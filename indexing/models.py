@@ -196,3 +196,39 @@ class ShelfSize(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.shelf}: {self.units}"
+
+
+class VectorIndex(TenantModel):
+    """An approximate index over the vectors of one large scope, built by command.
+
+    Without one a scope is scanned exactly, through `indexing_vector_covering`.
+    """
+
+    conversation = TenantForeignKey(
+        "episodic.Conversation",
+        null=True,
+        db_index=False,
+        help_text="The scope; empty: the whole tenant.",
+    )
+    shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
+    model = models.CharField(max_length=200)
+    dim = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=63, unique=True, help_text="Of the index in Postgres.")
+    recall = models.FloatField(
+        null=True, help_text="Of the 100 nearest, when it was built: 0.0 to 1.0."
+    )
+    built_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "vector indexes"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "conversation", "shelf", "model"],
+                nulls_distinct=False,
+                name="indexing_vector_index_one_a_scope",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -61,6 +61,8 @@ UNFOLD = {
                 _item("Memories", "hub", "indexing.memory"),
                 _item("Search units", "manage_search", "indexing.searchunit"),
                 _item("Search vectors", "scatter_plot", "indexing.searchvector"),
+                _item("Shelf sizes", "straighten", "indexing.shelfsize"),
+                _item("Vector indexes", "bolt", "indexing.vectorindex"),
             ),
             _group(
                 "People",

@@ -29,6 +29,8 @@ CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 SERVING_ROLE = "memory_app"
 DATABASE_URL = env.read_text("DATABASE_URL")
 EMBEDDED_POSTGRES = not DATABASE_URL
+# Of approximate vector indexes, where `build_vector_index` made any: how far they look.
+SEARCH_OPTIONS = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order"
 
 
 def _connection(**parts: Any) -> dict[str, Any]:
@@ -49,7 +51,8 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
     serving, owner = _url_parts(url), _url_parts(owner_url or url)
     if not owner_url:
-        serving["OPTIONS"] = {**serving["OPTIONS"], "options": f"-c role={SERVING_ROLE}"}
+        options = f"-c role={SERVING_ROLE} {SEARCH_OPTIONS}"
+        serving["OPTIONS"] = {**serving["OPTIONS"], "options": options}
     return {"default": _connection(**serving), "owner": _connection(**owner)}
 
 
@@ -75,7 +78,9 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
     server = embedded.locate(DATA_DIR).address
     place = {"HOST": server.host, "PORT": str(server.port), "NAME": server.database}
     return {
-        "default": _connection(**place, USER=embedded.APP_ROLE),
+        "default": _connection(
+            **place, USER=embedded.APP_ROLE, OPTIONS={"options": SEARCH_OPTIONS}
+        ),
         "owner": _connection(**place, USER=embedded.OWNER_ROLE),
     }
 

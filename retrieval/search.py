@@ -26,7 +26,7 @@ RRF_K = 60.0
 LEG_DEPTH = 100
 UNITS_A_MEMORY = 5
 """Units that a leg looks at for each memory of its depth: an episode has many."""
-SAMPLED_UNITS = 20_000
+SAMPLED_UNITS = 10_000
 """Up to so many units of a shelf document frequencies are exact, beyond that estimated."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
@@ -91,6 +91,15 @@ BELIEVED_SIZE = """
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND units > 0
 """
+NEAREST = """
+    SELECT unit_id, memory_id,
+        embedding::halfvec(%(dim)s) <#> %(vector)s::halfvec AS distance, '{shelf}'
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
+        AND EXISTS (SELECT FROM near WHERE shelf = '{shelf}')
+    ORDER BY distance LIMIT %(pool)s
+"""
 TRUE_THEN = """(
     valid_at <= %(as_of)s::timestamptz
     AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
@@ -109,8 +118,16 @@ def read_statement(*, as_of: bool) -> str:
     """Return the text of the one statement, about now or about another time."""
     text = (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
     body = text[text.index("\nWITH\n") :]
-    held, size = (TRUE_THEN, TRUE_THEN_SIZE) if as_of else (BELIEVED, BELIEVED_SIZE)
-    return body.replace("{held}", held).replace("{size}", size)
+    parts = {
+        "held": TRUE_THEN if as_of else BELIEVED,
+        "size": TRUE_THEN_SIZE if as_of else BELIEVED_SIZE,
+        "believed": str(not as_of),
+        "near_facts": NEAREST.replace("{shelf}", "fact"),
+        "near_episodes": NEAREST.replace("{shelf}", "episode"),
+    }
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
 
 
 def search(conversation: Conversation, question: Question) -> list[Found]:
@@ -129,7 +146,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "language": conversation.language,
         "words": text.prepare(question.words),
         "model": question.model,
-        "dim": 0 if question.vector is None else len(question.vector),
+        "dim": 1 if question.vector is None else len(question.vector),
         "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
         "category": question.category,
         "depth": question.depth,

@@ -6,8 +6,8 @@
 -- several units (an episode one a message); its rank in a leg is that of its best unit.
 --
 -- The words of a unit are a sparse vector: a first pass multiplies every unit's with the
--- question's, which is BM25 but for repeated words in texts of unusual length; the best
--- `pool` units are then scored exactly. Document frequencies are counted in a sample of
+-- question's, which is BM25 but for repeated words; the best `pool` units are then scored
+-- exactly. Document frequencies are counted in a sample of
 -- at most `sample` units a shelf: exact up to that size.
 --
 -- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
@@ -26,7 +26,8 @@
 -- index: indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
 --      indexing_vector_wide; with as_of indexing_unit_by_time and indexing_vector_by_time;
 --      indexing_vector_headline
--- {held} is what is believed now, or what was true at `as_of`; {size} likewise.
+-- {held} is what is believed now, or what was true at `as_of`; {size} likewise, {believed}
+-- is TRUE or FALSE. A partial index needs constants: {near_facts} and {near_episodes}.
 WITH
 asked AS MATERIALIZED (
     SELECT lexeme, public.memory_slot(lexeme) AS slot,
@@ -51,14 +52,13 @@ shelf AS MATERIALIZED (
     FROM ({size}) AS size WHERE n > 0
 ),
 sampled AS MATERIALIZED (
-    SELECT shelf.shelf, probe.number, (-(unit.words <#> probe.codes))::int AS held,
-        count(*) AS units
+    SELECT shelf.shelf, probe.number, held::int, units
     FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
-        SELECT words FROM indexing_searchunit
+        SELECT -(words <#> probe.codes) AS held, count(*) AS units FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND {held} AND lot < shelf.lots
+        GROUP BY held
     ) AS unit
-    GROUP BY shelf.shelf, probe.number, held
 ),
 rarity AS MATERIALIZED (
     SELECT shelf, slot, lexeme, ln(1 + (n - df + 0.5::float8) / (df + 0.5::float8)) AS idf,
@@ -76,9 +76,8 @@ rarity AS MATERIALIZED (
     WHERE df > 0 OR n > %(sample)s
 ),
 question AS MATERIALIZED (
-    SELECT shelf, average_dl, ('{' || string_agg(
-        slot || ':' || idf || ',' || slot + 1 || ':' || idf, ','
-    ) || '}/1000000000')::sparsevec AS words
+    SELECT shelf, average_dl,
+        ('{' || string_agg(slot || ':' || idf, ',') || '}/1000000000')::sparsevec AS words
     FROM rarity JOIN shelf USING (shelf) GROUP BY shelf, average_dl
 ),
 -- The filter by category comes here: document frequencies are those of the whole shelf.
@@ -120,9 +119,17 @@ lexical AS (
         FROM lexical_unit GROUP BY memory_id, shelf
     ) AS ranked WHERE rank <= %(depth)s
 ),
+near AS MATERIALIZED (
+    SELECT shelf FROM indexing_vectorindex
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND {believed}
+        AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
+        AND %(category)s::text IS NULL AND %(vector)s::halfvec IS NOT NULL
+),
 vector_unit AS MATERIALIZED (
     SELECT unit.*, shelf.shelf
-    FROM unnest(%(shelves)s::text[]) AS shelf (shelf) CROSS JOIN LATERAL (
+    FROM (
+        SELECT unnest(%(shelves)s::text[]) AS shelf EXCEPT SELECT shelf FROM near
+    ) AS shelf CROSS JOIN LATERAL (
         SELECT unit_id, memory_id, embedding <#> %(vector)s::halfvec AS distance
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
@@ -132,6 +139,8 @@ vector_unit AS MATERIALIZED (
         ORDER BY (embedding <#> %(vector)s::halfvec) + 0 LIMIT %(pool)s
     ) AS unit
     WHERE %(vector)s::halfvec IS NOT NULL
+    UNION ALL ({near_facts})
+    UNION ALL ({near_episodes})
 ),
 vector AS (
     SELECT * FROM (

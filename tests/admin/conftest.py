@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Review
+from indexing.models import VectorIndex
 from jobs.models import Job, Kind, LLMCall
 from retrieval.models import Retrieval
 from semantic.models import Changeset
@@ -60,6 +61,9 @@ def leave_rows_everywhere(ana: Agent) -> None:
         model="a-model",
         ok=True,
         response={"title": SCRIPT},
+    )
+    VectorIndex.objects.create(
+        tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0
     )
 
 

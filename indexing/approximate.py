@@ -1,0 +1,185 @@
+"""Approximate vector indexes: one over the vectors of one scope and shelf, where it is large.
+
+An index over all rows would answer a filtered search with the few of its nearest that
+pass the filter. These are partial instead, so that every row in one passes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db import connections
+from psycopg import sql
+
+from indexing.models import MemoryKind, VectorIndex
+from memoryproject.tenancy.models import Tenant
+
+NEIGHBOURS = 100
+QUESTIONS = 50
+POLL_S = 0.5
+BUILD_MEMORY = "1GB"
+
+Report = Callable[[int, int], None]
+"""Takes what is done and what there is to do, in blocks and then in rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose vectors an index holds. `conversation_id` is the server's; None: the tenant's all."""
+
+    tenant: Tenant
+    conversation_id: uuid.UUID | None
+    shelf: MemoryKind
+    model: str
+    dim: int
+
+    @property
+    def name(self) -> str:
+        """Return the index's name, always the same for the same scope."""
+        parts = [self.tenant.id, self.conversation_id, self.shelf, self.model, self.dim]
+        digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
+        return f"indexing_near_{digest[:24]}"
+
+    @property
+    def condition(self) -> sql.Composed:
+        """Return what a row must fulfil, in constants: the planner compares them."""
+        parts = [
+            sql.SQL("tenant_id = {}").format(sql.Literal(self.tenant.id)),
+            sql.SQL("shelf = {}").format(sql.Literal(self.shelf.value)),
+            sql.SQL("model = {}").format(sql.Literal(self.model)),
+            sql.SQL("dim = {}").format(sql.Literal(self.dim)),
+            sql.SQL("invalid_at IS NULL"),
+        ]
+        if self.conversation_id is not None:
+            whose = sql.SQL("conversation_id = {}").format(sql.Literal(self.conversation_id))
+            parts.insert(1, whose)
+        return sql.SQL(" AND ").join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How an index answers: `recall` of the nearest 100, median milliseconds of a search."""
+
+    recall: float
+    approximate_ms: float
+    exact_ms: float
+
+
+def count_vectors(scope: Scope) -> int:
+    """Return how many rows the index would hold."""
+    statement = sql.SQL("SELECT count(*) FROM indexing_searchvector WHERE {}")
+    with connections["default"].cursor() as cursor:
+        cursor.execute(statement.format(scope.condition))
+        return int(cursor.fetchone()[0])
+
+
+def build(scope: Scope, *, report: Report) -> None:
+    """Build the index beside running reads and writes; what stood under its name goes.
+
+    An interrupted build leaves a dead index behind, which the next one removes.
+    """
+    name = sql.Identifier(scope.name)
+    VectorIndex.objects.of(scope.tenant).filter(name=scope.name).delete()
+    done = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(done, report))
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
+        cursor.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+        watcher.start()
+        try:
+            cursor.execute(
+                sql.SQL(
+                    "CREATE INDEX CONCURRENTLY {} ON indexing_searchvector USING hnsw "
+                    "((embedding::halfvec({})) halfvec_ip_ops) WHERE {}"
+                ).format(name, sql.Literal(scope.dim), scope.condition)
+            )
+        finally:
+            done.set()
+            watcher.join()
+
+
+def _watch(done: threading.Event, report: Report) -> None:
+    """Report how far the build is until it is done, on a connection of this thread."""
+    try:
+        with connections["owner"].cursor() as cursor:
+            while not done.wait(POLL_S):
+                cursor.execute(
+                    "SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index "
+                    "WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0"
+                )
+                for row in cursor.fetchall():
+                    report(*row)
+    finally:
+        connections["owner"].close()
+
+
+def remember(scope: Scope, *, recall: float) -> VectorIndex:
+    """Let searches use the index from now on."""
+    return VectorIndex.objects.create(
+        tenant=scope.tenant,
+        conversation_id=scope.conversation_id,
+        shelf=scope.shelf,
+        model=scope.model,
+        dim=scope.dim,
+        name=scope.name,
+        recall=recall,
+    )
+
+
+def drop(scope: Scope) -> None:
+    """Remove the index; searches scan exactly again."""
+    VectorIndex.objects.of(scope.tenant).filter(name=scope.name).delete()
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(scope.name))
+        )
+
+
+def try_out(scope: Scope) -> Trial:
+    """Compare the index with an exact scan, asking it for the neighbours of stored vectors."""
+    found, exact_ms, near_ms = [], [], []
+    for question in _draw_questions(scope):
+        exact, took = _nearest(scope, question, exactly=True)
+        exact_ms.append(took)
+        near, took = _nearest(scope, question, exactly=False)
+        near_ms.append(took)
+        found.append(len(exact & near) / len(exact))
+    return Trial(
+        recall=sum(found) / len(found),
+        approximate_ms=_median(near_ms),
+        exact_ms=_median(exact_ms),
+    )
+
+
+def _draw_questions(scope: Scope) -> list[str]:
+    """Return some of the stored vectors, the same ones each time."""
+    statement = sql.SQL(
+        "SELECT embedding::text FROM indexing_searchvector WHERE {} "
+        "ORDER BY hashtext(id::text), id LIMIT {}"
+    )
+    with connections["default"].cursor() as cursor:
+        cursor.execute(statement.format(scope.condition, sql.Literal(QUESTIONS)))
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _nearest(scope: Scope, question: str, *, exactly: bool) -> tuple[set[uuid.UUID], float]:
+    """Return the nearest rows and the milliseconds that the search took."""
+    # Adding nothing keeps the planner off the approximate index.
+    order = sql.SQL("(embedding::halfvec({0}) <#> {1}::halfvec) {2}").format(
+        sql.Literal(scope.dim), sql.Literal(question), sql.SQL("+ 0" if exactly else "")
+    )
+    statement = sql.SQL("SELECT id FROM indexing_searchvector WHERE {} ORDER BY {} LIMIT {}")
+    with connections["default"].cursor() as cursor:
+        started = time.perf_counter()
+        cursor.execute(statement.format(scope.condition, order, sql.Literal(NEIGHBOURS)))
+        rows = cursor.fetchall()
+    return {row[0] for row in rows}, (time.perf_counter() - started) * 1000
+
+
+def _median(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]

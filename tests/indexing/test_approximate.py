@@ -1,0 +1,141 @@
+"""An approximate index answers nearly as an exact scan, and only where it was asked for."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, connections
+
+from episodic.models import Conversation
+from indexing import approximate
+from indexing.approximate import Scope
+from indexing.models import MemoryKind, VectorIndex
+from retrieval.search import Found, Question, search, state
+from tests.conftest import Agent
+from tests.indexing.makers import DIM, NOW, fill, make_conversation
+
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+
+ROWS = 1500
+
+
+def ask(conversation: Conversation, **changes: object) -> Question:
+    vector = np.random.default_rng(7).standard_normal(DIM).astype(np.float32)
+    fields = {
+        "words": "nothing",
+        "vector": vector / np.linalg.norm(vector),
+        "model": "test",
+        "shelves": (MemoryKind.FACT, MemoryKind.EPISODE),
+        "fact_limit": 200,
+        "episode_limit": 5,
+        "category": None,
+        "now": NOW,
+    }
+    return Question(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def ids(found: list[Found]) -> list[uuid.UUID]:
+    return [hit.memory_id for hit in found]
+
+
+def plan_of(conversation: Conversation, question: Question) -> str:
+    statement, parameters = state(conversation, question)
+    with connection.cursor() as cursor:
+        # So few rows are sorted as fast as an index gives them: it must be able to at all.
+        cursor.execute("SET enable_sort = off")
+        cursor.execute("EXPLAIN (ANALYZE, COSTS OFF) " + statement, parameters)
+        lines = [row[0] for row in cursor.fetchall()]
+        cursor.execute("RESET enable_sort")
+    return "\n".join(line for line in lines if "never executed" not in line)
+
+
+@pytest.fixture
+def large(ana: Agent) -> Conversation:
+    conversation = make_conversation(ana.tenant)
+    conversation.tenant = ana.tenant
+    fill(conversation, [f"fact{number}" for number in range(ROWS)])
+    other = make_conversation(ana.tenant)
+    fill(other, [f"other{number}" for number in range(ROWS)], seed=2)
+    return conversation
+
+
+@pytest.fixture
+def scope(large: Conversation) -> Scope:
+    return Scope(
+        tenant=large.tenant,
+        conversation_id=large.id,
+        shelf=MemoryKind.FACT,
+        model="test",
+        dim=DIM,
+    )
+
+
+@pytest.fixture
+def global_index(large: Conversation) -> Iterator[None]:
+    """An index that somebody made over all rows, as tutorials tell."""
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            f"CREATE INDEX everybodys ON indexing_searchvector "
+            f"USING hnsw ((embedding::halfvec({DIM})) halfvec_ip_ops)"
+        )
+        cursor.execute("ANALYZE indexing_searchvector")
+    yield
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("DROP INDEX everybodys")
+
+
+def test_an_index_over_everything_takes_nothing_away(
+    large: Conversation, global_index: None
+) -> None:
+    found = search(large, ask(large))
+    assert len(found) == 100
+    assert found[0].vector_found == 100
+    assert "everybodys" not in plan_of(large, ask(large))
+
+
+def test_the_index_of_a_scope_is_used_and_finds_nearly_the_same(
+    large: Conversation, scope: Scope
+) -> None:
+    exact = ids(search(large, ask(large)))
+    steps: list[tuple[int, int]] = []
+    approximate.build(scope, report=lambda done, total: steps.append((done, total)))
+    trial = approximate.try_out(scope)
+    approximate.remember(scope, recall=trial.recall)
+    assert trial.recall > 0.9
+    assert scope.name in plan_of(large, ask(large))
+    assert len(set(ids(search(large, ask(large)))) & set(exact)) >= 95
+    for changes in ({"as_of": NOW}, {"category": "skill"}, {"model": "another"}, {"vector": None}):
+        assert scope.name not in plan_of(large, ask(large, **changes))
+    approximate.drop(scope)
+    assert ids(search(large, ask(large))) == exact
+
+
+def test_building_again_replaces_what_stood_there(scope: Scope) -> None:
+    for _ in range(2):
+        approximate.build(scope, report=lambda done, total: None)
+        approximate.remember(scope, recall=1.0)
+    assert VectorIndex.objects.of(scope.tenant).count() == 1
+    approximate.drop(scope)
+
+
+def test_a_whole_tenant_may_have_one(scope: Scope) -> None:
+    whole = Scope(
+        tenant=scope.tenant, conversation_id=None, shelf=scope.shelf, model="test", dim=DIM
+    )
+    assert approximate.count_vectors(whole) == 2 * ROWS
+    approximate.build(whole, report=lambda done, total: None)
+    assert approximate.try_out(whole).recall > 0.9
+    approximate.drop(whole)
+
+
+def test_the_command_refuses_what_it_cannot_build(ana: Agent, large: Conversation) -> None:
+    with pytest.raises(CommandError, match="No tenant"):
+        call_command("build_vector_index", "nobody")
+    with pytest.raises(CommandError, match="no vectors"):
+        call_command("build_vector_index", ana.tenant.name, conversation=uuid.uuid4())
+    with pytest.raises(CommandError, match="too few"):
+        call_command("build_vector_index", ana.tenant.name, conversation=large.external_id)

@@ -1,0 +1,56 @@
+"""What the database keeps of a text's words, and of how much a shelf holds."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from indexing import services as index
+from indexing.models import SearchUnit, ShelfSize
+from tests.conftest import Agent
+from tests.indexing.makers import NOW, fill, make_conversation
+
+pytestmark = pytest.mark.django_db
+
+
+def words_of(text: str) -> dict[int, float]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT public.memory_words('simple', %s)::text", [text])
+        pairs = cursor.fetchone()[0].partition("/")[0].strip("{}").split(",")
+    return {int(pair.split(":")[0]): float(pair.split(":")[1]) for pair in pairs if pair}
+
+
+def test_a_word_weighs_one_and_its_repetition_what_saturation_adds() -> None:
+    once, thrice = words_of("tea"), words_of("tea tea tea")
+    (slot,) = once
+    assert once[slot] == thrice[slot] == 1
+    assert thrice[slot + 1] == pytest.approx(3 * 2.2 / (3 + 1.2) - 1, abs=1e-6)
+
+
+def test_no_text_is_too_long_for_the_index() -> None:
+    assert words_of("") == {}
+    assert 290 <= len(words_of(" ".join(f"word{i}" for i in range(5000)))) <= 300
+    assert len(words_of(" ".join(f"word{i} word{i}" for i in range(5000)))) <= 300
+
+
+def sizes(agent: Agent) -> dict[str, tuple[int, int]]:
+    return {size.shelf: (size.units, size.lexemes) for size in ShelfSize.objects.of(agent.tenant)}
+
+
+def test_sizes_follow_what_is_believed(ana: Agent) -> None:
+    conversation = make_conversation(ana.tenant)
+    first, second = fill(conversation, ["tea and milk", "green tea"])
+    assert sizes(ana) == {"fact": (2, 5)}
+    index.close_memory(tenant=ana.tenant, memory_id=first, valid_until=NOW, invalid_at=NOW)
+    assert sizes(ana) == {"fact": (1, 2)}
+    index.close_memory(tenant=ana.tenant, memory_id=first, valid_until=NOW, invalid_at=NOW)
+    assert sizes(ana) == {"fact": (1, 2)}
+    SearchUnit.objects.of(ana.tenant).filter(memory=first).update(invalid_at=None)
+    assert sizes(ana) == {"fact": (2, 5)}
+
+
+def test_each_conversation_has_a_size_of_its_own(ana: Agent, cleo: Agent) -> None:
+    for agent, texts in ((ana, ["a b c", "d"]), (ana, ["e f"]), (cleo, ["g"])):
+        fill(make_conversation(agent.tenant), texts)
+    assert sorted(row.units for row in ShelfSize.objects.of(ana.tenant)) == [1, 2]
+    assert sizes(cleo) == {"fact": (1, 1)}
