@@ -1,0 +1,1 @@
+"""Benchmarks: commands that measure the server; the product imports nothing from here."""

@@ -1,0 +1,118 @@
+"""From an empty folder to a loaded database, or an earlier run's database again."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.retrieval import databases, load
+from bench.retrieval.databases import FULL, SMALL
+from bench.retrieval.options import Options
+from bench.retrieval.plan import Owner, Plan, make_plan
+from bench.retrieval.wording import Wording
+from bench.retrieval.workers import Work, load_all
+from memoryproject import embedded
+from memoryproject.ai import embeddings
+from memoryproject.progress import advance
+from memoryproject.tenancy import services as tenancy
+
+TENANT = "benchmark"
+BYTES_A_ROW = 5_000
+"""Roughly, with its share of everything; to say in time that a disk is too small."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A database that is ready to be measured."""
+
+    plan: Plan
+    wording: Wording
+    owner: Owner
+    key: str
+    load_s: float
+    """How long it took to load, in this run or in the one that did it."""
+
+
+@contextmanager
+def loaded(options: Options) -> Iterator[Loaded]:
+    """Start the server and load it, unless it holds what is wanted; stop it at the end."""
+    mark = databases.read_mark(options.data_dir)
+    wanted = _describe(options)
+    fits = options.keep and mark is not None and mark["wanted"] == wanted
+    if not fits:
+        databases.remove(options.data_dir)
+        databases.write_mark(options.data_dir, None)
+    embedded.ensure_started(options.data_dir)
+    try:
+        plan = make_plan(scale=options.scale, full_sizes=options.full_sizes, seed=options.seed)
+        wording = Wording(seed=options.seed)
+        databases.migrate(FULL)
+        if fits and mark is not None:
+            databases.migrate(SMALL)
+        else:
+            mark = {"wanted": wanted, **_load(options, plan)}
+            databases.write_mark(options.data_dir, mark)
+        owner = _own(uuid.UUID(mark["tenant_id"]), options)
+        yield Loaded(plan, wording, owner, mark["key"], mark["load_s"])
+    finally:
+        if options.keep:
+            embedded.stop(options.data_dir)
+        else:
+            databases.remove(options.data_dir)
+
+
+def _describe(options: Options) -> dict[str, Any]:
+    return {
+        "scale": options.scale,
+        "full_sizes": options.full_sizes,
+        "seed": options.seed,
+        "dim": options.dim,
+        "model": embeddings.get_embedder().name,
+    }
+
+
+def _own(tenant_id: uuid.UUID, options: Options) -> Owner:
+    return Owner(tenant_id=tenant_id, model=embeddings.get_embedder().name, dim=options.dim)
+
+
+def _load(options: Options, plan: Plan) -> dict[str, Any]:
+    _check_room(options, plan)
+    tenant = tenancy.get_or_create_tenant(name=TENANT)
+    made = tenancy.create_api_key(tenant=tenant, name="benchmark")
+    databases.close_connections()
+    databases.make_small()
+    started = time.monotonic()
+    with (
+        databases.superuser(FULL) as full,
+        databases.superuser(SMALL) as small,
+        tqdm(total=plan.rows, unit=" rows", unit_scale=True, desc="loading") as bar,
+    ):
+        for connection in (full, small):
+            load.prepare(connection)
+        work = Work(plan, _own(tenant.id, options))
+        load.load_conversations(full, small, work)
+        load_all(work, report=advance(bar))
+        sys.stderr.write("Vacuuming …\n")
+        for connection in (small, full):
+            load.settle(connection)
+    return {
+        "tenant_id": str(tenant.id),
+        "key": made.secret,
+        "load_s": time.monotonic() - started,
+    }
+
+
+def _check_room(options: Options, plan: Plan) -> None:
+    """Raise OSError before hours of work rather than in the middle."""
+    needed = plan.rows * (BYTES_A_ROW + options.dim * 5)
+    free = shutil.disk_usage(options.data_dir).free
+    if free < needed:
+        raise OSError(f"{needed >> 30} GB are needed for the database, {free >> 30} GB are free.")

@@ -1,0 +1,41 @@
+"""The product's own search statement, to be run over a connection of our own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from episodic.models import Conversation
+from indexing.models import MemoryKind
+from indexing.services import Vectors
+from retrieval import search
+from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.search import Question
+
+Statement = tuple[str, dict[str, Any]]
+
+
+def make_question(
+    words: str,
+    vector: Vectors | None,
+    *,
+    model: str,
+    fact_limit: int = SEMANTIC_LIMIT,
+    episode_limit: int = EPISODIC_LIMIT,
+) -> Question:
+    """Return what `retrieve_memory` asks of the search, by default with its own limits."""
+    return Question(
+        words=words,
+        vector=vector,
+        model=model if vector is not None else "",
+        shelves=(MemoryKind.FACT, MemoryKind.EPISODE),
+        fact_limit=fact_limit,
+        episode_limit=episode_limit,
+        category=None,
+        now=datetime.now(UTC),
+    )
+
+
+def build(conversation: Conversation, question: Question) -> Statement:
+    """Return the statement and the parameters with which the product would search."""
+    return search.state(conversation, question)
