@@ -42,7 +42,8 @@ class SearchUnitAdmin(ReadOnlyAdmin):
 class SearchVectorAdmin(ReadOnlyAdmin):
     hidden = ("embedding",)
     list_display = (
-        "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at", "tenant",
+        "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at",
+        "tenant",
     )  # fmt: skip
     list_filter = ("shelf", "model", "tenant")
     search_help_text = "A whole id, also of unit or memory"

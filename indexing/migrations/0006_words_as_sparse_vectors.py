@@ -2,9 +2,10 @@
 
 import django.db.models.deletion
 import django.db.models.manager
-import memoryproject.tenancy.fields
 import pgvector.django.sparsevec
 from django.db import migrations, models
+
+import memoryproject.tenancy.fields
 
 
 class Migration(migrations.Migration):

@@ -3,8 +3,9 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import django.db.models.manager
-import memoryproject.tenancy.fields
 from django.db import migrations, models
+
+import memoryproject.tenancy.fields
 
 
 class Migration(migrations.Migration):

@@ -39,7 +39,7 @@ def sizes(agent: Agent) -> dict[str, tuple[int, int]]:
 
 def test_sizes_follow_what_is_believed(ana: Agent) -> None:
     conversation = make_conversation(ana.tenant)
-    first, second = fill(conversation, ["tea and milk", "green tea"])
+    first, _ = fill(conversation, ["tea and milk", "green tea"])
     assert sizes(ana) == {"fact": (2, 5)}
     index.close_memory(tenant=ana.tenant, memory_id=first, valid_until=NOW, invalid_at=NOW)
     assert sizes(ana) == {"fact": (1, 2)}

@@ -17,10 +17,10 @@ from memoryproject.tenancy.models import Tenant
 
 class Command(BaseCommand):
     help = (
-        "Build a partial HNSW index over the vectors of one conversation, or of a whole tenant, and "
-        "print its recall against an exact scan. Worth it above some 30,000 vectors: below, the "
-        "exact scan is as fast. Each row written into that scope then costs 2 ms more. Reads and "
-        "writes go on meanwhile."
+        "Build a partial HNSW index over the vectors of one conversation, or of a whole tenant, "
+        "and print its recall against an exact scan. Worth it above some 30,000 vectors: below, "
+        "the exact scan is as fast. Each row written into that scope then costs 2 ms more. Reads "
+        "and writes go on meanwhile."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
