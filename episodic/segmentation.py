@@ -277,22 +277,25 @@ def _entries_of(
         first_seq=lines[0].seq,
         last_seq=lines[-1].seq,
     )
-    around = [
-        "\n".join(line.text for line in lines[max(0, i - NEIGHBOURS) : i + NEIGHBOURS + 1])
-        for i in range(len(lines))
-    ]
     return [headline] + [
         Entry(
             memory=memory,
             kind=UnitKind.MESSAGE,
-            lexical=text,
+            lexical=line.text,
             vector=line_vector,
             valid_at=line.at,
             first_seq=line.seq,
             last_seq=line.seq,
+            neighbours=_texts_around(lines, place),
         )
-        for line, text, line_vector in zip(lines, around, planned.line_vectors, strict=True)
+        for place, (line, line_vector) in enumerate(zip(lines, planned.line_vectors, strict=True))
     ]
+
+
+def _texts_around(lines: Sequence[Line], place: int) -> list[str]:
+    """Return the texts of the neighbours on both sides, the nearest first."""
+    places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
+    return [lines[near].text for near in places if 0 <= near < len(lines)]
 
 
 def _request_consolidation(conversation: Conversation, episodes: Sequence[Episode]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
 
-from indexing import text
+from indexing import pieces, text
 from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import Tenant
@@ -24,7 +24,8 @@ class Entry:
     """One thing to make findable.
 
     `lexical` is searched by words and `vector` (a unit vector, or None where the
-    model was away) by meaning: the two may stand for different text.
+    model was away) by meaning: the two may stand for different text. `neighbours`, the
+    nearest first, are searched by words too, as far as one unit holds them.
     """
 
     memory: Memory
@@ -35,6 +36,7 @@ class Entry:
     category: str = ""
     first_seq: int | None = None
     last_seq: int | None = None
+    neighbours: Sequence[str] = ()
 
 
 def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
@@ -54,7 +56,8 @@ def add_entries(
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
-    `model` names the embedder whose vectors the entries carry.
+    `model` names the embedder whose vectors the entries carry. A text too long for one
+    unit gets several; the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -68,19 +71,25 @@ def add_entries(
             "category": entry.category,
             "valid_at": entry.valid_at,
         }
-        unit = SearchUnit(
-            **scope,
-            first_seq=entry.first_seq,
-            last_seq=entry.last_seq,
-            language=language,
-            lexical_text=text.prepare(entry.lexical),
-        )
-        units.append(unit)
+        parts = [
+            SearchUnit(
+                **scope,
+                first_seq=entry.first_seq,
+                last_seq=entry.last_seq,
+                language=language,
+                lexical_text=piece,
+            )
+            for piece in pieces.cut(
+                text.prepare(entry.lexical),
+                neighbours=[text.prepare(neighbour) for neighbour in entry.neighbours],
+            )
+        ]
+        units += parts
         if entry.vector is not None:
             vectors.append(
                 SearchVector(
                     **scope,
-                    unit=unit,
+                    unit=parts[0],
                     model=model,
                     dim=len(entry.vector),
                     embedding=HalfVector(entry.vector),
