@@ -21,7 +21,7 @@ from jobs.claims import Claim, LeaseLost, SnapshotMoved
 from jobs.enqueue import wake
 from jobs.models import Kind
 from memoryproject.ai.errors import ModelUnavailable
-from retrieval import receipts, reviewing
+from retrieval import receipts, reviewing, serving
 from semantic import consolidation
 from semantic.choice import make_consolidator
 
@@ -102,6 +102,7 @@ def consolidate(claim: Claim) -> None:
     consolidation.consolidate_batch(
         claim=claim,
         consolidator=make_consolidator(make_asker(tenant=claim.tenant, job_id=claim.job_id)),
+        find_answers=serving.find_answers,
         force=bool(claim.input.get("force")),
     )
 
@@ -132,7 +133,11 @@ def flush(claim: Claim) -> None:
             finish=False,
         )
         if not outcome.left and not consolidation.consolidate_batch(
-            claim=claim, consolidator=consolidator, force=True, finish=False
+            claim=claim,
+            consolidator=consolidator,
+            find_answers=serving.find_answers,
+            force=True,
+            finish=False,
         ):
             with claims.commit(claim):
                 return

@@ -54,6 +54,7 @@ class Retrieval(TenantModel):
                 name="retrieval_pending_review",
             ),
             models.Index(fields=["tenant", "created_at"], name="retrieval_by_time"),
+            models.Index(fields=["conversation", "through_seq"], name="retrieval_by_conversation"),
         ]
 
     def __str__(self) -> str:

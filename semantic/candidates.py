@@ -13,6 +13,7 @@ from semantic import chinese, informative
 from semantic.categories import classify_fact
 from semantic.claims import Slot
 from semantic.corrections import Correction, find_correction
+from semantic.echoes import Echoes
 from semantic.engines import Category
 from semantic.guidelines import find_chinese_guideline, find_guideline
 from semantic.keywords import pick_keywords
@@ -44,12 +45,16 @@ ASSISTANT_DEED = re.compile(
     re.IGNORECASE,
 )
 STATEMENT = re.compile(r"^(?:I|I'm|I've|my|we|we're|we've|our)\b", re.IGNORECASE)
+OWN_WORD = re.compile(r"[我咱私僕俺]")
 STATED_SLOTS = LASTING | {Slot.EVENT, Slot.ENDING}
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One fact that a message may support, with what is needed to place it."""
+    """One fact that a message may support, with what is needed to place it.
+
+    An `echo` only says what an answer had told the agent: it is no news and no evidence.
+    """
 
     fact: str
     category: Category
@@ -59,10 +64,11 @@ class Candidate:
     line: Line
     episode: int
     correction: Correction | None = None
+    echo: bool = False
 
 
 def find_candidates(
-    lines: Sequence[Line], *, names: frozenset[str], episode: int
+    lines: Sequence[Line], *, names: frozenset[str], episode: int, echoes: Echoes
 ) -> list[Candidate]:
     """Return the candidates of one episode in the order they were said.
 
@@ -72,7 +78,9 @@ def find_candidates(
     return [
         candidate
         for line in lines
-        for candidate in islice(_from_line(line, names=names, episode=episode), MOST_OF_ONE)
+        for candidate in islice(
+            _from_line(line, names=names, episode=episode, echoes=echoes), MOST_OF_ONE
+        )
     ]
 
 
@@ -93,8 +101,13 @@ def make_candidate(
     )
 
 
-def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[Candidate]:
-    """Yield guidelines, plain statements of a slot, then the message's own gist."""
+def _from_line(
+    line: Line, *, names: frozenset[str], episode: int, echoes: Echoes
+) -> Iterator[Candidate]:
+    """Yield guidelines, plain statements of a slot, then the message's own gist.
+
+    A sentence that is an echo stands alone, so that the gist holds only what is new.
+    """
     if line.role not in {"user", "assistant"}:
         return
     text, _ = split_captions(line.content[:CHARACTERS_AT_MOST])
@@ -106,7 +119,7 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     for sentence in sentences:
         made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
         if made is not None:
-            yield made
+            yield replace(made, echo=echoes.find_origin(made.fact, line=line) is not None)
             continue
         value, fact = _judge_sentence(
             sentence,
@@ -122,7 +135,11 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
             anchor_times(fact, at=line.at), speaker=speaker.name, line=line, episode=episode
         )
         correction = find_correction(sentence) if speaker.is_person else None
-        if correction is not None or {c.slot for c in stated.reading.claims} & STATED_SLOTS:
+        echo = _find_echo(stated.fact, sentence, line=line, echoes=echoes)
+        if echo:
+            made = make_candidate(echo, speaker=speaker.name, line=line, episode=episode)
+            yield replace(made, echo=True)
+        elif correction is not None or {c.slot for c in stated.reading.claims} & STATED_SLOTS:
             yield replace(stated, correction=correction)
         else:
             gist.append((value, stated.fact))
@@ -130,6 +147,17 @@ def _from_line(line: Line, *, names: frozenset[str], episode: int) -> Iterator[C
     if joined:
         fact = _name_speaker(joined, speaker=speaker.name)
         yield make_candidate(fact, speaker=speaker.name, line=line, episode=episode)
+
+
+def _find_echo(fact: str, sentence: str, *, line: Line, echoes: Echoes) -> str:
+    """Return the fact, or the sentence behind it, that only repeats an answer; "" if neither.
+
+    Said of somebody else, a sentence stands for itself: to put the speaker into it may
+    have made it another.
+    """
+    is_own = informative.FIRST_PERSON.search(sentence) or OWN_WORD.search(sentence)
+    told = (fact,) if is_own else (fact, sentence)
+    return next((text for text in told if echoes.find_origin(text, line=line)), "")
 
 
 def _plain_candidate(

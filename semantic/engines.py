@@ -34,12 +34,28 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """What an answer told the agent, and the seqs of the messages that may repeat it.
+
+    `speaker` said `text` of themselves; it is empty where `text` is in the third person.
+    """
+
+    text: str
+    speaker: str
+    seqs: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeText:
-    """An episode to learn from: its words and its lines, oldest first."""
+    """An episode to learn from: its words and its lines, oldest first.
+
+    What answers have `served` shortly before a line is no news where an agent repeats it.
+    """
 
     title: str
     summary: str
     lines: tuple[Line, ...]
+    served: tuple[Served, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

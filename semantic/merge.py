@@ -154,9 +154,9 @@ def details_agree(first: str, second: str) -> bool:
         read_numbers(a) == read_numbers(b)
         and read_dates(a) == read_dates(b)
         and read_names(a) == read_names(b)
-        and _count_negations(a) == _count_negations(b)
+        and count_negations(a) == count_negations(b)
         and not _are_opposed(a, b)
-        and _roles(a) == _roles(b)
+        and read_roles(a) == read_roles(b)
         and _share_words(a, b)
     )
 
@@ -170,17 +170,17 @@ def says_no_more(new: str, held: str) -> bool:
     a, b = _normalise(new), _normalise(held)
     if HAN.search(a):
         return details_agree(new, held)
-    words = [word for word in _weighty_stems(a) if word not in stems(" ".join(_roles(a)))]
+    words = [word for word in _weighty_stems(a) if word not in stems(" ".join(read_roles(a)))]
     return (
         len(words) >= min(LEAST_REPEATED, len(_weighty_stems(b)) / 2)
         and set(_weighty_stems(a)) <= set(_weighty_stems(b))
         and read_numbers(a) <= read_numbers(b)
         and read_dates(a) <= read_dates(b)
         and read_names(a) <= read_names(b)
-        and _roles(a)[:1] == _roles(b)[:1]
-        and _count_negations(a) == _count_negations(b)
+        and read_roles(a)[:1] == read_roles(b)[:1]
+        and count_negations(a) == count_negations(b)
         and not _are_opposed(a, b)
-        and _directions(a) <= _directions(b)
+        and read_directions(a) <= read_directions(b)
         and not ORDERED.search(a)
     )
 
@@ -208,7 +208,8 @@ def read_names(text: str) -> frozenset[str]:
     return frozenset(name for name in names if _is_name(name))
 
 
-def _count_negations(text: str) -> int:
+def count_negations(text: str) -> int:
+    """Return how many words of `text` deny something."""
     return len(NEGATION.findall(text))
 
 
@@ -230,7 +231,7 @@ def _normalise(text: str) -> str:
     )
 
 
-def _roles(text: str) -> tuple[str, ...]:
+def read_roles(text: str) -> tuple[str, ...]:
     """Return the names in order, so that "Ana lent Bo" differs from "Bo lent Ana"."""
     first = FIRST_WORD.match(text)
     names = [first[0].lower()] if first else []
@@ -253,7 +254,7 @@ def _share_words(a: str, b: str) -> bool:
             return False
     common = set(one) & set(two)
     in_order = [w for w in one if w in common] == [w for w in two if w in common]
-    return _directions(a) == _directions(b) and (in_order or not ORDERED.search(a))
+    return read_directions(a) == read_directions(b) and (in_order or not ORDERED.search(a))
 
 
 def _weighty_stems(text: str) -> list[str]:
@@ -265,7 +266,8 @@ def _weighty_stems(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _directions(text: str) -> frozenset[str]:
+def read_directions(text: str) -> frozenset[str]:
+    """Return the small words in `text` that turn its meaning round: "for", "without"."""
     return frozenset(w for w in text.lower().split() if w in DIRECTIONS)
 
 

@@ -11,6 +11,7 @@ from episodic.engines import Vectors
 from semantic.candidates import Candidate, find_candidates, make_candidate
 from semantic.claims import Slot
 from semantic.corrections import mend_fact
+from semantic.echoes import Echoes
 from semantic.engines import (
     Action,
     Category,
@@ -92,7 +93,9 @@ class OfflineConsolidator:
         candidates = [
             candidate
             for index, episode in enumerate(episodes)
-            for candidate in find_candidates(episode.lines, names=names, episode=index)
+            for candidate in find_candidates(
+                episode.lines, names=names, episode=index, echoes=Echoes(episode.served)
+            )
         ]
         if not candidates:
             return Consolidation(proposals=(), engine=ENGINE)
@@ -103,7 +106,16 @@ class OfflineConsolidator:
         return Consolidation(proposals=tuple(run.proposals), engine=ENGINE)
 
     def _settle(self, run: Run, candidate: Candidate, vector: Vectors) -> None:
-        """Decide what one candidate does to what is held, and propose it."""
+        """Decide what one candidate does to what is held, and propose it.
+
+        An echo is proposed like anything else, so that the record shows that it was left
+        undone, but neither closes a fact nor is one for the sentences that follow.
+        """
+        if candidate.echo:
+            known = _find_repeated(run.held, candidate, vector)
+            action = Action.REINFORCE if known else Action.NEW
+            run.propose(action, candidate, alias=known.alias if known else None)
+            return
         if candidate.correction is not None and self._mend(run, candidate):
             return
         if _only_corrects(candidate):

@@ -43,7 +43,8 @@ def identify_speaker(line: Line, *, names: frozenset[str], script: Script) -> Sp
     named = bool(line.name) and line.name.lower() not in ASSISTANT_NAMES
     if named or line.role == "user":
         others = names - {line.name}
-        listener = next(iter(others)) if len(others) == 1 else "" if others else assistant
+        nobody = assistant if line.role == "user" else user
+        listener = next(iter(others)) if len(others) == 1 else "" if others else nobody
         return Speaker(line.name if named else user, listener, True)
     listener = next(iter(names)) if len(names) == 1 else "" if names else user
     return Speaker(assistant, listener, False)

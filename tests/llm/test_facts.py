@@ -10,8 +10,8 @@ import pytest
 
 from episodic.models import Episode
 from memoryproject.ai import embeddings
-from semantic.consolidation import cap_closings
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.writing import cap_closings
 from tests.conftest import Agent
 from tests.llm.answers import change, changes, segment, segments, shown_facts
 from tests.llm.conftest import post

@@ -71,7 +71,7 @@ def second_changes(asked: Asked) -> Reply:
             change("reinforce", RUNS, alias[RUNS], messages=[17, 19]),
             change("update", HARBOUR, alias[BAKERY], category="identity", messages=[17]),
             change("invalidate", GHENT, alias[GHENT], messages=[21]),
-            change("reinforce", RUNS, "F77", messages=[18]),
+            change("reinforce", RUNS, "F77", messages=[19]),
         ),
         usage=USAGE,
     )

@@ -1,0 +1,232 @@
+"""Recognises what only repeats an answer: words that come back to us are no evidence.
+
+An agent that was served "Ana lives in Porto" says "As you live in Porto, …". To learn
+from that would be to believe ourselves, more firmly each time. Two kinds of echo:
+what an answer printed, quoted by anybody, is cut out before a message is read; what an
+assistant or a tool says in words of their own is compared word by word.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from episodic.engines import Line
+from indexing.text import UNSPACED, prepare
+from semantic import chinese
+from semantic.claims import CHANGE_WORDS, STEMMER
+from semantic.engines import Served
+from semantic.informative import STOP_WORDS, is_question
+from semantic.merge import (
+    DATE_WORDS,
+    NUMBER_WORDS,
+    ORDERED,
+    SOFT_CHARACTERS,
+    SOFT_WORDS,
+    count_negations,
+    read_dates,
+    read_directions,
+    read_names,
+    read_numbers,
+    read_roles,
+)
+from semantic.relations import ANCHOR
+from semantic.sentences import Script, detect_script, split_sentences
+from semantic.third_person import add_subject, to_third_person
+
+ECHOING_ROLES = frozenset({"assistant", "tool"})
+"""They speak after the answer was read; what a user repeats is confirmed."""
+LEAST_WORDS = 2
+"""Content words a sentence needs to be recognised; "Yes, Porto" may mean anything."""
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
+# Whoever is addressed may have no name yet in one text and have it in the other.
+ANYBODY = re.compile(r"\b(?:[Tt]he )?[Uu]ser(?:['’]s)?\b|用户")
+SILENT = dict.fromkeys(map(ord, SOFT_CHARACTERS))
+NOT_COMPARED = STOP_WORDS | CHANGE_WORDS | DATE_WORDS | frozenset(NUMBER_WORDS) | {"may"}
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """How an answer printed a memory: the pattern `form` matches all of it.
+
+    `needle` is inside, to the letter, once every run of spaces is one.
+    """
+
+    memory_id: uuid.UUID
+    needle: str
+    form: str
+    seqs: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was served lately, with the memory that says it, and how it was printed."""
+
+    served: Mapping[Served, uuid.UUID]
+    printed: Sequence[Printed]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence as it is compared; `words` are stems or pairs of characters, in order."""
+
+    text: str
+    words: tuple[str, ...]
+    details: frozenset[str]
+    """Numbers and dates, those of time anchors left out."""
+    all_details: frozenset[str]
+    roles: tuple[str, ...]
+
+
+class Echoes:
+    """Judges sentences by what had been served when their message was posted."""
+
+    def __init__(self, served: Iterable[Served]) -> None:
+        self._served = tuple(dict.fromkeys(served))
+        self._statements: dict[Served, list[Statement]] = {}
+
+    def find_origin(self, sentence: str, *, line: Line) -> Served | None:
+        """Return what had told the agent all that `sentence`, drawn from `line`, says."""
+        if line.role not in ECHOING_ROLES:
+            return None
+        in_reach = [one for one in self._served if line.seq in one.seqs]
+        return self._find_told(sentence, in_reach, said=line.content) if in_reach else None
+
+    def find_known(self, sentence: str) -> Served | None:
+        """Return what told `sentence` in any answer, whoever said it after that."""
+        return self._find_told(sentence, self._served, said="")
+
+    def find_origin_of_all(self, line: Line) -> Served | None:
+        """Return what had told the agent the first thing that `line` states, if all is told."""
+        stated = [
+            sentence
+            for sentence in split_sentences(line.content)
+            if not is_question(sentence) and content_words(sentence)
+        ]
+        origins = [self.find_origin(sentence, line=line) for sentence in stated]
+        return first_of_all(origins)
+
+    def _find_told(self, sentence: str, served: Sequence[Served], *, said: str) -> Served | None:
+        """Return what tells the first part of `sentence`, if each part is told somewhere.
+
+        One served sentence must tell a whole part: the words of several may be put
+        together to say anything.
+        """
+        parts = [read_statement(ANYBODY.sub("", part)) for part in split_sentences(sentence)]
+        source = read_statement(_pick_source(sentence, said))
+        origins = [self._find_teller(part, served, source) for part in parts if part.words]
+        return first_of_all(origins)
+
+    def _find_teller(
+        self, part: Statement, served: Sequence[Served], source: Statement
+    ) -> Served | None:
+        return next(
+            (
+                one
+                for one in served
+                if any(says_again(part, old, source=source) for old in self._read(one))
+            ),
+            None,
+        )
+
+    def _read(self, served: Served) -> list[Statement]:
+        if served not in self._statements:
+            told = [_tell(part, served.speaker) for part in split_sentences(served.text)]
+            self._statements[served] = [read_statement(sentence) for sentence in told]
+        return self._statements[served]
+
+
+def first_of_all(origins: Sequence[Served | None]) -> Served | None:
+    """Return the first of `origins` if there is one and none is missing."""
+    return origins[0] if origins and all(origins) else None
+
+
+def cut_printed(line: Line, printed: Iterable[Printed]) -> tuple[str, list[uuid.UUID]]:
+    """Return what `line` says beside the printed memories it quotes, and their ids."""
+    rest = line.content
+    flat = " ".join(rest.split())
+    inside = [one for one in printed if line.seq in one.seqs and one.needle in flat]
+    quoted: list[uuid.UUID] = []
+    # The longest first: a message that quotes an earlier answer was served as well.
+    for one in sorted(inside, key=lambda one: -len(one.needle)):
+        rest, count = re.subn(one.form, "\n", rest, flags=re.MULTILINE)
+        if count:
+            quoted.append(one.memory_id)
+    return (rest.strip() if quoted else rest), list(dict.fromkeys(quoted))
+
+
+def says_again(new: Statement, old: Statement, *, source: Statement) -> bool:
+    """Whether `old` tells all that `new` tells, in the same sense.
+
+    A date of `new` that `source`, the words it was drawn from, does not give was worked
+    out from the day of the message: "last week" said again is no other week.
+    """
+    if len(new.words) < LEAST_WORDS or not set(new.words) <= set(old.words):
+        return False
+    lacking = new.details - old.all_details
+    if lacking & source.details or (lacking and source.details - old.all_details):
+        return False
+    common = [name for name in new.roles if name in old.roles]
+    in_order = common == [name for name in old.roles if name in common]
+    if ORDERED.search(new.text):
+        in_order = list(new.words) == [word for word in old.words if word in new.words]
+    return (
+        in_order
+        and count_negations(new.text) == count_negations(old.text)
+        and read_directions(new.text) <= read_directions(old.text)
+    )
+
+
+def read_statement(sentence: str) -> Statement:
+    """Return one sentence in the form in which it is compared."""
+    text = ANCHOR.sub("", sentence)
+    return Statement(
+        text=text,
+        words=content_words(text),
+        details=read_numbers(text) | read_dates(text),
+        all_details=read_numbers(sentence) | read_dates(sentence),
+        roles=read_roles(text),
+    )
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the stems that carry meaning, in order, of unspaced scripts pairs of characters.
+
+    Numbers and dates are left out: they are compared by themselves.
+    """
+    found: list[str] = []
+    telling = ANCHOR.sub("", text).translate(SILENT).replace("’", "'")
+    for word in WORD.findall(prepare(telling)):
+        bare = CONTRACTION.sub("", word)
+        if UNSPACED.fullmatch(bare):
+            if len(bare) == 2:
+                found.append(bare)
+        elif not {word, bare, bare.removesuffix("s")} & NOT_COMPARED and not bare.isdecimal():
+            stem = STEMMER.stemWord(bare)
+            if stem not in SOFT_WORDS:
+                found.append(stem)
+    return tuple(dict.fromkeys(found))
+
+
+def _tell(sentence: str, speaker: str) -> str:
+    """Return a sentence as it is told about its speaker, who is named in it."""
+    if not speaker:
+        return sentence
+    script = detect_script(sentence)
+    if script is Script.CHINESE:
+        told = chinese.to_third_person(sentence, speaker=speaker, listener="")
+    elif script is Script.ENGLISH:
+        told = to_third_person(add_subject(sentence, speaker=speaker), speaker=speaker)
+    else:
+        told = sentence
+    return told if speaker in told else f"{speaker}: {told}"
+
+
+def _pick_source(sentence: str, said: str) -> str:
+    """Return the sentences of a message that `sentence` may be drawn from: all if unclear."""
+    words = set(content_words(sentence)) - read_names(sentence)
+    parts = [part for part in split_sentences(said) if words & set(content_words(part))]
+    return " ".join(parts) or said

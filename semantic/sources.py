@@ -1,0 +1,69 @@
+"""The messages behind a proposal: who says it, and who only repeats what we served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from episodic.engines import Line
+from semantic.echoes import Echoes, content_words, first_of_all
+from semantic.engines import Action, EpisodeText, Proposal, Served
+from semantic.merge import read_roles
+
+
+class Sources:
+    """Looks up the lines of one run; `quotes` says that some quoted an answer and were cut."""
+
+    def __init__(self, texts: Sequence[EpisodeText], *, quotes: bool) -> None:
+        self._texts = texts
+        self._quotes = quotes
+        self._echoes = Echoes(one for text in texts for one in text.served)
+
+    def is_said_by(self, proposal: Proposal, *, role: str) -> bool:
+        """Return whether somebody of that role said one of the messages that are named."""
+        return any(line.role == role for line in self._named(proposal))
+
+    def find_echo(self, proposal: Proposal, *, held: str = "") -> Served | None:
+        """Return what was served, if nobody but an echo of it says what `proposal` says.
+
+        `held` is the sentence of the fact that would gain evidence: what repeats it does
+        not confirm it, however the engine words that.
+        """
+        named = self._named(proposal)
+        if proposal.action is Action.INVALIDATE:
+            # Its sentence may be that of the fact to end; what counts is what is said.
+            return first_of_all([self._echoes.find_origin_of_all(line) for line in named])
+        sentences = [sentence for sentence in (proposal.fact, held) if sentence]
+        lines = named or self._speaking(proposal, sentences)
+        if lines or not self._quotes:
+            return first_of_all([self._find_origin(sentences, line) for line in lines])
+        return next(filter(None, map(self._echoes.find_known, sentences)), None)
+
+    def own_seqs(self, proposal: Proposal, *, held: str = "") -> tuple[int, ...]:
+        """Return the messages named that are evidence: those that are no echoes."""
+        sentences = [sentence for sentence in (proposal.fact, held) if sentence]
+        echoed = {line.seq for line in self._named(proposal) if self._find_origin(sentences, line)}
+        return tuple(seq for seq in proposal.seqs if seq not in echoed)
+
+    def _named(self, proposal: Proposal) -> list[Line]:
+        if proposal.episode is None or not 0 <= proposal.episode < len(self._texts):
+            return []
+        lines = self._texts[proposal.episode].lines
+        return [line for line in lines if line.seq in proposal.seqs]
+
+    def _speaking(self, proposal: Proposal, sentences: Sequence[str]) -> list[Line]:
+        """Return the lines that share a word with `sentences`, for who names no message."""
+        asked = self._texts
+        if proposal.episode is not None:
+            asked = self._texts[proposal.episode : proposal.episode + 1]
+        words = {word for each in sentences for word in content_words(each)}
+        words -= {name for each in sentences for name in read_roles(each)[:1]}
+        return [
+            line
+            for text in asked
+            for line in text.lines
+            if words.intersection(content_words(line.content))
+        ]
+
+    def _find_origin(self, sentences: Sequence[str], line: Line) -> Served | None:
+        found = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)
+        return next(filter(None, found), None)

@@ -1,0 +1,228 @@
+"""Applies what an engine proposed, step by step, inside the transaction of its run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from episodic.models import Role
+from semantic import queries
+from semantic.engines import Action, Category, Proposal
+from semantic.merge import MERGE_COSINE, is_same_fact
+from semantic.models import Change, Fact
+from semantic.services import (
+    Ledger,
+    NewFact,
+    Support,
+    Vectors,
+    invalidate_fact,
+    open_fact,
+    reinforce_fact,
+)
+from semantic.snapshots import Snapshot, facts_near
+from semantic.sources import Sources
+
+DUPLICATE_CANDIDATE_LIMIT = 5
+FACT_CHARACTERS_AT_MOST = 1_000
+"""A fact is one sentence; what is longer is no fact, and would crowd answers out."""
+ECHO = "echo"
+"""Note of what was left undone because it only repeats what an answer served."""
+
+
+def cap_closings(shown: int) -> int:
+    """Return how many held facts one run may close: no answer of a model empties a memory."""
+    return max(3, shown // 5)
+
+
+def own_index(alias: str | None) -> int | None:
+    """Return i of an alias "P<i>": an earlier proposal of the same answer."""
+    is_own = alias is not None and alias.startswith("P") and alias[1:].isdecimal()
+    return int(alias[1:]) if is_own and alias is not None else None
+
+
+class Writer:
+    """Applies the proposals of one run, in order, inside its transaction."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        proposals: Sequence[Proposal],
+        vectors: Vectors,
+        ledger: Ledger,
+    ) -> None:
+        self._snapshot = snapshot
+        self._proposals = proposals
+        self._vectors = vectors
+        self._ledger = ledger
+        self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
+        self._result: dict[int, Fact] = {}
+        self._closed: set[uuid.UUID] = set()
+        self._closings_left = cap_closings(len(snapshot.facts_by_alias))
+
+    def apply_all(self) -> None:
+        """Write every proposal; nothing is left out without a trace in the changeset."""
+        for memory_id in self._snapshot.quoted:
+            self._ledger.note(Change.Action.SKIP, memory_id=memory_id, note=ECHO)
+        for position, proposal in enumerate(self._proposals):
+            named = self._find_named(proposal, before=position)
+            fact = self._apply(proposal, named, self._vectors[position])
+            if fact is not None:
+                self._result[position] = fact
+
+    def _find_named(self, proposal: Proposal, *, before: int) -> Fact | None:
+        """Return the fact that a proposal's alias stands for, be it closed by now."""
+        own = own_index(proposal.alias)
+        if own is not None:
+            return self._result.get(own) if own < before else None
+        return self._snapshot.facts_by_alias.get(proposal.alias or "")
+
+    def _apply(self, proposal: Proposal, named: Fact | None, vector: Vectors) -> Fact | None:
+        target = None if named is None or named.id in self._closed else named
+        astray = "unknown_alias" if named is None else "closed"
+        objection = self._find_objection(proposal, target, astray=astray)
+        if objection:
+            left = named.id if named else None
+            self._ledger.note(Change.Action.SKIP, memory_id=left, note=objection)
+            return None
+        gains = target.fact if target and proposal.action is Action.REINFORCE else ""
+        if self._skip_echo(proposal, target, gains=gains):
+            return None
+        new = self._make_new(proposal, vector)
+        if target is None or proposal.action is Action.NEW:
+            note = "" if proposal.action is Action.NEW else astray
+            return self._open_or_merge(proposal, new, note=note)
+        if proposal.action is Action.REINFORCE:
+            support = self._support_of(proposal, held=target.fact)
+            reinforce_fact(target, support, ledger=self._ledger)
+            return target
+        if not self._may_close(proposal):
+            return self._refuse_closing(proposal, new, target)
+        if proposal.action is Action.UPDATE:
+            return self._replace(new, target)
+        self._closed.add(target.id)
+        invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+        return None
+
+    def _find_objection(self, proposal: Proposal, target: Fact | None, *, astray: str) -> str:
+        """Return the code under which a proposal is left undone; empty where it may be done.
+
+        One that names no fact we know opens its own, unless it says that this fact is
+        over: to open that would hold what nobody claims. Neither does one bring back
+        what an earlier one of the same run has closed.
+        """
+        action, fact = proposal.action, proposal.fact
+        if target is None and action is not Action.NEW:
+            brings_back = action is Action.REINFORCE and astray == "closed"
+            if action is Action.INVALIDATE or brings_back or not fact:
+                return astray
+        opens = target is None or action is Action.UPDATE
+        if opens and not fact:
+            return "empty"
+        if opens and len(fact) > FACT_CHARACTERS_AT_MOST:
+            return "too_long"
+        steers = opens and proposal.category is Category.GUIDELINE
+        if target is not None and action is not Action.REINFORCE:
+            steers = steers or target.category == Category.GUIDELINE
+        # A guideline steers the agent: what a tool, a web page or the assistant itself
+        # said neither sets one nor ends one.
+        if steers and not self._sources.is_said_by(proposal, role=Role.USER):
+            return "guideline_source"
+        return ""
+
+    def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
+        """Leave a proposal undone that only repeats an answer, and note what it repeats.
+
+        `gains` is the sentence of the fact that would gain evidence.
+        """
+        origin = self._sources.find_echo(proposal, held=gains)
+        if origin is None:
+            return False
+        memory_id = target.id if target else self._snapshot.served[origin]
+        self._ledger.note(Change.Action.SKIP, memory_id=memory_id, note=ECHO)
+        return True
+
+    def _may_close(self, proposal: Proposal) -> bool:
+        """Closing what this run opened itself is free; closing what was held is capped."""
+        if own_index(proposal.alias) is not None:
+            return True
+        self._closings_left -= 1
+        return self._closings_left >= 0
+
+    def _refuse_closing(self, proposal: Proposal, new: NewFact, target: Fact) -> Fact | None:
+        """Above the cap an update still adds what it says; the rest waits for a curator."""
+        if proposal.action is Action.UPDATE:
+            return self._open_or_merge(proposal, new, note="cap")
+        self._ledger.note(Change.Action.SKIP, memory_id=target.id, note="cap")
+        return None
+
+    def _replace(self, new: NewFact, target: Fact) -> Fact:
+        held = queries.find_active(conversation=self._ledger.conversation, fact=new.fact)
+        if held is not None and held.id == target.id:
+            reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
+            return target
+        self._closed.add(target.id)
+        if held is None:
+            return open_fact(new, ledger=self._ledger, replaces=target)
+        reinforce_fact(held, new.support, ledger=self._ledger)
+        invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+        return held
+
+    def _open_or_merge(self, proposal: Proposal, new: NewFact, *, note: str) -> Fact | None:
+        same = self._find_same(new)
+        if same is None:
+            return open_fact(new, ledger=self._ledger, note=note)
+        if self._skip_echo(proposal, same, gains=same.fact):
+            return None
+        support = self._support_of(proposal, held=same.fact)
+        reinforce_fact(same, support, ledger=self._ledger, action=Change.Action.MERGE, note=note)
+        return same
+
+    def _find_same(self, new: NewFact) -> Fact | None:
+        """Return the active fact that says the same: to the letter, or near and agreeing."""
+        conversation = self._ledger.conversation
+        held = queries.find_active(conversation=conversation, fact=new.fact)
+        if held is not None:
+            return held
+        near = [
+            neighbour
+            for neighbour in facts_near(conversation, new.vector, at_most=DUPLICATE_CANDIDATE_LIMIT)
+            if neighbour.cosine >= MERGE_COSINE
+        ]
+        facts = queries.active_facts(
+            tenant=conversation.tenant, fact_ids=[neighbour.memory_id for neighbour in near]
+        )
+        for neighbour in near:
+            fact = facts.get(neighbour.memory_id)
+            if fact is not None and is_same_fact(
+                fact.fact,
+                new.fact,
+                category_a=fact.category,
+                category_b=new.category,
+                cosine=neighbour.cosine,
+            ):
+                return fact
+        return None
+
+    def _make_new(self, proposal: Proposal, vector: Vectors) -> NewFact:
+        support = self._support_of(proposal)
+        return NewFact(
+            category=proposal.category,
+            fact=proposal.fact,
+            keywords=proposal.keywords,
+            valid_at=proposal.valid_at or max(item.episode.end_at for item in support),
+            support=support,
+            vector=vector,
+        )
+
+    def _support_of(self, proposal: Proposal, *, held: str = "") -> tuple[Support, ...]:
+        """Return the episodes behind a proposal, and its messages in them that are no echoes.
+
+        `held` is the sentence of the fact that gains the evidence.
+        """
+        episodes = self._snapshot.episodes
+        if proposal.episode is None or not 0 <= proposal.episode < len(episodes):
+            return tuple(Support(episode) for episode in episodes)
+        episode = episodes[proposal.episode]
+        named = self._sources.own_seqs(proposal, held=held)
+        inside = [seq for seq in named if episode.first_seq <= seq <= episode.last_seq]
+        return (Support(episode, tuple(sorted(set(inside)))),)

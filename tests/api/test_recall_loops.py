@@ -1,0 +1,223 @@
+"""What an agent was served and says again is not learnt a second time."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from episodic.models import Episode
+from retrieval.serving import ECHOED_FOR
+from semantic.models import Change, Changeset, Evidence, Fact
+from tests.conftest import Agent
+
+pytestmark = pytest.mark.django_db
+
+NURSE = "Ana lives in Porto and works as a nurse at the Santo Antonio hospital."
+MOVED = "Ana moved from Lisbon last week (23 February–1 March 2026)."
+CATS = "Ana has two cats."
+ONCE = {NURSE: 1, MOVED: 1, CATS: 1}
+QUESTION = "Where does Ana live and work, and does she have cats?"
+MONDAY = "2026-03-02T09:00:00Z"
+
+
+@pytest.fixture
+def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
+    """A conversation in which Ana has told of herself."""
+    for said in (
+        "I live in Porto and I work as a nurse at the Santo Antonio hospital.",
+        "I moved from Lisbon last week.",
+        "I have two cats.",
+    ):
+        ana.say(conversation, said, name="Ana", timestamp=MONDAY)
+    ana.flush(conversation)
+    assert facts(ana) == ONCE
+    return conversation
+
+
+def ask(agent: Agent, conversation: uuid.UUID, **body: Any) -> str:
+    """Return what is served to a question about Ana, as markdown."""
+    asked = {"conversation_id": str(conversation), "query": QUESTION, **body}
+    answer = agent.post("retrieve_memory", asked)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def facts(agent: Agent) -> dict[str, int]:
+    """Return the facts held, each with its number of pieces of evidence."""
+    held = Fact.objects.of(agent.tenant).filter(invalid_at=None)
+    return {fact.fact: Evidence.objects.of(agent.tenant).filter(fact=fact).count() for fact in held}
+
+
+def steps(agent: Agent) -> list[tuple[str, str, str]]:
+    """Return action, note and the fact of each step of the newest changeset."""
+    newest = Changeset.objects.of(agent.tenant).latest("started_at", "id")
+    taken = Change.objects.of(agent.tenant).filter(changeset=newest).order_by("position")
+    named = {fact.id: fact.fact for fact in Fact.objects.of(agent.tenant)}
+    return [(step.action, step.note, named.get(step.memory_id, "")) for step in taken]
+
+
+def say_as_jo(agent: Agent, conversation: uuid.UUID, content: str) -> None:
+    """Post what the agent says, which goes by the name of Jo."""
+    agent.say(conversation, content, role="assistant", name="Jo")
+
+
+def test_what_the_assistant_repeats_is_neither_learnt_nor_confirmed(
+    ana: Agent, told: uuid.UUID
+) -> None:
+    assert NURSE in ask(ana, told)
+    ana.say(told, "What do you know of me?", name="Ana")
+    say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
+    say_as_jo(ana, told, "You moved from Lisbon last week.")
+    ana.flush(told)
+    assert facts(ana) == ONCE
+    assert steps(ana) == [("skip", "echo", NURSE), ("skip", "echo", MOVED)]
+
+
+def test_without_an_answer_before_it_the_same_is_evidence(ana: Agent, told: uuid.UUID) -> None:
+    say_as_jo(ana, told, "Ana lives in Porto and works as a nurse at the Santo Antonio hospital.")
+    ana.flush(told)
+    assert facts(ana)[NURSE] == 2
+
+
+def test_an_answer_of_long_ago_is_no_reason_to_doubt(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, told)
+    for _ in range(ECHOED_FOR):
+        ana.say(told, "Hm.", name="Ana")
+    say_as_jo(ana, told, "Ana has two cats.")
+    ana.flush(told)
+    assert facts(ana)[CATS] == 2
+
+
+def test_the_last_message_within_reach_is_an_echo(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, told)
+    for _ in range(ECHOED_FOR - 1):
+        ana.say(told, "Hm.", name="Ana")
+    say_as_jo(ana, told, "Ana has two cats.")
+    ana.flush(told)
+    assert facts(ana)[CATS] == 1
+
+
+def test_a_user_who_says_it_again_confirms_it(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, told)
+    say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital?")
+    ana.say(told, "Yes, I have two cats and I live in Porto.", name="Ana")
+    ana.say(told, "I work as a nurse at the Santo Antonio hospital.", name="Ana")
+    ana.flush(told)
+    assert facts(ana)[NURSE] == 2
+    assert ("reinforce", "", NURSE) in steps(ana)
+
+
+def test_news_beside_an_echo_is_learnt(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, told)
+    ana.say(told, "Anything new?", name="Ana")
+    say_as_jo(
+        ana,
+        told,
+        "You live in Porto and work as a nurse at the Santo Antonio hospital. "
+        "I booked a table for us at the Cantina on Friday.",
+    )
+    ana.flush(told)
+    held = facts(ana)
+    (news,) = set(held) - set(ONCE)
+    assert "Cantina" in news and "hospital" not in news
+    assert held[NURSE] == 1
+    assert steps(ana) == [("skip", "echo", NURSE), ("new", "", news)]
+
+
+def test_an_echo_of_what_is_over_does_not_bring_it_back(ana: Agent, told: uuid.UUID) -> None:
+    ask(ana, told)
+    ana.say(told, "I moved to Braga.", name="Ana")
+    say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
+    ana.flush(told)
+    assert "Ana moved to Braga." in facts(ana) and NURSE not in facts(ana)
+
+
+def test_an_episode_that_is_told_again_has_not_happened_again(ana: Agent, told: uuid.UUID) -> None:
+    """The answer holds no fact, and "last week" is another week by now."""
+    assert "Semantic" not in ask(ana, told, category="goal", detail="high")
+    ana.say(told, "What happened?", name="Ana")
+    say_as_jo(ana, told, "You moved from Lisbon last week.")
+    ana.flush(told)
+    assert facts(ana) == ONCE
+    (step,) = Change.objects.of(ana.tenant).filter(action="skip")
+    episode = Episode.objects.of(ana.tenant).earliest("first_seq")
+    assert (step.note, step.memory_id) == ("echo", episode.id)
+
+
+@pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
+@pytest.mark.parametrize(
+    "form", [{"detail": "high"}, {"max_tokens": 400}, {"explain": True, "detail": "high"}], ids=str
+)
+def test_an_answer_that_is_posted_whole_is_not_read(
+    form: dict[str, Any], role: str, ana: Agent, told: uuid.UUID
+) -> None:
+    served = ask(ana, told, **form)
+    ana.say(told, f"{served}\nUse this. I collect old maps of Braga.", role=role, name="Ana")
+    ana.flush(told)
+    held = facts(ana)
+    assert {fact: held.pop(fact) for fact in ONCE} == ONCE
+    assert all("maps" in fact and "Porto" not in fact for fact in held)
+    assert bool(held) == (role in {"user", "assistant"})
+    assert {step[:2] for step in steps(ana)} - {("new", "")} == {("skip", "echo")}
+    assert ("skip", "echo", NURSE) in steps(ana) or "max_tokens" in form
+
+
+def test_an_answer_on_one_line_is_not_read_either(ana: Agent, told: uuid.UUID) -> None:
+    served = " ".join(ask(ana, told, detail="high").split())
+    ana.say(told, f"Context: {served} I collect old maps of Braga.", name="Ana")
+    ana.flush(told)
+    assert [fact for fact in facts(ana) if fact not in ONCE] == ["Ana collects old maps of Braga."]
+
+
+def test_what_was_just_said_is_not_read_back(ana: Agent, told: uuid.UUID) -> None:
+    """With `min_seq` an answer shows messages that stand in no episode yet."""
+    said = ana.say(told, "I collect old maps of Braga.", name="Ana")
+    served = ask(ana, told, min_seq=said["seq"])
+    assert '"I collect old maps of Braga."' in served
+    ana.say(told, served, role="user", name="Ana")
+    say_as_jo(ana, told, "You collect old maps of Braga.")
+    ana.flush(told)
+    assert facts(ana) == {**ONCE, "Ana collects old maps of Braga.": 1}
+    (evidence,) = Evidence.objects.of(ana.tenant).filter(fact__fact__contains="maps")
+    assert evidence.message_seqs == [said["seq"]]
+
+
+def test_fifty_rounds_of_the_loop_change_nothing(ana: Agent, told: uuid.UUID) -> None:
+    for number in range(50):
+        served = ask(ana, told, max_tokens=600)
+        ana.say(told, f"{served}\nAnything else?", name="Ana")
+        say_as_jo(ana, told, "You have two cats, and you live in Porto.")
+        if number % 10 == 9:
+            ana.flush(told)
+    assert facts(ana) == ONCE
+    assert Fact.objects.of(ana.tenant).count() == 3
+    assert Episode.objects.of(ana.tenant).filter(consolidated_at=None).count() == 0
+
+
+def test_another_tenants_answers_do_not_count(ana: Agent, cleo: Agent, told: uuid.UUID) -> None:
+    """The stranger asks in a conversation of the same id, and is served nothing."""
+    ask(cleo, told)
+    say_as_jo(ana, told, "Ana has two cats.")
+    ana.flush(told)
+    assert facts(ana)[CATS] == 2
+
+
+def test_it_works_in_chinese(ana: Agent, conversation: uuid.UUID) -> None:
+    ana.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
+    ana.flush(conversation)
+    before = facts(ana)
+    assert before
+    ask(ana, conversation, query="小明住在哪里？")
+    ana.say(conversation, "你还记得我吗？", name="小明")
+    ana.say(conversation, "小明住在上海，在一家医院当护士。", role="assistant", name="小红")
+    ana.flush(conversation)
+    assert facts(ana) == before
+    assert [step[:2] for step in steps(ana)] == [("skip", "echo")]
+    ana.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
+    ana.say(conversation, "我养了三只猫。", name="小明")
+    ana.flush(conversation)
+    after = facts(ana)
+    assert {fact: after[fact] for fact in before} == dict.fromkeys(before, 2)
+    assert [fact for fact in after if "猫" in fact]
