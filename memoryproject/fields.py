@@ -69,6 +69,15 @@ class WholeNumberField(serializers.IntegerField):
         return int(super().to_internal_value(value))
 
 
+class NumberField(serializers.FloatField):
+    """A number in JSON, of a size that people write; not true, not "0.5"."""
+
+    def to_internal_value(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
+            raise serializers.ValidationError("This must be a number.")
+        return float(super().to_internal_value(value))
+
+
 class FlagField(serializers.BooleanField):
     """True or false in JSON; not 1, not "true"."""
 

@@ -12,7 +12,7 @@ from retrieval import lines
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.packing import Line, Packed, pack
 from retrieval.question import speakers_named
-from retrieval.search import LEG_DEPTH, Found, Question
+from retrieval.search import Found, Question
 
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
@@ -30,7 +30,7 @@ def widen(question: Question, *, max_tokens: int, any_episode: bool) -> Question
     return replace(
         question,
         fact_limit=max(question.fact_limit, POINTING_FACTS),
-        episode_limit=2 * LEG_DEPTH if any_episode else question.episode_limit,
+        episode_limit=2 * question.fusion.depth if any_episode else question.episode_limit,
         line_limit=min(max(LEAST_LINES, max_tokens // TOKENS_A_LINE), MOST_LINES),
     )
 

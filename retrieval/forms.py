@@ -12,10 +12,12 @@ from memoryproject.fields import (
     FlagField,
     IdField,
     MomentField,
+    NumberField,
     Strict,
     WholeNumberField,
     WordField,
 )
+from retrieval import fusion
 from retrieval.models import Retrieval
 from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from semantic.api import CATEGORIES, FactOutput
@@ -23,6 +25,32 @@ from semantic.api import CATEGORIES, FactOutput
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
+
+
+class FusionInput(Strict):
+    """Numbers of the formula that orders memories; absent ones are the tenant's."""
+
+    k = WholeNumberField(
+        required=False, min_value=0, max_value=fusion.K_AT_MOST, help_text="Of reciprocal ranks."
+    )
+    depth = WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=fusion.DEPTH_AT_MOST,
+        help_text="Memories that each leg brings, at most.",
+    )
+    lexical_weight = NumberField(
+        required=False, min_value=0, max_value=fusion.WEIGHT_AT_MOST, help_text="Of words."
+    )
+    vector_weight = NumberField(
+        required=False, min_value=0, max_value=fusion.WEIGHT_AT_MOST, help_text="Of meaning."
+    )
+    floor = NumberField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Least retrievability of an episode: above 0, old ones still come up.",
+    )
 
 
 class ContextInput(Strict):
@@ -53,6 +81,9 @@ class ContextInput(Strict):
         help_text="Include what was said up to this message, in an episode or not.",
     )
     explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
+    fusion = FusionInput(
+        required=False, help_text="Other numbers for the formula that orders memories."
+    )
 
 
 class RetrieveInput(ContextInput):

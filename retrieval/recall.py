@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
@@ -16,6 +18,7 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
 from retrieval import budgeting, markdown, packing, receipts, unsegmented
+from retrieval.fusion import SETTING, Fusion
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.loading import load_episodes, load_facts
 from retrieval.models import Retrieval
@@ -44,6 +47,8 @@ class Request:
     as_of: datetime | None = None
     explain: bool = False
     min_seq: int | None = None
+    fusion: Mapping[str, Any] | None = None
+    """Numbers to use instead of the tenant's, by their names in `Fusion`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
         tenant=tenant, external_id=request.conversation
     )
     vector, degraded = _embed(request.query) if conversation else (None, "")
-    found = _search(conversation, request, vector, now) if conversation else []
+    found = _search(tenant, conversation, request, vector, now) if conversation else []
     chosen = _choose(tenant, conversation, request, found, now)
     receipt = receipts.write_receipt(
         asked=_asked(tenant, asked_by, request),
@@ -168,7 +173,11 @@ def _embed(query: str) -> tuple[Vectors | None, str]:
 
 
 def _search(
-    conversation: Conversation, request: Request, vector: Vectors | None, now: datetime
+    tenant: Tenant,
+    conversation: Conversation,
+    request: Request,
+    vector: Vectors | None,
+    now: datetime,
 ) -> list[Found]:
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     shelves = (MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE)
@@ -183,12 +192,18 @@ def _search(
         now=now,
         as_of=request.as_of,
         explain=request.explain,
+        fusion=choose_fusion(tenant, request),
     )
     if request.max_tokens is not None:
         asked = budgeting.widen(
             asked, max_tokens=request.max_tokens, any_episode=request.episodic_limit is None
         )
     return search(conversation, asked)
+
+
+def choose_fusion(tenant: Tenant, request: Request) -> Fusion:
+    """Return the numbers for a request: its own, else the tenant's, else the defaults."""
+    return Fusion().changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
 def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipts.Asked:
@@ -207,5 +222,6 @@ def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipt
             "as_of": request.as_of.isoformat() if request.as_of else None,
             "explain": request.explain,
             "min_seq": request.min_seq,
+            "fusion": choose_fusion(tenant, request).as_parameters(),
         },
     )

@@ -19,13 +19,14 @@ from episodic import fsrs_memory
 from episodic.models import Conversation
 from indexing import text
 from indexing.models import MemoryKind
+from retrieval.fusion import Fusion
 
 Vectors = npt.NDArray[np.float32]
 
-RRF_K = 60.0
-LEG_DEPTH = 100
-UNITS_A_MEMORY = 5
-"""Units that a leg looks at for each memory of its depth: an episode has many."""
+UNITS_A_FACT = 2
+"""Units that a leg looks at for each fact of its depth: their words are scored twice."""
+UNITS_AN_EPISODE = 5
+"""Likewise; an episode has many."""
 SAMPLED_UNITS = 10_000
 """Up to so many units of a shelf document frequencies are exact, beyond that estimated."""
 HEADLINE_WEIGHT = 0.5
@@ -49,12 +50,7 @@ class Question:
     explain: bool = False
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
-    k: float = RRF_K
-    depth: int = LEG_DEPTH
-    lexical_weight: float = 1.0
-    vector_weight: float = 1.0
-    floor: float = 0.0
-    """Least retrievability of an episode, for those who want old ones kept."""
+    fusion: Fusion = Fusion()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ NEAREST = """
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
         AND EXISTS (SELECT FROM near WHERE shelf = '{shelf}')
-    ORDER BY distance LIMIT %(pool)s
+    ORDER BY distance LIMIT %({shelf}_pool)s
 """
 TRUE_THEN = """(
     valid_at <= %(as_of)s::timestamptz
@@ -149,18 +145,15 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "dim": 1 if question.vector is None else len(question.vector),
         "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
         "category": question.category,
-        "depth": question.depth,
-        "pool": UNITS_A_MEMORY * question.depth,
+        **question.fusion.as_parameters(),
+        "fact_pool": UNITS_A_FACT * question.fusion.depth,
+        "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,
         "sample": SAMPLED_UNITS,
-        "k": question.k,
-        "lexical_weight": question.lexical_weight,
-        "vector_weight": question.vector_weight,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
         "now": question.now,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
-        "floor": question.floor,
         "as_of": question.as_of,
         "explain": question.explain,
         "line_limit": question.line_limit,

@@ -6,14 +6,14 @@
 -- several units (an episode one a message); its rank in a leg is that of its best unit.
 --
 -- The words of a unit are a sparse vector: a first pass multiplies every unit's with the
--- question's, which is BM25 but for repeated words; the best `pool` units are then scored
+-- question's, which is BM25 but for repeated words; the best of them (its pool) are then scored
 -- exactly. Document frequencies are counted in a sample of
 -- at most `sample` units a shelf: exact up to that size.
 --
 -- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
 --      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
---      depth int (memories a leg), pool int (units a leg and shelf), sample int (units),
---      k float (of RRF), lexical_weight and vector_weight float (of the legs),
+--      depth int (memories a leg), fact_pool and episode_pool int (units a leg and shelf),
+--      sample int (units), k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
 --      float (of FSRS), floor float (least retrievability), line_limit int (messages of
 --      served episodes; 0 for none), headline float (weight), as_of timestamptz (only
@@ -89,7 +89,8 @@ lexical_pool AS MATERIALIZED (
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = question.shelf AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
-        ORDER BY distance LIMIT %(pool)s
+        ORDER BY distance
+        LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
     WHERE distance < 0
 ),
@@ -136,7 +137,8 @@ vector_unit AS MATERIALIZED (
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
             AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         -- Adding nothing keeps the planner off an approximate index.
-        ORDER BY (embedding <#> %(vector)s::halfvec) + 0 LIMIT %(pool)s
+        ORDER BY (embedding <#> %(vector)s::halfvec) + 0
+        LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
     WHERE %(vector)s::halfvec IS NOT NULL
     UNION ALL ({near_facts})

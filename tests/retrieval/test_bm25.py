@@ -87,7 +87,8 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "language": "english",
                 "words": query,
                 "category": None,
-                "pool": 1000,
+                "fact_pool": 1000,
+                "episode_pool": 1000,
                 "sample": 20_000,
             },
         )

@@ -1,0 +1,56 @@
+"""Set the numbers by which a tenant's memories are ordered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memoryproject.tenancy.models import Tenant
+from retrieval.forms import FusionInput
+from retrieval.fusion import SETTING, Fusion
+
+
+class Command(BaseCommand):
+    help = (
+        "Set the numbers by which a tenant's memories are ordered, and print those in force. A "
+        "call may still bring its own. Without numbers: print only."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        parser.add_argument(
+            "numbers", nargs="*", metavar="name=number", help=", ".join(Fusion().as_parameters())
+        )
+        parser.add_argument("--reset", action="store_true", help="take the defaults again first")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = Tenant.objects.filter(name=options["tenant"]).first()
+        if tenant is None:
+            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        held = {} if options["reset"] else tenant.settings.get(SETTING, {})
+        held = {**held, **read_numbers(options["numbers"])}
+        if options["numbers"] or options["reset"]:
+            tenant.settings[SETTING] = held
+            tenant.save(update_fields=["settings"])
+        for name, number in Fusion().changed(held).as_parameters().items():
+            self.stdout.write(f"{name}={number}")
+
+
+def read_numbers(given: list[str]) -> dict[str, Any]:
+    """Return the numbers by name.
+
+    Raises:
+        CommandError: a name or number that a call would be refused for.
+    """
+    pairs = [pair.partition("=") for pair in given]
+    try:
+        form = FusionInput(data={name: json.loads(number) for name, _, number in pairs})
+    except ValueError:
+        raise CommandError("Numbers are written as in k=10.") from None
+    if not form.is_valid():
+        raise CommandError(
+            "; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items())
+        )
+    return dict(form.validated_data)
