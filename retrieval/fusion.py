@@ -39,3 +39,7 @@ class Fusion:
     def as_parameters(self) -> dict[str, float]:
         """Return the numbers by name."""
         return asdict(self)
+
+
+DEFAULTS = Fusion()
+"""The specification's."""

@@ -18,7 +18,7 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
 from retrieval import budgeting, markdown, packing, receipts, unsegmented
-from retrieval.fusion import SETTING, Fusion
+from retrieval.fusion import DEFAULTS, SETTING, Fusion
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.loading import load_episodes, load_facts
 from retrieval.models import Retrieval
@@ -203,7 +203,7 @@ def _search(
 
 def choose_fusion(tenant: Tenant, request: Request) -> Fusion:
     """Return the numbers for a request: its own, else the tenant's, else the defaults."""
-    return Fusion().changed(tenant.settings.get(SETTING)).changed(request.fusion)
+    return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
 def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipts.Asked:

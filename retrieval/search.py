@@ -19,7 +19,7 @@ from episodic import fsrs_memory
 from episodic.models import Conversation
 from indexing import text
 from indexing.models import MemoryKind
-from retrieval.fusion import Fusion
+from retrieval.fusion import DEFAULTS, Fusion
 
 Vectors = npt.NDArray[np.float32]
 
@@ -50,7 +50,7 @@ class Question:
     explain: bool = False
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
-    fusion: Fusion = Fusion()
+    fusion: Fusion = DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)

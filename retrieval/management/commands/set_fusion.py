@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.tenancy.models import Tenant
 from retrieval.forms import FusionInput
-from retrieval.fusion import SETTING, Fusion
+from retrieval.fusion import DEFAULTS, SETTING
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")
         parser.add_argument(
-            "numbers", nargs="*", metavar="name=number", help=", ".join(Fusion().as_parameters())
+            "numbers", nargs="*", metavar="name=number", help=", ".join(DEFAULTS.as_parameters())
         )
         parser.add_argument("--reset", action="store_true", help="take the defaults again first")
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         if options["numbers"] or options["reset"]:
             tenant.settings[SETTING] = held
             tenant.save(update_fields=["settings"])
-        for name, number in Fusion().changed(held).as_parameters().items():
+        for name, number in DEFAULTS.changed(held).as_parameters().items():
             self.stdout.write(f"{name}={number}")
 
 
