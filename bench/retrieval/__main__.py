@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def read_options(arguments: list[str]) -> Options:
     parser.add_argument("--seconds", type=float, default=15, help="for each side of a comparison")
     parser.add_argument("--questions", type=int, default=300, help="at most, for each side")
     parser.add_argument("--exact-questions", type=int, default=30, help="for each size")
+    parser.add_argument("--pipeline-messages", type=int, default=600, help="600")
     parser.add_argument("--keep", action="store_true", help="keep the data, use it if it fits")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="all")
     given = parser.parse_args(arguments)
@@ -45,6 +47,7 @@ def read_options(arguments: list[str]) -> Options:
         seconds=given.seconds,
         questions=given.questions,
         exact_questions=given.exact_questions,
+        pipeline_messages=given.pipeline_messages,
         keep=given.keep,
         parts=frozenset(given.parts),
         synthetic_embedder=dim != own,
@@ -59,6 +62,7 @@ def run_says() -> str:
 def main() -> None:
     """Start what the settings need before they are read, then measure."""
     options = read_options(sys.argv[1:])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers must not outlive us
     os.environ["MEMORY_DATA_DIR"] = str(options.data_dir)
     os.environ.pop("DATABASE_URL", None)
     os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"

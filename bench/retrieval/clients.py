@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
-import os
+import signal
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -87,7 +87,7 @@ class Prepares(Protocol):
 
 def serve(setup: Setup, pipe: Connection) -> None:
     """Do what the pipe says until it closes: a client's whole life."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     actor = _make_actor(setup)
     pipe.send("up")
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
@@ -76,14 +77,14 @@ def measure(
     lexical = [
         share
         for question, exact in zip(words, exact_words, strict=True)
-        for share in _compare(
+        for share in share_found(
             _ranked(connection, conversation, question, None, model), exact, TOP_WORDS
         )
     ]
     meaning = [
         share
         for vector, exact in zip(vectors, exact_vectors, strict=True)
-        for share in _compare(
+        for share in share_found(
             _ranked(connection, conversation, "", vector, model), exact, TOP_VECTORS
         )
     ]
@@ -111,7 +112,7 @@ def _ranked(
     return {shelf: [memory for _, memory in sorted(rows)] for shelf, rows in found.items()}
 
 
-def _compare(found: dict[str, list[uuid.UUID]], exact: Shelves, top: int) -> list[float]:
+def share_found(found: dict[str, list[uuid.UUID]], exact: Shelves, top: int) -> list[float]:
     """Return, for each shelf, which share of its exact best was found among the best."""
     shares = []
     for shelf, scores in exact.items():
@@ -144,7 +145,7 @@ def _score_words(
         READ_LEXEMES, [conversation.id, every]
     ):
         postings[shelf, lexeme].append(((unit, memory), tf, float(dl)))
-    return [_score_question(lexemes, postings, sizes) for lexemes in asked]
+    return [score_question(lexemes, postings, sizes) for lexemes in asked]
 
 
 def _read_lexemes(connection: Connection, language: str, words: str) -> list[str]:
@@ -152,7 +153,7 @@ def _read_lexemes(connection: Connection, language: str, words: str) -> list[str
     return list(row[0]) if row else []
 
 
-def _score_question(
+def score_question(
     lexemes: Sequence[str],
     postings: dict[tuple[str, str], list[tuple[Any, float, float]]],
     sizes: dict[str, tuple[float, float]],
@@ -162,14 +163,19 @@ def _score_question(
         units: dict[Any, float] = defaultdict(float)
         for lexeme in lexemes:
             rows = postings.get((shelf, lexeme), [])
-            idf = np.log(1 + (count - len(rows) + 0.5) / (len(rows) + 0.5))
+            weight = idf(count, len(rows))
             for unit, tf, dl in rows:
-                units[unit] += idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * dl / average))
+                units[unit] += weight * tf * (K1 + 1) / (tf + K1 * (1 - B + B * dl / average))
         memories: dict[uuid.UUID, float] = {}
         for (_, memory), score in units.items():
             memories[memory] = max(score, memories.get(memory, 0.0))
         scores[shelf] = memories
     return scores
+
+
+def idf(documents: float, holding: int) -> float:
+    """Return the weight of a lexeme that so many of the documents hold."""
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
 def _score_vectors(

@@ -26,6 +26,7 @@ class Options:
     questions: int
     """At most, for each side of each comparison with one client."""
     exact_questions: int
+    pipeline_messages: int
     keep: bool
     parts: frozenset[str]
     synthetic_embedder: bool

@@ -40,7 +40,7 @@ def _tell_about(results: Results) -> Iterator[str]:
         f" {about['rows']:,} rows (search units)\n"
         f"{about['dim']} dimensions, embedder {about['embedder']}, PostgreSQL"
         f" {about['postgresql']}, fsync {about['fsync']}, {about['cores']} cores;"
-        f" loaded in {about['load_s']:.0f} s"
+        f" loaded in {about['load_s']:.0f} s; {about['load_before']:.1f} processes ran before"
     )
 
 

@@ -18,6 +18,7 @@ from bench.retrieval.plan import Owner, Plan, conversation_id
 from bench.retrieval.wording import TOPIC_COUNT, Wording
 from episodic import fsrs_memory
 from episodic.models import Episode, Message
+from episodic.segmentation import NEIGHBOURS
 from indexing import text
 from indexing.models import Memory, SearchUnit, SearchVector
 from memoryproject.tenancy.fields import make_id
@@ -32,8 +33,6 @@ Rows = dict[type[models.Model], list[Row]]
 LANGUAGE = "english"
 SHORTEST, LONGEST = 12, 30
 """Words of a fact or of a message."""
-NEIGHBOURS = 2
-"""Messages on each side whose words stand in a message's unit, as segmentation writes them."""
 SPREAD = 0.75
 """Length of the noise beside the unit vector of a topic."""
 NAMES = ("Ana", "Bo")

@@ -26,6 +26,7 @@ from memoryproject.progress import advance
 CROWD = 8
 THROUGHPUT_CLIENTS = 4
 WARM_UP_ASKS = 6
+WARM_UP_MESSAGES = 40
 
 Results = dict[str, Any]
 
@@ -96,7 +97,7 @@ def _warm_up(bench: Bench) -> None:
 def measure_latency(bench: Bench, results: Results) -> None:
     """Fill in each side's figures by size, for one client and for eight."""
     rows = []
-    for size in bench.sizes:
+    for size in tqdm(bench.sizes, unit=" sizes", desc="latency"):
         stream = bench.questions.stream(size)
         sides = [(side, latency.FULL_PLACE) for side in (*latency.COMPARED, *latency.LEGS)]
         alone = latency.compare(bench.clients, stream, sides, bench.budget)
@@ -160,7 +161,7 @@ def measure_exactness(bench: Bench, results: Results) -> None:
     directions = Directions(seed=plan.seed, dim=options.dim)
     rows = []
     with databases.superuser(FULL) as connection:
-        for size in bench.sizes:
+        for size in tqdm(bench.sizes, unit=" sizes", desc="exactness"):
             asked = plan.of_size(size)[0]
             conversation = _find(bench, asked.index)
             count = options.exact_questions
@@ -201,16 +202,19 @@ def measure_pipeline(bench: Bench, results: Results) -> None:
     """Fill in how fast a worker makes episodes and facts of what is posted."""
     if bench.options.synthetic_embedder:
         return  # without meaning in the vectors it would cut at random
-    place = latency.WRITES_PLACE
-    with (
-        worker(FULL),
-        tqdm(total=writing.PIPELINE_MESSAGES, unit=" messages", desc="pipeline") as bar,
-    ):
-        got = writing.measure_pipeline(
-            port=bench.clients.places[place].port,
+    port = bench.clients.places[latency.WRITES_PLACE].port
+    seed, messages = bench.options.seed, bench.options.pipeline_messages
+    with worker(FULL), tqdm(total=messages, unit=" messages", desc="pipeline") as bar:
+        # Its processes load their models with the first job.
+        writing.measure_pipeline(
+            port=port,
             key=bench.writes_key,
-            seed=bench.options.seed,
-            report=advance(bar),
+            seed=seed + 1,
+            messages=WARM_UP_MESSAGES,
+            report=lambda done: None,
+        )
+        got = writing.measure_pipeline(
+            port=port, key=bench.writes_key, seed=seed, messages=messages, report=advance(bar)
         )
     results["pipeline"] = {**asdict(got), "messages_a_second": got.messages_a_second}
 

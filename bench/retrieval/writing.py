@@ -31,7 +31,7 @@ TENANT = "benchmark writes"
 ENTRIES, ENTRIES_A_COMMIT = 2_000, 10
 SINGLE_CLIENTS, BATCH_CLIENTS = 8, 4
 MESSAGES_A_BATCH = 100
-PIPELINE_MESSAGES, PIPELINE_CONVERSATIONS, PIPELINE_BATCH = 600, 4, 50
+PIPELINE_CONVERSATIONS, PIPELINE_BATCH = 4, 50
 SETTLE_WITHIN_S = 600.0
 LOOK_AGAIN_S = 0.1
 
@@ -168,7 +168,7 @@ class Pipeline:
         return self.messages / self.seconds
 
 
-def measure_pipeline(*, port: int, key: str, seed: int, report: Report) -> Pipeline:
+def measure_pipeline(*, port: int, key: str, seed: int, messages: int, report: Report) -> Pipeline:
     """Post conversations, flush them, and wait for a running worker to finish them.
 
     Raises:
@@ -176,7 +176,7 @@ def measure_pipeline(*, port: int, key: str, seed: int, report: Report) -> Pipel
     """
     wire = Wire(port=port, key=key)
     conversations = [uuid.uuid4() for _ in range(PIPELINE_CONVERSATIONS)]
-    each = PIPELINE_MESSAGES // PIPELINE_CONVERSATIONS
+    each = messages // PIPELINE_CONVERSATIONS
     talks = [
         english.make_talk(seed=seed * 100 + n, messages=each) for n in range(len(conversations))
     ]
