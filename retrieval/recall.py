@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from episodic import queries as episodic_queries
@@ -124,10 +125,14 @@ def _choose(
     now: datetime,
 ) -> Chosen:
     recent = _find_recent(conversation, request)
-    facts = load_facts(tenant, [hit for hit in found if hit.shelf is MemoryKind.FACT])
+    # Plain markdown shows few messages; the other forms need those behind every hit.
+    plain = request.max_tokens is None and request.kind is not Retrieval.Kind.RETRIEVE_RAW
+    in_facts = [hit for hit in found if hit.shelf is MemoryKind.FACT]
+    facts = load_facts(tenant, in_facts, with_messages=not plain)
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
-        episodes = load_episodes(tenant, in_episodes)
+        shows = partial(markdown.shows_details, detail=request.detail) if plain else None
+        episodes = load_episodes(tenant, in_episodes, shows=shows)
         text = markdown.render(
             facts, episodes, detail=request.detail, now=now, explain=request.explain
         )
