@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import psycopg
 
 from bench.retrieval import statement
-from bench.retrieval.clients import Action, Ask, Place, Setup, Side
+from bench.retrieval.clients import Action, Ask, Setup, Side
+from bench.retrieval.databases import connect
 from bench.retrieval.wire import Wire
 from episodic.models import Conversation
 from indexing.services import Vectors
@@ -23,7 +23,7 @@ class Actor:
         self._embedder = embeddings.get_embedder()
         self._embedder.embed_query("loads what is loaded late")
         self._rng = np.random.default_rng(setup.vectors_seed)
-        self._connections = [connect(place) for place in setup.places]
+        self._connections = [connect(place.conninfo) for place in setup.places]
         self._wires = [Wire(port=place.port, key=place.key) for place in setup.places]
 
     def prepare(self, ask: Ask) -> Action:
@@ -80,10 +80,3 @@ class Actor:
         body |= {"message": messages[0]} if ask.side is Side.ADD_MESSAGE else {"messages": messages}
         request = wire.write_post(ask.side.value, body)
         return lambda: wire.ask(request, status=201)
-
-
-def connect(place: Place) -> psycopg.Connection[tuple[Any, ...]]:
-    """Connect as the product does: the serving role, each statement planned for its values."""
-    return psycopg.connect(
-        place.conninfo, autocommit=True, cursor_factory=psycopg.ClientCursor, prepare_threshold=None
-    )

@@ -84,6 +84,13 @@ def conninfo(database: str) -> str:
     )
 
 
+def connect(conninfo: str) -> Connection:
+    """Connect as the product does: values are written into the statement, which is planned anew."""
+    return psycopg.connect(
+        conninfo, autocommit=True, cursor_factory=psycopg.ClientCursor, prepare_threshold=None
+    )
+
+
 def environment(database: str) -> dict[str, str]:
     """Return the environment in which the product's own commands use a database."""
     own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING"}

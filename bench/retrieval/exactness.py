@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import psycopg
 from pgvector.psycopg import register_vector
 
 from bench.retrieval import statement
@@ -186,8 +187,8 @@ def _score_vectors(
     model: str,
 ) -> list[Shelves]:
     """Return the exact inner product of every memory's best unit, by question."""
-    with connection.cursor(binary=True) as cursor:
-        rows = cursor.execute(READ_VECTORS, [conversation.id, model]).fetchall()
+    with psycopg.Cursor(connection) as cursor:
+        rows = cursor.execute(READ_VECTORS, [conversation.id, model], binary=True).fetchall()
     matrix = np.stack([row[2].to_numpy() for row in rows]).astype(np.float32)
     products = matrix @ np.stack(vectors).T
     scored: list[Shelves] = []

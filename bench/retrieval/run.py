@@ -160,7 +160,7 @@ def measure_exactness(bench: Bench, results: Results) -> None:
     rng = np.random.default_rng([plan.seed, 9])
     directions = Directions(seed=plan.seed, dim=options.dim)
     rows = []
-    with databases.superuser(FULL) as connection:
+    with databases.connect(databases.conninfo(FULL)) as connection:
         for size in tqdm(bench.sizes, unit=" sizes", desc="exactness"):
             asked = plan.of_size(size)[0]
             conversation = _find(bench, asked.index)
