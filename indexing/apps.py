@@ -1,6 +1,12 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class IndexingConfig(AppConfig):
     name = "indexing"
     verbose_name = "Search index"
+
+    def ready(self) -> None:
+        """Register the checks; importing them is all it takes."""
+        import_module("indexing.checks")

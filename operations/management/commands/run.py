@@ -1,5 +1,6 @@
 """Everything on one machine, from nothing: what `make run` starts."""
 
+import io
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS
 
 from memoryproject import embedded, env
 
@@ -31,6 +33,7 @@ class Command(BaseCommand):
             embedded.ensure_started(settings.DATA_DIR, report=self._say)
         self._say("Migrating the database …")
         call_command("migrate", verbosity=0, interactive=False)
+        call_command("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
         self._say("Preparing the demo (a real conversation, processed once) …")
         call_command("seed_demo")
         self._serve(host, port)

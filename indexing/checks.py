@@ -1,0 +1,47 @@
+"""What must hold between the settings and the index before the server starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils.module_loading import import_string
+
+from indexing.models import SearchVector
+
+LOOKED_AT = 1000
+"""The newest vectors: a size that changed shows among them, however many there are."""
+
+
+@register(Tags.database)
+def check_size_of_vectors(
+    *, databases: Sequence[str] | None = None, **options: Any
+) -> list[CheckMessage]:
+    """Refuse an embedder whose vectors have another size than those stored under its name.
+
+    Such vectors are never compared, so that everything stored would silently be lost to
+    search by meaning.
+    """
+    if DEFAULT_DB_ALIAS not in (databases or ()) or not _is_migrated():
+        return []
+    # Every command loads this module, and few can wait the second that the models' take.
+    embedder = import_string("memoryproject.ai.embeddings.get_embedder")()
+    newest = SearchVector.across_tenants.order_by("-id").values_list("model", "dim")[:LOOKED_AT]
+    sizes = sorted({dim for model, dim in newest if model == embedder.name} - {embedder.dim})
+    if not sizes:
+        return []
+    return [
+        Error(
+            f"{embedder.name} is set to give vectors of size {embedder.dim}, but the index holds"
+            f" some of its vectors of size {sizes[0]}.",
+            hint="Set MEMORY_EMBEDDING_DIM as it was, or give the other model a name of its own.",
+            id="indexing.E001",
+        )
+    ]
+
+
+def _is_migrated() -> bool:
+    table = SearchVector._meta.db_table
+    return table in connections[DEFAULT_DB_ALIAS].introspection.table_names()
