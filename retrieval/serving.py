@@ -24,7 +24,7 @@ ECHOED_FOR = 30
 RECENT_AT_MOST = DOUBLED_SIZE
 """Messages before a question with `min_seq` that its answer may have shown."""
 # What may stand around a printed text goes with it.
-BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])[ \t]+)?"
+BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"\d{4}-\d\d-\d\d"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"
@@ -80,7 +80,7 @@ def _seqs_after(through: Iterable[int], first_seq: int, last_seq: int) -> Seqs:
 def _tell_facts(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> list[Answers]:
     facts = Fact.objects.of(conversation.tenant).in_bulk(list(reach))
     return [
-        _answer(fact.id, [Served(fact.fact, "", reach[fact.id])], _fact_forms(fact))
+        _answer(fact.id, [Served(fact.fact, "", reach[fact.id])], list_fact_forms(fact))
         for fact in facts.values()
     ]
 
@@ -93,7 +93,7 @@ def _tell_episodes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> 
     for episode in episodes.values():
         seqs, rows = reach[episode.id], messages[episode.id]
         served = [Served(episode.summary, "", seqs), *(_tell(row, seqs) for row in rows)]
-        forms = [*_headline_forms(episode), *map(_message_form, rows)]
+        forms = [*list_headline_forms(episode), *map(make_message_form, rows)]
         told.append(_answer(episode.id, served, forms))
     return told
 
@@ -118,7 +118,7 @@ def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> l
         after = [seq for seq in through if seq - RECENT_AT_MOST < row.seq <= seq]
         seqs = _seqs_after(after, first_seq, last_seq)
         if seqs and row.episode_id is not None:
-            told.append(_answer(row.episode_id, [_tell(row, seqs)], [_message_form(row)]))
+            told.append(_answer(row.episode_id, [_tell(row, seqs)], [make_message_form(row)]))
     return told
 
 
@@ -142,9 +142,9 @@ def _tell(message: Message, seqs: Seqs) -> Served:
     return Served(message.content, speaker, seqs)
 
 
-def _fact_forms(fact: Fact) -> list[Form]:
-    """A bullet of ours, and the bare sentence where it is an item of a list of its own."""
-    label = rf"\[{fact.category}(?:, {DAY})?\][ \t]+"
+def list_fact_forms(fact: Fact) -> list[Form]:
+    """Return the bullet of ours, and the bare sentence as an item of somebody's own list."""
+    label = rf"\[{fact.category}(?:, {DAY})?\]\s+"
     sentence = _literal(fact.fact)
     return [
         (fact.fact, rf"{SECTION}{BULLET}{label}{sentence}{SOURCES}{NOTE}"),
@@ -152,7 +152,8 @@ def _fact_forms(fact: Fact) -> list[Form]:
     ]
 
 
-def _headline_forms(episode: Episode) -> list[Form]:
+def list_headline_forms(episode: Episode) -> list[Form]:
+    """Return the block of an episode without its messages, and its summary alone."""
     summary = rf"\*\*Summary:\*\* {_literal(episode.summary)}"
     title = rf"{SECTION}### {_literal(episode.title)}{NOTE}"
     return [
@@ -161,9 +162,10 @@ def _headline_forms(episode: Episode) -> list[Form]:
     ]
 
 
-def _message_form(message: Message) -> Form:
+def make_message_form(message: Message) -> Form:
+    """Return the line of a message, with the day above it or before it."""
     speaker = _literal(message.name or message.role)
-    line = rf"(?:{DAY} )?{speaker}: \"{_literal(message.content)}\""
+    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(message.content)}\s*\""
     return message.content, rf"{SECTION}{DATED}{BULLET}{line}"
 
 

@@ -2,16 +2,18 @@
 
 An agent that was served "Ana lives in Porto" says "As you live in Porto, …". To learn
 from that would be to believe ourselves, more firmly each time. Two kinds of echo:
-what an answer printed, quoted by anybody, is cut out before a message is read; what an
-assistant or a tool says in words of their own is compared word by word.
+what an answer printed, quoted by anybody, is cut out before a message is read; what the
+agent says in words of its own is compared word by word.
 """
 
 from __future__ import annotations
 
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from episodic.engines import Line
 from indexing.text import UNSPACED, prepare
@@ -36,8 +38,10 @@ from semantic.relations import ANCHOR
 from semantic.sentences import Script, detect_script, split_sentences
 from semantic.third_person import add_subject, to_third_person
 
-ECHOING_ROLES = frozenset({"assistant", "tool"})
-"""They speak after the answer was read; what a user repeats is confirmed."""
+ECHOING_ROLES = frozenset({"assistant", "system", "tool"})
+"""The agent writes for them, with the answer at hand; what a user repeats is confirmed."""
+READ_AT_MOST = 4_000
+"""Characters of one text. A pasted book would hold a worker for minutes."""
 LEAST_WORDS = 2
 """Content words a sentence needs to be recognised; "Yes, Porto" may mean anything."""
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -86,57 +90,63 @@ class Echoes:
 
     def __init__(self, served: Iterable[Served]) -> None:
         self._served = tuple(dict.fromkeys(served))
-        self._statements: dict[Served, list[Statement]] = {}
+        self._seqs = frozenset[int]().union(*(one.seqs for one in self._served))
 
     def find_origin(self, sentence: str, *, line: Line) -> Served | None:
         """Return what had told the agent all that `sentence`, drawn from `line`, says."""
-        if line.role not in ECHOING_ROLES:
+        if line.role not in ECHOING_ROLES or line.seq not in self._seqs:
             return None
-        in_reach = [one for one in self._served if line.seq in one.seqs]
-        return self._find_told(sentence, in_reach, said=line.content) if in_reach else None
-
-    def find_known(self, sentence: str) -> Served | None:
-        """Return what told `sentence` in any answer, whoever said it after that."""
-        return self._find_told(sentence, self._served, said="")
+        said = _pick_source(sentence, line.content[:READ_AT_MOST])
+        return self._find_told(sentence, seq=line.seq, said=said)
 
     def find_origin_of_all(self, line: Line) -> Served | None:
         """Return what had told the agent the first thing that `line` states, if all is told."""
-        stated = [
-            sentence
-            for sentence in split_sentences(line.content)
-            if not is_question(sentence) and content_words(sentence)
-        ]
-        origins = [self.find_origin(sentence, line=line) for sentence in stated]
-        return first_of_all(origins)
+        if line.role not in ECHOING_ROLES or len(line.content) > READ_AT_MOST:
+            return None
+        return first_of_all(
+            [
+                self._find_told(sentence, seq=line.seq, said=sentence)
+                for sentence in split_sentences(line.content)
+                if not is_question(sentence) and content_words(sentence)
+            ]
+        )
 
-    def _find_told(self, sentence: str, served: Sequence[Served], *, said: str) -> Served | None:
+    def find_known(self, sentence: str) -> Served | None:
+        """Return what told `sentence` in any answer, whoever said it after that."""
+        return self._find_told(sentence, seq=None, said="")
+
+    def _find_told(self, sentence: str, *, seq: int | None, said: str) -> Served | None:
         """Return what tells the first part of `sentence`, if each part is told somewhere.
 
         One served sentence must tell a whole part: the words of several may be put
-        together to say anything.
+        together to say anything. With `seq` None every answer is within reach.
         """
-        parts = [read_statement(ANYBODY.sub("", part)) for part in split_sentences(sentence)]
-        source = read_statement(_pick_source(sentence, said))
-        origins = [self._find_teller(part, served, source) for part in parts if part.words]
-        return first_of_all(origins)
+        parts = split_sentences(ANYBODY.sub("", sentence[:READ_AT_MOST]))
+        statements = [statement for part in parts if (statement := read_statement(part)).words]
+        source = read_statement(said)
+        return first_of_all([self._find_teller(one, seq, source) for one in statements])
 
-    def _find_teller(
-        self, part: Statement, served: Sequence[Served], source: Statement
-    ) -> Served | None:
+    def _find_teller(self, new: Statement, seq: int | None, source: Statement) -> Served | None:
+        told = (self._by_word.get(word, []) for word in new.words)
         return next(
             (
-                one
-                for one in served
-                if any(says_again(part, old, source=source) for old in self._read(one))
+                served
+                for served, old in min(told, key=len)
+                if (seq is None or seq in served.seqs) and says_again(new, old, source=source)
             ),
             None,
         )
 
-    def _read(self, served: Served) -> list[Statement]:
-        if served not in self._statements:
-            told = [_tell(part, served.speaker) for part in split_sentences(served.text)]
-            self._statements[served] = [read_statement(sentence) for sentence in told]
-        return self._statements[served]
+    @cached_property
+    def _by_word(self) -> dict[str, list[tuple[Served, Statement]]]:
+        """What was served, sentence by sentence, under each word in it; read when needed."""
+        found: dict[str, list[tuple[Served, Statement]]] = defaultdict(list)
+        for served in self._served:
+            for part in split_sentences(served.text[:READ_AT_MOST]):
+                statement = read_statement(_tell(part, served.speaker))
+                for word in statement.words:
+                    found[word].append((served, statement))
+        return found
 
 
 def first_of_all(origins: Sequence[Served | None]) -> Served | None:
@@ -205,10 +215,15 @@ def content_words(text: str) -> tuple[str, ...]:
             if len(bare) == 2:
                 found.append(bare)
         elif not {word, bare, bare.removesuffix("s")} & NOT_COMPARED and not bare.isdecimal():
-            stem = STEMMER.stemWord(bare)
+            stem = _stem(bare)
             if stem not in SOFT_WORDS:
                 found.append(stem)
     return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    return str(STEMMER.stemWord(word))
 
 
 def _tell(sentence: str, speaker: str) -> str:

@@ -90,11 +90,12 @@ class OfflineConsolidator:
     ) -> Consolidation:
         """Return what to do, in the order the sentences were said."""
         names = people_in([line for episode in episodes for line in episode.lines])
+        echoes = Echoes(served for episode in episodes for served in episode.served)
         candidates = [
             candidate
             for index, episode in enumerate(episodes)
             for candidate in find_candidates(
-                episode.lines, names=names, episode=index, echoes=Echoes(episode.served)
+                episode.lines, names=names, episode=index, echoes=echoes
             )
         ]
         if not candidates:

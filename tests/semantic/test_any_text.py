@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 from episodic.engines import Line, Segment, ServedEpisode, Vectors
 from episodic.offline_reviewer import OfflineReviewer
 from episodic.offline_segmenter import OfflineSegmenter
-from semantic.engines import Action, EpisodeText
+from semantic.echoes import ANYBODY, Echoes, content_words
+from semantic.engines import Action, EpisodeText, Served
 from semantic.offline_consolidator import OfflineConsolidator
+from semantic.sentences import split_sentences
+from semantic.sources import Sources
 from tests.semantic.fact_makers import learn
 
 SPOKEN = [
@@ -104,3 +108,24 @@ def to_episode(segment: Segment, lines: list[Line]) -> EpisodeText:
 def test_a_pasted_book_yields_no_more_facts_than_one_can_compare() -> None:
     book = " ".join(f"I bought {number} apples in Porto." for number in range(3000))
     assert 1 <= len(learn(("Ana", "user", book))) <= 20
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(talks())
+def test_what_was_learnt_and_served_is_recognised(lines: list[Line]) -> None:
+    """Whatever the text is, it repeats itself, if it has words enough to be recognised."""
+    reach = frozenset(line.seq for line in lines)
+    consolidator = OfflineConsolidator(embed=point)
+    text = EpisodeText(title="", summary="", lines=tuple(lines))
+    for proposal in consolidator.consolidate(episodes=[text], known=[]).proposals:
+        served = Served(proposal.fact, "", reach)
+        line = replace(lines[0], role="assistant", content=proposal.fact)
+        parts = [content_words(ANYBODY.sub("", part)) for part in split_sentences(proposal.fact)]
+        if any(parts) and all(len(part) != 1 for part in parts):
+            assert Echoes([served]).find_origin(proposal.fact, line=line) == served
+    everything = tuple(Served(line.content, line.name, reach) for line in lines)
+    heard = replace(text, served=everything)
+    sources = Sources([heard], quotes=True)
+    for proposal in consolidator.consolidate(episodes=[heard], known=[]).proposals:
+        sources.find_echo(proposal)
+        assert set(sources.own_seqs(proposal)) <= set(proposal.seqs)

@@ -115,7 +115,7 @@ def test_a_date_worked_out_from_an_echo_is_none_of_its_news(
         ("assistant", 5, True),
         ("tool", 5, True),
         ("user", 5, False),
-        ("system", 5, False),
+        ("system", 5, True),
         ("assistant", 4, False),
         ("assistant", 6, False),
     ],

@@ -1,0 +1,74 @@
+"""Whatever an answer prints of a memory is recognised where it comes back."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from episodic.engines import Line
+from episodic.models import Episode, Message
+from retrieval import markdown, serving
+from semantic.echoes import Printed, cut_printed
+from semantic.models import Fact
+
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+MEMORY = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
+REACH = frozenset({1})
+LETTER = st.one_of(
+    st.characters(codec="utf-8", exclude_characters="\x00"), st.sampled_from(' \n\t"*[]()#-\\.a')
+)
+TEXT = st.text(LETTER, max_size=60).filter(str.strip)
+
+
+def cut(shown: str, forms: list[serving.Form]) -> tuple[str, bool]:
+    """Return what is left of a text that a user posts, and whether it quotes a memory."""
+    printed = [Printed(MEMORY, " ".join(text.split()), form, REACH) for text, form in forms]
+    line = Line(seq=1, role="user", name="", content=shown, at=NOW)
+    rest, quoted = cut_printed(line, printed)
+    return rest, quoted == [MEMORY]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(content=TEXT, name=st.one_of(st.just(""), TEXT), with_day=st.booleans())
+def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: bool) -> None:
+    message = Message(role="user", name=name, content=content, occurred_at=NOW)
+    shown = markdown.render_message(message, with_day=with_day)
+    form = serving.make_message_form(message)
+    assert cut(shown, [form]) == ("", True)
+    assert cut(f"### 2026-03-02\n{shown}\nI have a bike.", [form]) == ("I have a bike.", True)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(sentence=TEXT)
+def test_any_fact_is_cut_as_it_is_printed_or_listed(sentence: str) -> None:
+    forms = serving.list_fact_forms(Fact(category="identity", fact=sentence))
+    text = markdown.one_line(sentence)
+    for shown in (
+        f"- [identity] {text} (sources: 2 conversations)",
+        f"- [identity, 2026-03-02] {text} [id: {MEMORY}]",
+        f"## Semantic Memory\n- [identity] {text} (sources: 1 conversation)",
+    ):
+        assert cut(shown, forms) == ("", True)
+        assert cut(f"{shown}\nI have a bike.", forms) == ("I have a bike.", True)
+
+
+def test_a_bare_sentence_is_cut_as_an_item_of_a_list_and_kept_in_speech() -> None:
+    forms = serving.list_fact_forms(Fact(category="identity", fact="Ana lives in Porto."))
+    for item in ("- Ana lives in Porto.", "2. Ana lives in  Porto.", '* "Ana lives in Porto."'):
+        assert cut(f"Known:\n{item}\nHello", forms) == ("Known:\n\n\nHello", True)
+    for spoken in ("Ana lives in Porto.", "I heard that Ana lives in Porto. - Really"):
+        assert cut(spoken, forms) == (spoken, False)
+
+
+def test_the_same_words_under_another_label_are_not_ours() -> None:
+    forms = serving.list_headline_forms(
+        Episode(title="Ana and Porto", summary="Ana: I live there.")
+    )
+    ours = "### Ana and Porto [rank: 1, score: 0.03]\n**When:** 2 days ago\n"
+    ours += "**Summary:** Ana: I live there."
+    assert cut(ours, forms) == ("", True)
+    spoken = "We spoke of Ana and Porto. Ana: I live there."
+    assert cut(spoken, forms) == (spoken, False)
