@@ -34,6 +34,17 @@ Results = dict[str, Any]
 def run(options: Options) -> None:
     """Measure all parts asked for; write results.json and latency.png and print a table."""
     options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        results = _measure(options)
+    except databases.NotOurs as error:
+        raise SystemExit(f"error: {error}") from error
+    report.write(options.out, results)
+    if "latency" in results:
+        chart.draw(options.out / "latency.png", results)
+    report.show(results, options.out)
+
+
+def _measure(options: Options) -> Results:
     with loaded(options) as data:
         results: Results = {"about": machine.describe(options, data)}
         with ExitStack() as stack:
@@ -42,10 +53,7 @@ def run(options: Options) -> None:
             for part in tqdm(parts, unit=" parts", desc="measuring"):
                 part(bench, results)
                 report.write(options.out, results)
-    report.write(options.out, results)
-    if "latency" in results:
-        chart.draw(options.out / "latency.png", results)
-    report.show(results, options.out)
+    return results
 
 
 class Bench:
