@@ -29,6 +29,7 @@ def describe(options: Options, data: Loaded) -> dict[str, Any]:
         "full_sizes": options.full_sizes,
         "dim": options.dim,
         "embedder": data.owner.model,
+        "synthetic_embedder": options.synthetic_embedder,
         "rows": plan.rows,
         "facts": int(plan.facts.sum()),
         "episodes": plan.episodes,

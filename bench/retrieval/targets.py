@@ -54,7 +54,7 @@ def check(results: Results) -> list[Target]:
 def _check_latency(results: Results) -> Iterator[Target]:
     for row in results.get("latency", []):
         size, alone = row["size"], row["1"]
-        if size in (1_000, 10_000):
+        if size in (1_000, 10_000) and not results["about"]["synthetic_embedder"]:
             ratio = alone[Side.HTTP]["p50"] / alone[Side.EMBEDDED_SQL]["p50"]
             yield Target(
                 f"HTTP p50 / (embedding + SQL), {size:,} rows", ratio, HTTP_TO_EMBEDDED_SQL
