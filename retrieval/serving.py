@@ -32,6 +32,11 @@ DATED = rf"(?:### {DAY}{NOTE}\s+)?"
 SOURCES = r"(?:[ \t]*\(sources: \d+ conversations?\))?"
 WHEN = r"(?:\s+\*\*When:\*\* (?:just now|yesterday|\d+ \w+ ago))?"
 FOUND = r"(?:\s+\*\*Found:\*\* id: [^\n]*)?(?:\s+\*\*Details:\*\*)?"
+# It ends where its line does, or where the next one starts if there are no line breaks.
+SHORTENED = (
+    rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?(?P<speaker>[^\s:\"][^:\"\n]{{0,100}}?): "
+    r"\"(?P<said>[^\n]*?)\"(?=\s*$|\s+(?:-|#))"
+)
 
 Seqs = frozenset[int]
 Form = tuple[str, str]
@@ -46,6 +51,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
     return Answers(
         served={one: memory_id for part in parts for one, memory_id in part.served.items()},
         printed=[one for part in parts for one in part.printed],
+        shortened=SHORTENED,
     )
 
 

@@ -44,6 +44,7 @@ READ_AT_MOST = 4_000
 """Characters of one text. A pasted book would hold a worker for minutes."""
 LEAST_WORDS = 2
 """Content words a sentence needs to be recognised; "Yes, Porto" may mean anything."""
+ELLIPSIS = "…"
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
 # Whoever is addressed may have no name yet in one text and have it in the other.
@@ -67,10 +68,15 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was served lately, with the memory that says it, and how it was printed."""
+    """What was served lately, with the memory that says it, and how it was printed.
+
+    `shortened` matches a message of which an answer shows only parts, with "…" for the
+    rest: its groups are `speaker` and `said`. Empty: none does.
+    """
 
     served: Mapping[Served, uuid.UUID]
     printed: Sequence[Printed]
+    shortened: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +160,49 @@ def first_of_all(origins: Sequence[Served | None]) -> Served | None:
     return origins[0] if origins and all(origins) else None
 
 
-def cut_printed(line: Line, printed: Iterable[Printed]) -> tuple[str, list[uuid.UUID]]:
-    """Return what `line` says beside the printed memories it quotes, and their ids."""
+def cut_quotes(line: Line, answers: Answers) -> tuple[str, list[uuid.UUID]]:
+    """Return what `line` says beside the memories that it quotes as printed, and their ids."""
     rest = line.content
     flat = " ".join(rest.split())
-    inside = [one for one in printed if line.seq in one.seqs and one.needle in flat]
+    inside = [one for one in answers.printed if line.seq in one.seqs and one.needle in flat]
     quoted: list[uuid.UUID] = []
     # The longest first: a message that quotes an earlier answer was served as well.
     for one in sorted(inside, key=lambda one: -len(one.needle)):
         rest, count = re.subn(one.form, "\n", rest, flags=re.MULTILINE)
         if count:
             quoted.append(one.memory_id)
+    if answers.shortened and ELLIPSIS in rest:
+        rest, parts = _cut_parts(rest, answers, seq=line.seq)
+        quoted += parts
     return (rest.strip() if quoted else rest), list(dict.fromkeys(quoted))
+
+
+def _cut_parts(text: str, answers: Answers, *, seq: int) -> tuple[str, list[uuid.UUID]]:
+    """Cut out the shortened messages, each checked against what its speaker was quoted with."""
+    quoted: list[uuid.UUID] = []
+
+    def cut(match: re.Match[str]) -> str:
+        for served, memory_id in answers.served.items():
+            same = served.speaker.casefold() == match["speaker"].casefold()
+            if same and seq in served.seqs and _holds_parts(served.text, match["said"]):
+                quoted.append(memory_id)
+                return "\n"
+        return match[0]
+
+    return re.sub(answers.shortened, cut, text, flags=re.MULTILINE), quoted
+
+
+def _holds_parts(whole: str, shortened: str) -> bool:
+    """Whether all that `shortened` shows stands in `whole`, in that order."""
+    flat = " ".join(whole.split())
+    parts = [" ".join(part.split()) for part in shortened.split(ELLIPSIS)]
+    at = 0
+    for part in parts:
+        found = flat.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return any(parts)
 
 
 def says_again(new: Statement, old: Statement, *, source: Statement) -> bool:

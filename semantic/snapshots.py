@@ -14,7 +14,7 @@ from indexing import queries as index
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from semantic import queries
-from semantic.echoes import Answers, cut_printed
+from semantic.echoes import Answers, cut_quotes
 from semantic.engines import EpisodeText, KnownFact, Served
 from semantic.models import Fact
 from semantic.services import Vectors
@@ -56,7 +56,7 @@ def read_snapshot(
     texts: list[EpisodeText] = []
     quoted: list[uuid.UUID] = []
     for episode in episodes:
-        lines, found = _cut_quotes(episodic_queries.to_lines(messages[episode.id]), answers)
+        lines, found = _cut_all_quotes(episodic_queries.to_lines(messages[episode.id]), answers)
         texts.append(_make_text(episode, lines, answers))
         quoted += found
     known, facts_by_alias = _load_related(conversation, episodes)
@@ -71,7 +71,7 @@ def read_snapshot(
     )
 
 
-def _cut_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line], list[uuid.UUID]]:
+def _cut_all_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line], list[uuid.UUID]]:
     """Return the lines without what they quote from answers, and the memories quoted.
 
     A line that holds nothing else is left out.
@@ -79,7 +79,7 @@ def _cut_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line], li
     kept: list[Line] = []
     quoted: list[uuid.UUID] = []
     for line in lines:
-        rest, found = cut_printed(line, answers.printed)
+        rest, found = cut_quotes(line, answers)
         quoted += found
         if not found or any(letter.isalnum() for letter in rest):
             kept.append(replace(line, content=rest))

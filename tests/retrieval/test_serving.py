@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic.engines import Line
 from episodic.models import Episode, Message
 from retrieval import markdown, serving
-from semantic.echoes import Printed, cut_printed
+from semantic.echoes import Answers, Printed, cut_quotes
+from semantic.engines import Served
 from semantic.models import Fact
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -27,7 +30,7 @@ def cut(shown: str, forms: list[serving.Form]) -> tuple[str, bool]:
     """Return what is left of a text that a user posts, and whether it quotes a memory."""
     printed = [Printed(MEMORY, " ".join(text.split()), form, REACH) for text, form in forms]
     line = Line(seq=1, role="user", name="", content=shown, at=NOW)
-    rest, quoted = cut_printed(line, printed)
+    rest, quoted = cut_quotes(line, Answers({}, printed))
     return rest, quoted == [MEMORY]
 
 
@@ -72,3 +75,24 @@ def test_the_same_words_under_another_label_are_not_ours() -> None:
     assert cut(ours, forms) == ("", True)
     spoken = "We spoke of Ana and Porto. Ana: I live there."
     assert cut(spoken, forms) == (spoken, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("… I moved to Porto. …", True),
+        ("I live alone. … My cat likes it.", True),
+        ("… My cat likes it. … I live alone.", False),
+        ("… I moved to Braga. …", False),
+        ("…", False),
+    ],
+)
+def test_a_message_that_an_answer_shortened_is_cut(said: str, ours: bool) -> None:
+    whole = "I live alone. I moved to Porto.\nMy cat likes it."
+    answers = Answers({Served(whole, "Ana", REACH): MEMORY}, [], serving.SHORTENED)
+    for shown in (f'- Ana: "{said}"', f'### 2026-03-02\n- Ana: "{said}"\n', f'Ana: "{said}" - x'):
+        line = Line(seq=1, role="user", name="", content=shown, at=NOW)
+        left = "- x" if shown.endswith("x") else ""
+        assert cut_quotes(line, answers) == ((left, [MEMORY]) if ours else (shown, []))
+        other = replace(line, content=shown.replace("Ana", "Bo"))
+        assert cut_quotes(other, answers) == (other.content, [])

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from episodic.engines import Line
-from semantic.echoes import Echoes, Printed, cut_printed
+from semantic.echoes import Answers, Echoes, Printed, cut_quotes
 from semantic.engines import Action, Category, Proposal, Served
 from semantic.offline_consolidator import OfflineConsolidator
 from semantic.sources import Sources
@@ -128,14 +128,14 @@ def test_only_who_was_served_repeats_and_only_within_reach(role: str, seq: int, 
 
 def test_quotes_are_cut_within_reach_and_the_rest_stays() -> None:
     memory_id = uuid.uuid4()
-    printed = [Printed(memory_id, LIVES, r"- Ana\s+lives\s+in\s+Porto\.", IN_REACH)]
+    answers = Answers({}, [Printed(memory_id, LIVES, r"- Ana\s+lives\s+in\s+Porto\.", IN_REACH)])
     said = "Known:\n- Ana  lives in Porto.\nI have a bike."
-    assert cut_printed(line(said, role="user"), printed) == (
+    assert cut_quotes(line(said, role="user"), answers) == (
         "Known:\n\n\nI have a bike.",
         [memory_id],
     )
-    assert cut_printed(line(said, role="user", seq=6), printed) == (said, [])
-    assert cut_printed(line("Ana lives in Porto."), printed) == ("Ana lives in Porto.", [])
+    assert cut_quotes(line(said, role="user", seq=6), answers) == (said, [])
+    assert cut_quotes(line("Ana lives in Porto."), answers) == ("Ana lives in Porto.", [])
 
 
 def propose(fact: str, *seqs: int, action: Action = Action.NEW, episode: int = 0) -> Proposal:
