@@ -17,7 +17,7 @@ LABELS = {
     Side.EMBEDDED_SQL: "query embedding + SQL",
     Side.HTTP: "POST retrieve_memory over HTTP",
 }
-LABEL_LIFTS = {Side.SQL: 0, Side.EMBEDDED_SQL: -7, Side.HTTP: 7}
+LABEL_LIFTS = {Side.SQL: -11, Side.EMBEDDED_SQL: 0, Side.HTTP: 11}
 """Points by which the figures at the end of the lines move apart."""
 INK, GRID = "#333333", "#e3e3e3"
 WIDTH, HEIGHT, DPI = 11, 5, 160
