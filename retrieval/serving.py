@@ -56,7 +56,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
 
 
 def _find_reach(conversation: Conversation, first_seq: int, last_seq: int) -> dict[uuid.UUID, Seqs]:
-    """Return the memories served, each with the messages of the range that may repeat it.
+    """Return the memories served in order of id, each with the messages that may repeat it.
 
     Uses index: retrieval_by_conversation.
     """
@@ -87,7 +87,7 @@ def _tell_facts(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> lis
     facts = Fact.objects.of(conversation.tenant).in_bulk(list(reach))
     return [
         _answer(fact.id, [Served(fact.fact, "", reach[fact.id])], list_fact_forms(fact))
-        for fact in facts.values()
+        for fact in (facts[memory_id] for memory_id in reach if memory_id in facts)
     ]
 
 
@@ -96,7 +96,7 @@ def _tell_episodes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> 
     episodes = Episode.objects.of(tenant).in_bulk(list(reach))
     messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episodes)
     told: list[Answers] = []
-    for episode in episodes.values():
+    for episode in (episodes[memory_id] for memory_id in reach if memory_id in episodes):
         seqs, rows = reach[episode.id], messages[episode.id]
         served = [Served(episode.summary, "", seqs), *(_tell(row, seqs) for row in rows)]
         forms = [*list_headline_forms(episode), *map(make_message_form, rows)]

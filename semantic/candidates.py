@@ -106,7 +106,8 @@ def _from_line(
 ) -> Iterator[Candidate]:
     """Yield guidelines, plain statements of a slot, then the message's own gist.
 
-    A sentence that is an echo stands alone, so that the gist holds only what is new.
+    A sentence that is an echo stands alone, so that the gist holds only what is new; one
+    that would have been no fact by itself is left out.
     """
     if line.role not in {"user", "assistant"}:
         return
@@ -131,22 +132,27 @@ def _from_line(
         )
         if not fact:
             continue
-        stated = make_candidate(
-            anchor_times(fact, at=line.at), speaker=speaker.name, line=line, episode=episode
-        )
-        correction = find_correction(sentence) if speaker.is_person else None
-        echo = _find_echo(stated.fact, sentence, line=line, echoes=echoes)
-        if echo:
-            made = make_candidate(echo, speaker=speaker.name, line=line, episode=episode)
-            yield replace(made, echo=True)
-        elif correction is not None or {c.slot for c in stated.reading.claims} & STATED_SLOTS:
-            yield replace(stated, correction=correction)
-        else:
+        stated = _state(fact, sentence, line=line, speaker=speaker, episode=episode, echoes=echoes)
+        states = bool({c.slot for c in stated.reading.claims} & STATED_SLOTS)
+        if states or stated.correction is not None or (stated.echo and value >= LEAST_INFORMATIVE):
+            yield stated
+        elif not stated.echo:
             gist.append((value, stated.fact))
     joined = _join_gist(gist)
     if joined:
         fact = _name_speaker(joined, speaker=speaker.name)
         yield make_candidate(fact, speaker=speaker.name, line=line, episode=episode)
+
+
+def _state(
+    fact: str, sentence: str, *, line: Line, speaker: Speaker, episode: int, echoes: Echoes
+) -> Candidate:
+    """Return what a sentence says as a candidate: an echo, a correction, or neither."""
+    said = anchor_times(fact, at=line.at)
+    echo = _find_echo(said, sentence, line=line, echoes=echoes)
+    made = make_candidate(echo or said, speaker=speaker.name, line=line, episode=episode)
+    correction = find_correction(sentence) if speaker.is_person and not echo else None
+    return replace(made, correction=correction, echo=bool(echo))
 
 
 def _find_echo(fact: str, sentence: str, *, line: Line, echoes: Echoes) -> str:

@@ -69,7 +69,7 @@ def test_what_the_assistant_repeats_is_neither_learnt_nor_confirmed(
     assert NURSE in ask(ana, told)
     ana.say(told, "What do you know of me?", name="Ana")
     say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
-    say_as_jo(ana, told, "You moved from Lisbon last week.")
+    say_as_jo(ana, told, "Ana moved from Lisbon last week.")
     ana.flush(told)
     assert facts(ana) == ONCE
     assert steps(ana) == [("skip", "echo", NURSE), ("skip", "echo", MOVED)]
@@ -138,7 +138,7 @@ def test_an_episode_that_is_told_again_has_not_happened_again(ana: Agent, told: 
     """The answer holds no fact, and "last week" is another week by now."""
     assert "Semantic" not in ask(ana, told, category="goal", detail="high")
     ana.say(told, "What happened?", name="Ana")
-    say_as_jo(ana, told, "You moved from Lisbon last week.")
+    say_as_jo(ana, told, "Ana moved from Lisbon last week.")
     ana.flush(told)
     assert facts(ana) == ONCE
     (step,) = Change.objects.of(ana.tenant).filter(action="skip")
