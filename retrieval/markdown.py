@@ -109,11 +109,15 @@ def about(episode: Episode, *, now: datetime) -> list[str]:
     ]
 
 
-def render_message(message: Message, *, with_day: bool = False) -> str:
-    """Return one quoted message, on one line, under its speaker's name."""
+def render_message(message: Message, *, with_day: bool = False, content: str | None = None) -> str:
+    """Return one quoted message, on one line, under its speaker's name.
+
+    `content` stands in for what it says, where only a part is to be shown.
+    """
     speaker = one_line(message.name or message.role)
     day = f"{say_day(message.occurred_at)} " if with_day else ""
-    return f'- {day}{speaker}: "{one_line(message.content)}"'
+    said = one_line(message.content if content is None else content)
+    return f'- {day}{speaker}: "{said}"'
 
 
 def say_how_found(found: Found) -> str:

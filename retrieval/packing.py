@@ -1,20 +1,23 @@
 """Packing the most useful text into a budget of tokens.
 
 Messages come first, best first, each by itself; facts that those do not say already get
-a small share. Cost is counted piece by piece and each piece is rounded up: the whole
-never counts more than its pieces, so nothing is rendered twice.
+a small share. The first ones are shown whole but for filler, later ones by the sentences
+that tell most: more of them fit. Cost is counted in quarters of a token, which add up
+exactly over the parts of a block: nothing is rendered twice.
 """
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from episodic.models import Message
-from memoryproject.tokens import count_tokens
+from memoryproject.tokens import count_quarters, count_tokens
 from retrieval import markdown
 from retrieval.hits import FactHit
+from retrieval.trimming import Trimmer
 
 FACTS_HEADING = "## Semantic Memory\n"
 LINES_HEADING = "## Episodic Memories\n\n"
@@ -25,6 +28,16 @@ CATEGORY_SHARE = 0.5
 """Where the caller asks for one category of facts, he wants facts."""
 SAID_BY = 20
 """A fact that is said by one of so many best messages waits until there is room to spare."""
+WHOLE_SHARE = 0.6
+"""Of the budget, in which messages are shown whole but for filler."""
+LARGEST_SHARE = 0.5
+"""Of the budget, for one message; a longer one is cut to what matches best."""
+LARGE_TOKENS = 200
+"""A message of so many tokens is never cut while a budget is there for it."""
+LEAST_LEFT_SHARE = 0.3
+"""Of a message that is shortened; where less fits it is not tried."""
+LEAST_CUT_TOKENS = 12
+"""Less of a message says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A chosen message and what is shown of it."""
+
+    message: Message
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A part of the text: all facts, or one day of one episode. Ends in a line break."""
 
@@ -44,47 +65,99 @@ class Block:
     """Those that the part shows, or that say its facts."""
 
 
+Day = tuple[uuid.UUID, str]
+
+
 @dataclass(slots=True)
 class Packed:
     """What has been chosen within `max_tokens`."""
 
     max_tokens: int
+    trimmer: Trimmer
     explain: bool = False
     """Whether facts and episodes say their ids."""
     facts: list[FactHit] = field(default_factory=list)
-    days: dict[tuple[uuid.UUID, str], list[Message]] = field(default_factory=dict)
+    days: dict[Day, list[Shown]] = field(default_factory=dict)
     """Messages by episode and day, in order of choice."""
-    spent: int = 0
+    _quarters: dict[Day | None, int] = field(default_factory=dict)
+    """The size of each block; None is that of facts."""
+    _spent: int = 0
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
-        heading = "" if self.facts else FACTS_HEADING
-        if self._pay(heading, self._render_fact(hit), at_most=at_most):
+        text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
+        if self._pay(None, text, at_most=at_most):
             self.facts.append(hit)
 
-    def add_line(self, line: Line) -> None:
-        """Add a message, with the headings that it needs, unless it does not fit."""
-        key = (line.episode_id, _day(line.message))
-        headings = "" if self.days else LINES_HEADING
-        if key not in self.days:
-            headings += self._render_heading(*key) + "\n"
-        text = markdown.render_message(line.message) + "\n"
-        if self._pay(headings, text, at_most=self.max_tokens):
-            self.days.setdefault(key, []).append(line.message)
+    def add_line(self, line: Line, *, is_tight: bool) -> None:
+        """Add a message, as whole as it fits, with the headings that it needs.
 
-    def _pay(self, *texts: str, at_most: int) -> bool:
-        cost = sum(count_tokens(text) for text in texts)
-        if self.spent + cost > at_most:
+        `is_tight`: what tells little is left out, to have room for others.
+        """
+        content = line.message.content
+        size = count_tokens(content)
+        room = self.max_tokens - self._spent
+        largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
+        if size <= largest and size * LEAST_LEFT_SHARE > room:
+            return
+        overhead = self._measure_overhead(line) if 2 * size > largest else 0
+        if size + overhead > largest:
+            left = min(largest, room) - overhead
+            if left >= LEAST_CUT_TOKENS:
+                self._show(line, self.trimmer.cut(content, at_most=left))
+            return
+        is_early = self._spent < WHOLE_SHARE * self.max_tokens
+        whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
+        if (is_early or not is_tight) and self._show(line, whole):
+            return
+        self._show(line, self.trimmer.shorten(content))
+
+    def _show(self, line: Line, content: str) -> bool:
+        """Return whether it fits; an empty content never does."""
+        key = (line.episode_id, _day(line.message))
+        fits = bool(content) and self._pay(
+            key, self._render(line, content), at_most=self.max_tokens
+        )
+        if fits:
+            self.days.setdefault(key, []).append(Shown(line.message, content))
+        return fits
+
+    def _measure_overhead(self, line: Line) -> int:
+        """Return the tokens around what a message says, were it alone."""
+        return count_tokens(LINES_HEADING) + count_tokens(self._render(line, "") + "\n")
+
+    def _render(self, line: Line, content: str) -> str:
+        """Return a message with the heading of its day, unless that is there already."""
+        key = (line.episode_id, _day(line.message))
+        heading = "" if key in self.days else self._render_heading(*key)
+        return heading + markdown.render_message(line.message, content=content) + "\n"
+
+    def _pay(self, key: Day | None, text: str, *, at_most: int) -> bool:
+        """Grow a block, unless that takes what is spent above `at_most`.
+
+        A block counts with the line break that parts it from the next. The heading above
+        all days counts apart.
+        """
+        before = self._quarters.get(key, 0)
+        after = (before or count_quarters("\n")) + count_quarters(text)
+        cost = math.ceil(after / 4) - math.ceil(before / 4)
+        if key is not None and not self.days:
+            cost += count_tokens(LINES_HEADING)
+        if self._spent + cost > at_most:
             return False
-        self.spent += cost
+        self._spent += cost
+        self._quarters[key] = after
         return True
 
     def messages(self) -> dict[uuid.UUID, list[Message]]:
         """Return the chosen messages of each episode, oldest first."""
-        found: dict[uuid.UUID, list[Message]] = {}
+        return {key: [one.message for one in shown] for key, shown in self._by_episode().items()}
+
+    def _by_episode(self) -> dict[uuid.UUID, list[Shown]]:
+        found: dict[uuid.UUID, list[Shown]] = {}
         for (episode_id, _), chosen in self.days.items():
             found.setdefault(episode_id, []).extend(chosen)
-        return {key: sorted(rows, key=lambda row: row.seq) for key, rows in found.items()}
+        return {key: sorted(rows, key=lambda one: one.message.seq) for key, rows in found.items()}
 
     def blocks(self) -> list[Block]:
         """Return the text in parts: facts, then episodes, that of the best message first."""
@@ -94,12 +167,14 @@ class Packed:
             says = {row.seq: row for hit in self.facts for row in hit.messages}
             blocks.append(Block(text, tuple(says[seq] for seq in sorted(says))))
         heading = LINES_HEADING
-        for episode_id, chosen in self.messages().items():
-            for day in dict.fromkeys(_day(row) for row in chosen):
-                rows = tuple(row for row in chosen if _day(row) == day)
-                lines = "".join(markdown.render_message(row) + "\n" for row in rows)
+        for episode_id, chosen in self._by_episode().items():
+            for day in dict.fromkeys(_day(one.message) for one in chosen):
+                rows = [one for one in chosen if _day(one.message) == day]
+                lines = "".join(
+                    markdown.render_message(one.message, content=one.content) + "\n" for one in rows
+                )
                 heading += self._render_heading(episode_id, day)
-                blocks.append(Block(heading + lines, rows))
+                blocks.append(Block(heading + lines, tuple(one.message for one in rows)))
                 heading = ""
         return blocks
 
@@ -120,6 +195,7 @@ def pack(
     *,
     max_tokens: int,
     wants_facts: bool,
+    trimmer: Trimmer,
     explain: bool = False,
 ) -> Packed:
     """Choose from facts and messages, both best first.
@@ -127,19 +203,21 @@ def pack(
     The text of all blocks, a line break between two of them, never counts more than
     `max_tokens`. `wants_facts`: the caller asked for one category of them.
     """
-    packed = Packed(max_tokens=max_tokens, explain=explain)
+    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=explain)
     share = (CATEGORY_SHARE if wants_facts else FACT_SHARE) if lines else 1.0
     said = {line.message.seq for line in lines[:SAID_BY]}
     for hit in facts:
         if wants_facts or not any(row.seq in said for row in hit.messages):
             packed.add_fact(hit, at_most=int(max_tokens * share))
+    is_tight = sum(count_tokens(line.message.content) for line in lines) > max_tokens
     for line in lines:
-        packed.add_line(line)
+        packed.add_line(line, is_tight=is_tight)
     chosen = {hit.found.memory_id for hit in packed.facts}
     for hit in facts:
         if hit.found.memory_id not in chosen:
             packed.add_fact(hit, at_most=max_tokens)
-    packed.facts.sort(key=lambda hit: hit.found.rank)
+    order = {hit.found.memory_id: place for place, hit in enumerate(facts)}
+    packed.facts.sort(key=lambda hit: order[hit.found.memory_id])
     return packed
 
 

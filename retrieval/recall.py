@@ -146,6 +146,7 @@ def _choose(
         tenant=tenant,
         conversation=conversation,
         query=request.query,
+        at=request.as_of or now,
         semantic_limit=request.semantic_limit,
         max_tokens=request.max_tokens - spent,
         wants_facts=request.category is not None,

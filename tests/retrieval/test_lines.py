@@ -29,6 +29,11 @@ def test_who_is_asked_about_and_what_a_fact_says_move_up() -> None:
     assert lines.rank(rows, named=frozenset(), fact_ranks={3: 1, 2: 40}) == [3, 1, 2]
 
 
+def test_what_was_said_on_the_days_asked_for_moves_up() -> None:
+    near = Candidate(seq=2, speaker="Mira", score=0, retrievability=1, closeness=1)
+    assert lines.rank([candidate(1, 1), near], named=frozenset(), fact_ranks={}) == [2, 1]
+
+
 def test_what_is_half_forgotten_loses_the_logarithm_of_it() -> None:
     weight = lines.weigh(candidate(1, 1, retrievability=0.5), is_named=True, fact_rank=11)
     assert weight == pytest.approx(1 + math.log(0.5) + 0.8 + 1.25 / 2)

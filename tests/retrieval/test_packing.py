@@ -118,3 +118,25 @@ def test_a_category_gets_room_for_its_facts(ana: Agent, told_two: uuid.UUID) -> 
     answer = ask(ana, told_two, RACE, max_tokens=120, category="experience")
     assert answer["semantic"] and answer["episodic"]
     assert {fact["category"] for fact in answer["semantic"]} == {"experience"}
+
+
+LONG = "The weather report repeats itself. " * 150 + "The boat leaves at nine from pier 14. "
+
+
+@pytest.mark.parametrize("budget", [80, 200, 1000, 3000])
+def test_a_message_longer_than_the_budget_is_cut_to_what_matches(ana: Agent, budget: int) -> None:
+    said = [("Mira", LONG * 3), ("Jonas", "Thanks, I will read all of it tonight.")]
+    conversation = tell(ana, said)
+    text = ask(ana, conversation, "When does the boat leave from the pier?", max_tokens=budget)
+    assert "The boat leaves at nine from pier 14." in text["markdown"]
+    assert "…" in text["markdown"] and count_tokens(text["markdown"]) <= budget
+    assert budget < 200 or "Jonas" in text["markdown"]
+
+
+def test_every_fact_and_message_says_its_day(ana: Agent, told_two: uuid.UUID) -> None:
+    text = ask(ana, told_two, RACE, max_tokens=2000)["markdown"]
+    facts, _, episodes = text.partition("## Episodic Memories\n\n")
+    bullets = facts.splitlines()[1:-1]
+    assert bullets
+    assert all(re.match(r"- \[\w+, \d{4}-\d\d-\d\d\] ", bullet) for bullet in bullets)
+    assert all(re.match(r"### \d{4}-\d\d-\d\d\n- ", day) for day in episodes.split("\n\n"))
