@@ -28,7 +28,7 @@ CATEGORY_SHARE = 0.5
 """Where the caller asks for one category of facts, he wants facts."""
 SAID_BY = 20
 """A fact that is said by one of so many best messages waits until there is room to spare."""
-WHOLE_SHARE = 0.6
+WHOLE_SHARE = 0.5
 """Of the budget, in which messages are shown whole but for filler."""
 LARGEST_SHARE = 0.5
 """Of the budget, for one message; a longer one is cut to what matches best."""
