@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex
+from indexing.models import (
+    Memory,
+    SearchUnit,
+    SearchVector,
+    ShelfSize,
+    VectorIndex,
+    WordCount,
+)
 from memoryproject.admin_base import Listing, ReadOnlyAdmin
 from memoryproject.admin_values import link_to_memory
 
@@ -52,7 +59,15 @@ class SearchVectorAdmin(ReadOnlyAdmin):
 
 @admin.register(ShelfSize)
 class ShelfSizeAdmin(ReadOnlyAdmin):
-    list_display = ("conversation", "shelf", "units", "lexemes", "tenant")
+    list_display = ("conversation", "shelf", "units", "lexemes", "counted", "tenant")
+    list_filter = ("shelf", "tenant")
+    search_help_text = "A whole id, also of the conversation"
+    id_search = ("id", "conversation")
+
+
+@admin.register(WordCount)
+class WordCountAdmin(ReadOnlyAdmin):
+    list_display = ("slot", "units", "conversation", "shelf", "tenant")
     list_filter = ("shelf", "tenant")
     search_help_text = "A whole id, also of the conversation"
     id_search = ("id", "conversation")

@@ -96,12 +96,6 @@ class SearchUnit(Searchable):
         db_persist=True,
         help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
     )
-    lot = models.GeneratedField(
-        expression=Func(F("id"), function="public.memory_lot"),
-        output_field=models.SmallIntegerField(),
-        db_persist=True,
-        help_text="Drawn from its id: rows below a bound are a random sample.",
-    )
     dl = models.GeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_dl"),
         output_field=models.IntegerField(),
@@ -113,7 +107,7 @@ class SearchUnit(Searchable):
         constraints = [*Searchable.Meta.constraints]
         indexes = [
             models.Index(
-                fields=["tenant", "conversation", "shelf", "lot"],
+                fields=["tenant", "conversation", "shelf"],
                 include=["id", "memory", "category", "dl", "words"],
                 condition=Q(invalid_at=None),
                 name="indexing_unit_by_words",
@@ -183,6 +177,9 @@ class ShelfSize(TenantModel):
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     units = models.BigIntegerField()
     lexemes = models.BigIntegerField(help_text="Sum of the units' lengths.")
+    counted = models.BooleanField(
+        default=False, help_text="Whether its words are counted: from 2,000 units on."
+    )
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -196,6 +193,31 @@ class ShelfSize(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.shelf}: {self.units}"
+
+
+class WordCount(TenantModel):
+    """In how many units of a large shelf a word occurs.
+
+    A smaller shelf is read through instead. The trigger that keeps `ShelfSize` keeps these.
+    """
+
+    conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
+    slot = models.IntegerField(help_text="Of the lexeme, in `SearchUnit.words`.")
+    units = models.IntegerField()
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "conversation", "shelf", "slot"],
+                nulls_distinct=False,
+                name="indexing_word_count_one_a_word",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slot}: {self.units}"
 
 
 class VectorIndex(TenantModel):

@@ -62,6 +62,7 @@ UNFOLD = {
                 _item("Search units", "manage_search", "indexing.searchunit"),
                 _item("Search vectors", "scatter_plot", "indexing.searchvector"),
                 _item("Shelf sizes", "straighten", "indexing.shelfsize"),
+                _item("Word counts", "numbers", "indexing.wordcount"),
                 _item("Vector indexes", "bolt", "indexing.vectorindex"),
             ),
             _group(

@@ -27,8 +27,6 @@ UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
 UNITS_AN_EPISODE = 5
 """Likewise; an episode has many."""
-SAMPLED_UNITS = 10_000
-"""Up to so many units of a shelf document frequencies are exact, beyond that estimated."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 
@@ -82,7 +80,7 @@ class Found:
 
 BELIEVED = "invalid_at IS NULL"
 BELIEVED_SIZE = """
-    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl
+    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
     FROM indexing_shelfsize
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND units > 0
@@ -93,7 +91,7 @@ NEAREST = """
     FROM indexing_searchvector
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
-        AND EXISTS (SELECT FROM near WHERE shelf = '{shelf}')
+        AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
     ORDER BY distance LIMIT %({shelf}_pool)s
 """
 TRUE_THEN = """(
@@ -101,7 +99,8 @@ TRUE_THEN = """(
     AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
 )"""
 TRUE_THEN_SIZE = f"""
-    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl
+    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl,
+        FALSE AS counted
     FROM indexing_searchunit
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND {TRUE_THEN}
@@ -148,7 +147,6 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         **question.fusion.as_parameters(),
         "fact_pool": UNITS_A_FACT * question.fusion.depth,
         "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,
-        "sample": SAMPLED_UNITS,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
         "now": question.now,

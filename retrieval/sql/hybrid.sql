@@ -6,14 +6,14 @@
 -- several units (an episode one a message); its rank in a leg is that of its best unit.
 --
 -- The words of a unit are a sparse vector: a first pass multiplies every unit's with the
--- question's, which is BM25 but for repeated words; the best of them (its pool) are then scored
--- exactly. Document frequencies are counted in a sample of
--- at most `sample` units a shelf: exact up to that size.
+-- question's, which is BM25 but for repeated words; the best of them (the pool) are then
+-- scored exactly. Document frequencies are exact: a large shelf keeps its own, a small
+-- one is read through.
 --
 -- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
 --      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
 --      depth int (memories a leg), fact_pool and episode_pool int (units a leg and shelf),
---      sample int (units), k (of RRF), lexical_weight and vector_weight (of the legs),
+--      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
 --      float (of FSRS), floor float (least retrievability), line_limit int (messages of
 --      served episodes; 0 for none), headline float (weight), as_of timestamptz (only
@@ -23,7 +23,7 @@
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
 --      lines json or NULL ([seq, score] a message that is among the best `line_limit`),
 --      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`)
--- index: indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
+-- index: indexing_word_count_one_a_word; indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
 --      indexing_vector_wide; with as_of indexing_unit_by_time and indexing_vector_by_time;
 --      indexing_vector_headline
 -- {held} is what is believed now, or what was true at `as_of`; {size} likewise, {believed}
@@ -44,36 +44,38 @@ asked AS MATERIALIZED (
 probe AS MATERIALIZED (
     SELECT place / 24 AS number,
         ('{' || string_agg(slot || ':' || (1 << place %% 24), ',') || '}/1000000000')::sparsevec
-            AS codes
+            AS weights
     FROM asked GROUP BY place / 24
 ),
 shelf AS MATERIALIZED (
-    SELECT shelf, n, average_dl, ceil(1024 * least(1, %(sample)s / n))::int AS lots
-    FROM ({size}) AS size WHERE n > 0
+    SELECT shelf, n, average_dl, counted FROM ({size}) AS size WHERE n > 0
 ),
-sampled AS MATERIALIZED (
-    SELECT shelf.shelf, probe.number, held::int, units
+holding AS MATERIALIZED (
+    SELECT shelf.shelf, probe.number, code::int, units::float8
     FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
-        SELECT -(words <#> probe.codes) AS held, count(*) AS units FROM indexing_searchunit
+        SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-            AND shelf = shelf.shelf AND {held} AND lot < shelf.lots
-        GROUP BY held
+            AND shelf = shelf.shelf AND {held}
+        GROUP BY code
     ) AS unit
+    WHERE NOT shelf.counted
 ),
 rarity AS MATERIALIZED (
     SELECT shelf, slot, lexeme, ln(1 + (n - df + 0.5::float8) / (df + 0.5::float8)) AS idf,
         ('{' || slot || ':1,' || slot + 1 || ':1}/1000000000')::sparsevec AS alone
     FROM (
-        SELECT shelf, asked.slot, asked.lexeme,
-            CASE WHEN lots = 1024 THEN sum(units) ELSE n END::float8 AS n,
-            coalesce(sum(units) FILTER (WHERE held >> place %% 24 & 1 = 1), 0)::float8
-                * CASE WHEN lots = 1024 THEN 1 ELSE n / sum(units) END AS df
-        FROM asked
-        JOIN sampled ON sampled.number = asked.place / 24
-        JOIN shelf USING (shelf)
-        GROUP BY shelf, asked.slot, asked.lexeme, n, lots
-    ) AS counted
-    WHERE df > 0 OR n > %(sample)s
+        SELECT shelf.shelf, n, slot, lexeme, CASE WHEN counted THEN (
+            SELECT units FROM indexing_wordcount
+            WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+                AND shelf = shelf.shelf AND slot = asked.slot
+        ) ELSE (
+            SELECT sum(units) FROM holding
+            WHERE holding.shelf = shelf.shelf AND number = place / 24
+                AND code >> place %% 24 & 1 = 1
+        ) END AS df
+        FROM shelf CROSS JOIN asked
+    ) AS frequency
+    WHERE df > 0
 ),
 question AS MATERIALIZED (
     SELECT shelf, average_dl,

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Review
-from indexing.models import VectorIndex
+from indexing.models import VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from retrieval.models import Retrieval
 from semantic.models import Changeset
@@ -62,6 +62,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
         ok=True,
         response={"title": SCRIPT},
     )
+    WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)
     VectorIndex.objects.create(
         tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from django.db import connection
 
 from indexing import services as index
-from indexing.models import SearchUnit, ShelfSize
+from indexing.models import SearchUnit, SearchVector, ShelfSize, WordCount
 from tests.conftest import Agent
 from tests.indexing.makers import NOW, fill, make_conversation
 
@@ -47,6 +49,35 @@ def test_sizes_follow_what_is_believed(ana: Agent) -> None:
     assert sizes(ana) == {"fact": (1, 2)}
     SearchUnit.objects.of(ana.tenant).filter(memory=first).update(invalid_at=None)
     assert sizes(ana) == {"fact": (2, 5)}
+
+
+def counts(agent: Agent) -> dict[int, int]:
+    held = WordCount.objects.of(agent.tenant).filter(units__gt=0)
+    return dict(held.values_list("slot", "units"))
+
+
+def test_words_of_a_large_shelf_are_counted(ana: Agent) -> None:
+    conversation = make_conversation(ana.tenant)
+    texts = [f"common w{number % 50} w{number % 7} tea tea" for number in range(2100)]
+    fill(conversation, texts[:1900])
+    assert counts(ana) == {}
+    fill(conversation, texts[1900:2050])
+    (last, *_) = fill(conversation, texts[2050:])
+
+    def slot(word: str) -> int:
+        (found,) = words_of(word)
+        return found
+
+    def expected(texts: list[str]) -> dict[int, int]:
+        words = Counter(word for text in texts for word in set(text.split()))
+        return {slot(word): count for word, count in words.items()}
+
+    assert counts(ana) == expected(texts)
+    index.close_memory(tenant=ana.tenant, memory_id=last, valid_until=NOW, invalid_at=NOW)
+    assert counts(ana) == expected(texts[:2050] + texts[2051:])
+    SearchVector.objects.of(ana.tenant).delete()
+    SearchUnit.objects.of(ana.tenant).delete()
+    assert counts(ana) == {}
 
 
 def test_each_conversation_has_a_size_of_its_own(ana: Agent, cleo: Agent) -> None:

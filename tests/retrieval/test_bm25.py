@@ -89,7 +89,6 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "category": None,
                 "fact_pool": 1000,
                 "episode_pool": 1000,
-                "sample": 20_000,
             },
         )
         return dict(cursor.fetchall())
