@@ -6,8 +6,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from episodic.models import Conversation
 from indexing import text
 from indexing.models import MemoryKind
 from retrieval.fusion import DEFAULTS, Fusion
+from retrieval.statement import read_statement
 
 Vectors = npt.NDArray[np.float32]
 
@@ -78,53 +77,6 @@ class Found:
     """Lexemes of the query that it holds, where an explanation was asked for."""
 
 
-BELIEVED = "invalid_at IS NULL"
-BELIEVED_SIZE = """
-    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
-    FROM indexing_shelfsize
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s) AND units > 0
-"""
-NEAREST = """
-    SELECT unit_id, memory_id,
-        embedding::halfvec(%(dim)s) <#> %(vector)s::halfvec AS distance, '{shelf}'
-    FROM indexing_searchvector
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
-        AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
-    ORDER BY distance LIMIT %({shelf}_pool)s
-"""
-TRUE_THEN = """(
-    valid_at <= %(as_of)s::timestamptz
-    AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
-)"""
-TRUE_THEN_SIZE = f"""
-    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl,
-        FALSE AS counted
-    FROM indexing_searchunit
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s) AND {TRUE_THEN}
-    GROUP BY shelf
-"""
-
-
-@cache
-def read_statement(*, as_of: bool) -> str:
-    """Return the text of the one statement, about now or about another time."""
-    text = (Path(__file__).parent / "sql" / "hybrid.sql").read_text(encoding="utf-8")
-    body = text[text.index("\nWITH\n") :]
-    parts = {
-        "held": TRUE_THEN if as_of else BELIEVED,
-        "size": TRUE_THEN_SIZE if as_of else BELIEVED_SIZE,
-        "believed": str(not as_of),
-        "near_facts": NEAREST.replace("{shelf}", "fact"),
-        "near_episodes": NEAREST.replace("{shelf}", "episode"),
-    }
-    for name, part in parts.items():
-        body = body.replace(f"{{{name}}}", part)
-    return body
-
-
 def search(conversation: Conversation, question: Question) -> list[Found]:
     """Return the best memories of each shelf, each shelf best first, in one statement."""
     with connection.cursor() as cursor:
@@ -134,7 +86,8 @@ def search(conversation: Conversation, question: Question) -> list[Found]:
 
 def state(conversation: Conversation, question: Question) -> tuple[str, dict[str, Any]]:
     """Return the statement that answers a question, and its parameters."""
-    return read_statement(as_of=question.as_of is not None), {
+    lines = question.line_limit > 0
+    return read_statement(as_of=question.as_of is not None, lines=lines), {
         "tenant": conversation.tenant_id,
         "conversation": conversation.id,
         "shelves": [shelf.value for shelf in question.shelves],

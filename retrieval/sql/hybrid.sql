@@ -15,9 +15,8 @@
 --      depth int (memories a leg), fact_pool and episode_pool int (units a leg and shelf),
 --      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
---      float (of FSRS), floor float (least retrievability), line_limit int (messages of
---      served episodes; 0 for none), headline float (weight), as_of timestamptz (only
---      with the second form), explain bool (whether `terms` are wanted)
+--      float (of FSRS), floor float (least retrievability), as_of timestamptz (only with
+--      the second form), explain bool (whether `terms` are wanted)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -28,6 +27,7 @@
 --      indexing_vector_headline
 -- {held} is what is believed now, or what was true at `as_of`; {size} likewise, {believed}
 -- is TRUE or FALSE. A partial index needs constants: {near_facts} and {near_episodes}.
+-- {lines} is lines.sql where single messages are wanted.
 WITH
 asked AS MATERIALIZED (
     SELECT lexeme, public.memory_slot(lexeme) AS slot,
@@ -78,7 +78,7 @@ rarity AS MATERIALIZED (
     WHERE df > 0
 ),
 question AS MATERIALIZED (
-    SELECT shelf, average_dl,
+    SELECT shelf, average_dl, 0.9::float8 / average_dl AS slope,
         ('{' || string_agg(slot || ':' || idf, ',') || '}/1000000000')::sparsevec AS words
     FROM rarity JOIN shelf USING (shelf) GROUP BY shelf, average_dl
 ),
@@ -87,7 +87,7 @@ lexical_pool AS MATERIALIZED (
     SELECT unit.*, question.shelf, 1.2 * (0.25 + 0.75 * dl / average_dl) AS norm
     FROM question CROSS JOIN LATERAL (
         SELECT id AS unit_id, memory_id, dl, words, (words <#> question.words)
-            / (1.3::float8 + 0.9::float8 / question.average_dl * dl) AS distance
+            / (1.3::float8 + question.slope * dl) AS distance
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = question.shelf AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
@@ -181,56 +181,7 @@ best AS MATERIALIZED (
     ) AS ranked
     WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s ELSE %(episode_limit)s END
 ),
--- Single messages of both pools, scored for a budget of tokens. Deviations are added, not
--- ranks: how far a message stands out counts. Where no vectors are there, only messages
--- with a word in common match.
-candidate AS MATERIALIZED (
-    SELECT unit.memory_id, unit.first_seq AS seq,
-        coalesce(lexical_unit.score, 0) AS words, -coalesce(vector_unit.distance, (
-            SELECT embedding <#> %(vector)s::halfvec FROM indexing_searchvector
-            WHERE unit_id = unit.id AND model = %(model)s AND tenant_id = %(tenant)s
-        )) AS cosine
-    FROM (
-        SELECT unit_id FROM lexical_unit WHERE %(line_limit)s > 0 AND shelf = 'episode'
-        UNION SELECT unit_id FROM vector_unit WHERE %(line_limit)s > 0 AND shelf = 'episode'
-    ) AS pooled
-    JOIN indexing_searchunit AS unit ON unit.id = pooled.unit_id
-    LEFT JOIN lexical_unit USING (unit_id)
-    LEFT JOIN vector_unit USING (unit_id)
-    WHERE unit.tenant_id = %(tenant)s AND unit.kind = 'message'
-),
-message AS MATERIALIZED (
-    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
-    FROM candidate GROUP BY memory_id, seq
-),
-headline AS (
-    SELECT memory_id, -(embedding <#> %(vector)s::halfvec) AS cosine
-    FROM indexing_searchvector
-    WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
-        AND memory_id IN (SELECT memory_id FROM message)
-),
-standing_out AS (
-    SELECT memory_id, seq, words > 0 OR message.cosine IS NOT NULL AS matches,
-        coalesce((words - avg(words) OVER everything)
-            / nullif(stddev_pop(words) OVER everything, 0), 0)
-        + coalesce((message.cosine - avg(message.cosine) OVER everything)
-            / nullif(stddev_pop(message.cosine) OVER everything, 0), 0)
-        + %(headline)s * coalesce((headline.cosine - avg(headline.cosine) OVER everything)
-            / nullif(stddev_pop(headline.cosine) OVER everything, 0), 0) AS score
-    FROM message LEFT JOIN headline USING (memory_id)
-    WINDOW everything AS ()
-),
-line AS (
-    SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
-    FROM (
-        SELECT memory_id, seq, standing_out.score
-        FROM standing_out JOIN best USING (memory_id)
-        WHERE matches
-        ORDER BY standing_out.score DESC, seq
-        LIMIT %(line_limit)s
-    ) AS chosen
-    GROUP BY memory_id
-)
+{lines}
 SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::float8,
     retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines,
     CASE WHEN %(explain)s THEN ARRAY(

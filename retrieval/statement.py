@@ -1,0 +1,67 @@
+"""The text of the one statement, put together from the files under `sql`.
+
+Of constants only: whatever somebody said is a parameter.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+BELIEVED = "invalid_at IS NULL"
+BELIEVED_SIZE = """
+    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
+    FROM indexing_shelfsize
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND units > 0
+"""
+NEAREST = """
+    SELECT unit_id, memory_id,
+        embedding::halfvec(%(dim)s) <#> %(vector)s::halfvec AS distance, '{shelf}'
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
+        AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
+    ORDER BY distance LIMIT %({shelf}_pool)s
+"""
+TRUE_THEN = """(
+    valid_at <= %(as_of)s::timestamptz
+    AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+)"""
+TRUE_THEN_SIZE = f"""
+    SELECT shelf, count(*)::float8 AS n, greatest(avg(dl), 1)::float8 AS average_dl,
+        FALSE AS counted
+    FROM indexing_searchunit
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND {TRUE_THEN}
+    GROUP BY shelf
+"""
+
+
+NO_LINES = "line AS (SELECT NULL::uuid AS memory_id, NULL::json AS lines WHERE FALSE)"
+
+
+@cache
+def read_statement(*, as_of: bool, lines: bool) -> str:
+    """Return the text of the one statement.
+
+    It is about now or about another time, with single messages or without.
+    """
+    body = "WITH\n" + _read_body("hybrid.sql")
+    parts = {
+        "held": TRUE_THEN if as_of else BELIEVED,
+        "size": TRUE_THEN_SIZE if as_of else BELIEVED_SIZE,
+        "believed": str(not as_of),
+        "near_facts": NEAREST.replace("{shelf}", "fact"),
+        "near_episodes": NEAREST.replace("{shelf}", "episode"),
+        "lines": _read_body("lines.sql") if lines else NO_LINES,
+    }
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
+
+
+def _read_body(name: str) -> str:
+    """Return what follows the header of a file."""
+    text = (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
+    return text.partition("\nWITH\n")[2]
