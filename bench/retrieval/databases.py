@@ -80,7 +80,11 @@ def conninfo(database: str) -> str:
     """Return how the serving role reaches a database."""
     address = embedded.locate(settings.DATA_DIR).address
     return psycopg.conninfo.make_conninfo(
-        host=address.host, port=address.port, dbname=database, user=embedded.APP_ROLE
+        host=address.host,
+        port=address.port,
+        dbname=database,
+        user=embedded.APP_ROLE,
+        options=settings.SEARCH_OPTIONS,
     )
 
 

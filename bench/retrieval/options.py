@@ -8,7 +8,10 @@ from pathlib import Path
 LOCAL_DIM = 384
 """Size of the vectors of the embedders that come with the server."""
 
-PARTS = ("latency", "throughput", "growth", "exactness", "sizes", "writing", "pipeline", "ingest")
+PARTS = (
+    "latency", "throughput", "growth", "exactness", "near", "sizes", "writing", "pipeline",
+    "ingest",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,16 @@ def _tell_reading(results: Results) -> Iterator[str]:
         header = ["found of the exact best", "words @10", "vectors @100"]
         columns = ("lexical_overlap_at_10", "vector_recall_at_100")
         yield format_table(header, _pick(results["exactness"], *columns))
+    if "near" in results:
+        sides = (*COMPARED, Side.VECTORS)
+        header = ["with approximate indexes, p50 ms", "recall @100", *map(str, sides)]
+        yield format_table(header, _near_rows(results["near"]))
+
+
+def _near_rows(rows: list[Results]) -> Iterator[list[Any]]:
+    for row in rows:
+        sides = (*COMPARED, Side.VECTORS)
+        yield [f"{row['size']:,} rows", row["recall_at_100"], *(row[side]["p50"] for side in sides)]
 
 
 def _pick(rows: list[Results], *columns: str) -> Iterator[list[Any]]:

@@ -21,12 +21,18 @@ from bench.retrieval.prepare import Loaded, loaded
 from bench.retrieval.rows import LANGUAGE, Directions
 from bench.retrieval.servers import web, worker
 from episodic.models import Conversation
+from indexing import approximate
+from indexing.approximate import Scope
+from indexing.models import MemoryKind
+from memoryproject.ai import embeddings
 from memoryproject.progress import advance
 
 CROWD = 8
 THROUGHPUT_CLIENTS = 4
 WARM_UP_ASKS = 6
 WARM_UP_MESSAGES = 40
+NEAR_FROM = 50_000
+"""Rows of a conversation from which an approximate index is tried."""
 
 Results = dict[str, Any]
 
@@ -184,6 +190,41 @@ def measure_exactness(bench: Bench, results: Results) -> None:
             results["exactness"] = rows
 
 
+def measure_near(bench: Bench, results: Results) -> None:
+    """Fill in what approximate indexes change where they are worth it: build, ask, drop."""
+    if bench.options.dim != embeddings.get_embedder().dim:
+        return
+    rows = []
+    for size in [size for size in bench.sizes if size >= NEAR_FROM]:
+        scopes = [
+            Scope(
+                tenant=bench.data.tenant,
+                conversation_id=conversation_id(bench.data.plan, own.index),
+                shelf=shelf,
+                model=bench.data.owner.model,
+                dim=bench.options.dim,
+            )
+            for own in bench.data.plan.of_size(size)
+            for shelf in (MemoryKind.FACT, MemoryKind.EPISODE)
+        ]
+        recalls = [_build_near(scope) for scope in tqdm(scopes, unit=" indexes", desc="near")]
+        sides = [(side, latency.FULL_PLACE) for side in (*latency.COMPARED, Side.VECTORS)]
+        got = latency.compare(bench.clients, bench.questions.stream(size), sides, bench.budget)
+        for scope in scopes:
+            approximate.drop(scope)
+        figures = {side: asdict(own) for (side, _), own in zip(sides, got, strict=True)}
+        rows.append({"size": size, "recall_at_100": min(recalls), **figures})
+        results["near"] = rows
+
+
+def _build_near(scope: Scope) -> float:
+    """Build an index, let searches use it and return its recall."""
+    approximate.build(scope, report=lambda done, total: None)
+    recall = approximate.try_out(scope).recall
+    approximate.remember(scope, recall=recall)
+    return recall
+
+
 def _find(bench: Bench, index: int) -> Conversation:
     own = conversation_id(bench.data.plan, index)
     return Conversation(
@@ -243,6 +284,7 @@ PARTS = {
     "throughput": measure_throughput,
     "growth": measure_growth,
     "exactness": measure_exactness,
+    "near": measure_near,
     "sizes": measure_sizes,
     "writing": measure_writing,
     "pipeline": measure_pipeline,

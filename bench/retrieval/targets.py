@@ -45,6 +45,7 @@ def check(results: Results) -> list[Target]:
     """Return every target whose figure was measured at the size that the target names."""
     return [
         *_check_latency(results),
+        *_check_near(results),
         *_check_quality(results),
         *_check_throughput(results),
         *_check_writes(results),
@@ -67,6 +68,17 @@ def _check_latency(results: Results) -> Iterator[Target]:
         if size == WIDE_SIZE and results["about"]["dim"] == WIDE_DIM:
             leg = alone[Side.VECTORS]["p50"]
             yield Target(f"vector leg p50, {WIDE_DIM} dim, {size:,} rows, ms", leg, WIDE_MS)
+
+
+def _check_near(results: Results) -> Iterator[Target]:
+    for row in results.get("near", []):
+        size = row["size"]
+        if size in SQL_P50_MS:
+            what = f"SQL p50 with an approximate index, {size:,} rows, ms"
+            yield Target(what, row[Side.SQL]["p50"], SQL_P50_MS[size])
+        if size == 100_000:
+            ratio = row[Side.HTTP]["p95"] / row[Side.SQL]["p95"]
+            yield Target(f"HTTP p95 / SQL p95 with one, {size:,} rows", ratio, HTTP_TO_SQL_P95)
 
 
 def _check_quality(results: Results) -> Iterator[Target]:
