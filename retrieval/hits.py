@@ -11,12 +11,17 @@ from semantic.models import Evidence, Fact
 
 @dataclass(frozen=True, slots=True)
 class FactHit:
-    """A served fact, its evidence oldest first, and the messages that say it."""
+    """A served fact, its evidence oldest first, and the messages that say it.
+
+    `sources`: how many episodes support it. Plain markdown needs no more than that and
+    the fact's words; evidence and messages are then empty.
+    """
 
     found: Found
     fact: Fact
-    evidence: tuple[Evidence, ...]
-    messages: tuple[Message, ...]
+    sources: int
+    evidence: tuple[Evidence, ...] = ()
+    messages: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from episodic import queries as episodic_queries
 from episodic.models import Episode, Message
@@ -15,18 +16,46 @@ from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
 
 
-def load_facts(
-    tenant: Tenant, found: Sequence[Found], *, with_messages: bool = True
-) -> list[FactHit]:
-    """Load facts and evidence, and the messages that say them: a query each at most."""
+def facts_shown(found: Sequence[Found]) -> list[FactHit]:
+    """Return facts as the search brought them, without a query: fit for markdown."""
+    hits = []
+    for hit in found:
+        if hit.shown:
+            category, words, valid_at, sources = hit.shown
+            fields = ("id", "category", "fact", "valid_at")
+            values = (hit.memory_id, category, words, datetime.fromisoformat(valid_at))
+            hits.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
+    return hits
+
+
+def episodes_shown(
+    tenant: Tenant, found: Sequence[Found], *, shows: Callable[[EpisodeHit], bool]
+) -> list[EpisodeHit]:
+    """Return episodes as the search brought them, fit for markdown.
+
+    One query, if there is an episode of which `shows` says that its messages are wanted.
+    """
+    hits = []
+    for hit in found:
+        if hit.shown:
+            title, summary, surprise, end_at = hit.shown
+            fields = ("id", "title", "summary", "surprise", "end_at")
+            values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
+            hits.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
+    return _add_messages(tenant, hits, of=[hit for hit in hits if shows(hit)])
+
+
+def load_facts(tenant: Tenant, found: Sequence[Found]) -> list[FactHit]:
+    """Load facts, evidence and source messages: three queries, however many hits."""
     ids = [hit.memory_id for hit in found]
     facts = Fact.objects.of(tenant).in_bulk(ids)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
-    messages = _load_sources(tenant, evidence) if with_messages else {}
+    messages = _load_sources(tenant, evidence)
     return [
         FactHit(
             found=hit,
             fact=facts[hit.memory_id],
+            sources=len(evidence[hit.memory_id]),
             evidence=tuple(evidence[hit.memory_id]),
             messages=tuple(
                 messages[row.episode_id, seq]
@@ -56,21 +85,23 @@ def _load_sources(
     return {(message.episode_id, message.seq): message for message in named}
 
 
-def load_episodes(
-    tenant: Tenant, found: Sequence[Found], *, shows: Callable[[EpisodeHit], bool] | None = None
-) -> list[EpisodeHit]:
-    """Load episodes and their messages: two queries at most, however many hits.
-
-    `shows` says of which episodes the messages are wanted; None: of all.
-    """
+def load_episodes(tenant: Tenant, found: Sequence[Found]) -> list[EpisodeHit]:
+    """Load episodes and their messages: two queries, however many hits."""
     episodes = Episode.objects.of(tenant).in_bulk([hit.memory_id for hit in found])
     hits = [
         EpisodeHit(found=hit, episode=episodes[hit.memory_id], messages=())
         for hit in found
         if hit.memory_id in episodes
     ]
-    wanted = [hit.episode.id for hit in hits if shows is None or shows(hit)]
-    if not wanted:
+    return _add_messages(tenant, hits, of=hits)
+
+
+def _add_messages(
+    tenant: Tenant, hits: list[EpisodeHit], *, of: Sequence[EpisodeHit]
+) -> list[EpisodeHit]:
+    """Return the hits, those in `of` with their messages."""
+    if not of:
         return hits
+    wanted = [hit.episode.id for hit in of]
     messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=wanted)
     return [replace(hit, messages=tuple(messages.get(hit.episode.id, ()))) for hit in hits]

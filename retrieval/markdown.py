@@ -53,11 +53,10 @@ def render_facts(facts: Sequence[FactHit], *, explain: bool = False) -> str:
 
 def render_fact(hit: FactHit, *, explain: bool = False) -> str:
     """Return one bullet; each supporting episode counts as a source."""
-    sources = len(hit.evidence)
-    noun = "conversation" if sources == 1 else "conversations"
+    noun = "conversation" if hit.sources == 1 else "conversations"
     label = f"{hit.fact.category}, {say_day(hit.fact.valid_at)}" if explain else hit.fact.category
     how = f" [{say_how_found(hit.found)}]" if explain else ""
-    return f"- [{label}] {one_line(hit.fact.fact)} (sources: {sources} {noun}){how}"
+    return f"- [{label}] {one_line(hit.fact.fact)} (sources: {hit.sources} {noun}){how}"
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:

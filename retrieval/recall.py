@@ -21,7 +21,7 @@ from memoryproject.tokens import count_tokens
 from retrieval import budgeting, markdown, packing, receipts, unsegmented
 from retrieval.fusion import DEFAULTS, SETTING, Fusion
 from retrieval.hits import EpisodeHit, FactHit
-from retrieval.loading import load_episodes, load_facts
+from retrieval.loading import episodes_shown, facts_shown, load_episodes, load_facts
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.search import Found, Question, search
@@ -50,6 +50,11 @@ class Request:
     min_seq: int | None = None
     fusion: Mapping[str, Any] | None = None
     """Numbers to use instead of the tenant's, by their names in `Fusion`."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer is the specification's markdown, which shows few messages."""
+        return self.max_tokens is None and self.kind is not Retrieval.Kind.RETRIEVE_RAW
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +130,15 @@ def _choose(
     now: datetime,
 ) -> Chosen:
     recent = _find_recent(conversation, request)
-    # Plain markdown shows few messages; the other forms need those behind every hit.
-    plain = request.max_tokens is None and request.kind is not Retrieval.Kind.RETRIEVE_RAW
     in_facts = [hit for hit in found if hit.shelf is MemoryKind.FACT]
-    facts = load_facts(tenant, in_facts, with_messages=not plain)
+    facts = facts_shown(in_facts) if request.is_plain else load_facts(tenant, in_facts)
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
-        shows = partial(markdown.shows_details, detail=request.detail) if plain else None
-        episodes = load_episodes(tenant, in_episodes, shows=shows)
+        if request.is_plain:
+            shows = partial(markdown.shows_details, detail=request.detail)
+            episodes = episodes_shown(tenant, in_episodes, shows=shows)
+        else:
+            episodes = load_episodes(tenant, in_episodes)
         text = markdown.render(
             facts, episodes, detail=request.detail, now=now, explain=request.explain
         )
@@ -199,6 +205,7 @@ def _search(
         as_of=request.as_of,
         explain=request.explain,
         fusion=choose_fusion(tenant, request),
+        shown=request.is_plain,
     )
     if request.max_tokens is not None:
         asked = budgeting.widen(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import connection
+from psycopg.types.json import Json
 
 from episodic.models import Conversation
 from jobs.enqueue import wake
@@ -38,41 +41,63 @@ def write_receipt(
     degraded: str,
     tokens: int,
 ) -> Retrieval:
-    """Store what was asked and served: two inserts, however many hits."""
+    """Store what was asked and served: one statement, and so all or nothing."""
     reviewable = asked.kind is not Retrieval.Kind.CONTEXT and any(
         found.shelf == "episode" for found in served
     )
-    with transaction.atomic():
-        retrieval = Retrieval.objects.create(
-            tenant=asked.tenant,
-            conversation=conversation,
-            kind=asked.kind,
-            asked_by=asked.asked_by,
-            query=asked.query,
-            parameters=asked.parameters,
-            embedding_model=embedding_model,
-            counts=count_legs(served),
-            degraded=degraded,
-            tokens=tokens,
-            through_seq=conversation.next_seq - 1 if conversation else 0,
-            reviewable=reviewable,
-        )
-        RetrievalHit.objects.bulk_create(
-            [
-                RetrievalHit(
-                    tenant=asked.tenant,
-                    retrieval=retrieval,
-                    memory_id=found.memory_id,
-                    memory_kind=found.shelf,
-                    rank=found.rank,
-                    score=found.score,
-                    lexical_rank=found.lexical_rank,
-                    vector_rank=found.vector_rank,
-                )
-                for found in served
-            ]
-        )
+    retrieval = Retrieval(
+        tenant=asked.tenant,
+        conversation=conversation,
+        kind=asked.kind,
+        asked_by=asked.asked_by,
+        query=asked.query,
+        parameters=asked.parameters,
+        embedding_model=embedding_model,
+        counts=count_legs(served),
+        degraded=degraded,
+        tokens=tokens,
+        through_seq=conversation.next_seq - 1 if conversation else 0,
+        reviewable=reviewable,
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(_read_insert(), {**_to_row(retrieval), **_to_columns(served)})
     return retrieval
+
+
+@cache
+def _read_insert() -> str:
+    return (Path(__file__).parent / "sql" / "write_receipt.sql").read_text(encoding="utf-8")
+
+
+def _to_row(retrieval: Retrieval) -> dict[str, Any]:
+    return {
+        "id": retrieval.id,
+        "tenant": retrieval.tenant_id,
+        "conversation": retrieval.conversation_id,
+        "kind": str(retrieval.kind),
+        "asked_by": retrieval.asked_by_id,
+        "query": retrieval.query,
+        "parameters": Json(retrieval.parameters),
+        "embedding_model": retrieval.embedding_model,
+        "counts": Json(retrieval.counts),
+        "degraded": retrieval.degraded,
+        "tokens": retrieval.tokens,
+        "through_seq": retrieval.through_seq,
+        "reviewable": retrieval.reviewable,
+    }
+
+
+def _to_columns(served: Sequence[Found]) -> dict[str, list[Any]]:
+    """Return the hits as one list a column."""
+    return {
+        "hits": [make_id() for _ in served],
+        "memories": [found.memory_id for found in served],
+        "shelves": [found.shelf.value for found in served],
+        "ranks": [found.rank for found in served],
+        "scores": [found.score for found in served],
+        "lexical_ranks": [found.lexical_rank for found in served],
+        "vector_ranks": [found.vector_rank for found in served],
+    }
 
 
 def count_legs(served: Sequence[Found]) -> dict[str, dict[str, int]]:

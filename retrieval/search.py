@@ -48,6 +48,8 @@ class Question:
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
     fusion: Fusion = DEFAULTS
+    shown: bool = False
+    """Whether what markdown prints comes along, which saves loading it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class Found:
     lines: tuple[LineMatch, ...]
     terms: tuple[str, ...] = ()
     """Lexemes of the query that it holds, where an explanation was asked for."""
+    shown: tuple[Any, ...] = ()
+    """What markdown prints of it, where that was asked for; see `hybrid.sql`."""
 
 
 def search(conversation: Conversation, question: Question) -> list[Found]:
@@ -107,6 +111,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "decay": fsrs_memory.DECAY,
         "as_of": question.as_of,
         "explain": question.explain,
+        "shown": question.shown,
         "line_limit": question.line_limit,
         "headline": HEADLINE_WEIGHT,
     }
@@ -114,7 +119,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
 
 def _to_found(row: Sequence[Any]) -> Found:
     memory_id, shelf, rank, score, rrf, ret, lexical, vector, *rest = row
-    n_lexical, n_vector, lines, terms = rest
+    n_lexical, n_vector, lines, terms, shown = rest
     return Found(
         memory_id=memory_id,
         shelf=MemoryKind(shelf),
@@ -128,4 +133,5 @@ def _to_found(row: Sequence[Any]) -> Found:
         vector_found=n_vector,
         lines=tuple(LineMatch(*line) for line in lines or []),
         terms=tuple(terms or []),
+        shown=tuple(shown or []),
     )

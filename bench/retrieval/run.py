@@ -212,8 +212,9 @@ def measure_near(bench: Bench, results: Results) -> None:
         got = latency.compare(bench.clients, bench.questions.stream(size), sides, bench.budget)
         for scope in scopes:
             approximate.drop(scope)
-        figures = {side: asdict(own) for (side, _), own in zip(sides, got, strict=True)}
-        rows.append({"size": size, "recall_at_100": min(recalls), **figures})
+        row: Results = {"size": size, "recall_at_100": min(recalls)}
+        row |= {str(side): asdict(own) for (side, _), own in zip(sides, got, strict=True)}
+        rows.append(row)
         results["near"] = rows
 
 

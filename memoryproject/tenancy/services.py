@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q
 
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 LAST_USED_STEP = timedelta(minutes=1)
+REMEMBERED_FOR_S = 0.5
+"""Of a key that was found: a busy agent's would else be looked up with every call."""
+REMEMBERED_AT_MOST = 10_000
+_found_keys: dict[str, tuple[APIKey, float]] = {}
+"""By keyed hash, with the end of its time on the monotonic clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,32 @@ def hash_secret(secret: str) -> str:
 def find_key(*, secret: str, now: datetime) -> APIKey | None:
     """Return the valid key behind `secret`, with its tenant; None if there is none.
 
-    The lookup compares keyed hashes, so its timing tells nothing about secrets.
+    A key that was just found is believed for REMEMBERED_FOR_S: so long may one that is
+    revoked still pass, and a change of its tenant's settings take. The lookup compares
+    keyed hashes, so its timing tells nothing about secrets.
     """
-    in_force = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=now))
-    keys = APIKey.across_tenants.select_related("tenant")
-    return keys.filter(in_force, hash=hash_secret(secret)).first()
+    hashed = hash_secret(secret)
+    key, until = _found_keys.get(hashed, (None, 0.0))
+    if key is None or until < time.monotonic():
+        keys = APIKey.across_tenants.select_related("tenant")
+        key = keys.filter(hash=hashed, revoked_at=None).first()
+        _remember(hashed, key)
+    if key is None or (key.expires_at is not None and key.expires_at <= now):
+        return None
+    return key
+
+
+def _remember(hashed: str, key: APIKey | None) -> None:
+    if key is None:
+        _found_keys.pop(hashed, None)
+        return
+    if len(_found_keys) >= REMEMBERED_AT_MOST:
+        _found_keys.clear()
+    _found_keys[hashed] = (key, time.monotonic() + REMEMBERED_FOR_S)
 
 
 def record_use(*, key: APIKey, now: datetime) -> None:
     """Remember when the key was last used, to the minute."""
     if key.last_used_at is None or now - key.last_used_at >= LAST_USED_STEP:
         APIKey.objects.of(key.tenant).filter(id=key.id).update(last_used_at=now)
+        key.last_used_at = now

@@ -16,12 +16,15 @@
 --      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
 --      float (of FSRS), floor float (least retrievability), as_of timestamptz (only with
---      the second form), explain bool (whether `terms` are wanted)
+--      the second form), explain and shown bool (whether `terms` and `shown` are wanted)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
 --      lines json or NULL ([seq, score] a message that is among the best `line_limit`),
---      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`)
+--      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`),
+--      shown json or NULL (with `shown`, what markdown prints: of a fact category, text,
+--      valid_at, number of episodes that support it; of an episode title, summary,
+--      surprise, end_at)
 -- index: indexing_word_count_one_a_word; indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
 --      indexing_vector_wide; with as_of indexing_unit_by_time and indexing_vector_by_time;
 --      indexing_vector_headline
@@ -187,6 +190,16 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
     CASE WHEN %(explain)s THEN ARRAY(
         SELECT DISTINCT lexeme FROM occurrence
         WHERE occurrence.memory_id = best.memory_id ORDER BY lexeme
-    ) END AS terms
+    ) END AS terms,
+    CASE WHEN NOT %(shown)s THEN NULL WHEN shelf = 'fact' THEN (
+        SELECT json_build_array(category, fact, valid_at, (
+            SELECT count(*) FROM semantic_evidence
+            WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s
+        ))
+        FROM semantic_fact WHERE id = best.memory_id AND tenant_id = %(tenant)s
+    ) ELSE (
+        SELECT json_build_array(title, summary, surprise, end_at)
+        FROM episodic_episode WHERE id = best.memory_id AND tenant_id = %(tenant)s
+    ) END AS shown
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

@@ -21,13 +21,24 @@ CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_a_sql_file_says_what_it_takes_and_gives_and_only_reads(path: Path) -> None:
+def test_a_sql_file_says_what_it_takes_and_gives(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     header = text[: text.index("WITH")] if "WITH" in text else text
     for word in ("-- in:", "-- out:", "-- index:"):
         assert word in header, f"{path.name} lacks {word}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_sql_file_reads_or_says_by_its_name_that_it_writes_its_own_tables(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-    assert not CHANGES.search(body)
+    if not path.name.startswith("write_"):
+        assert not CHANGES.search(body)
+        return
+    app = path.relative_to(settings.BASE_DIR).parts[0]
+    written = re.findall(r"INSERT INTO (\w+)", body)
+    assert written and all(table.startswith(f"{app}_") for table in written)
+    assert not re.search(r"\b(?:UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b", body)
 
 
 def test_there_are_sql_files_to_check() -> None:

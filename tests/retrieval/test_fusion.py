@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from datetime import timedelta
 from io import StringIO
@@ -12,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from episodic.models import Episode
+from memoryproject.tenancy.services import REMEMBERED_FOR_S
 from retrieval.models import Retrieval
 from tests.conftest import Agent
 from tests.talk import whole_talk
@@ -69,10 +71,12 @@ def test_old_episodes_sink_unless_there_is_a_floor(ana: Agent, told: uuid.UUID) 
 def test_a_tenant_has_numbers_of_its_own(ana: Agent, told: uuid.UUID) -> None:
     said = StringIO()
     call_command("set_fusion", ana.tenant.name, "k=5", "lexical_weight=2", stdout=said)
+    time.sleep(REMEMBERED_FOR_S)
     assert "k=5\n" in said.getvalue() and "depth=100\n" in said.getvalue()
     check_scores(ask(ana, told), k=5, words=2, meaning=1)
     check_scores(ask(ana, told, k=7), k=7, words=2, meaning=1)
     call_command("set_fusion", ana.tenant.name, reset=True, stdout=said)
+    time.sleep(REMEMBERED_FOR_S)
     check_scores(ask(ana, told), k=60, words=1, meaning=1)
 
 

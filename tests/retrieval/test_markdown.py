@@ -13,7 +13,7 @@ from indexing.models import MemoryKind
 from retrieval import markdown
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.search import Found
-from semantic.models import Evidence, Fact
+from semantic.models import Fact
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -40,8 +40,7 @@ def make_fact(
     return FactHit(
         found=make_found(MemoryKind.FACT, rank, 0.03),
         fact=Fact(category=category, fact=fact),
-        evidence=tuple(Evidence() for _ in range(sources)),
-        messages=(),
+        sources=sources,
     )
 
 

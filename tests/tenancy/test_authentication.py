@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -61,10 +62,20 @@ def test_a_key_in_the_query_string_or_a_cookie_is_no_key(ana: Agent) -> None:
         assert_unauthorized(client.get("/api/v0/facts", {name: ana.secret}))
 
 
-def test_a_revoked_key_is_refused_at_once(ana: Agent) -> None:
+def test_a_revoked_key_is_refused_within_a_second(ana: Agent) -> None:
     assert ana.get("facts").status_code == 200
     APIKey.objects.of(ana.tenant).filter(id=ana.key.id).update(revoked_at=timezone.now())
+    time.sleep(1)
     assert_unauthorized(ana.get("facts"))
+
+
+def test_a_key_that_expires_is_refused_from_that_moment_on(ana: Agent) -> None:
+    now = timezone.now()
+    made = services.create_api_key(
+        tenant=ana.tenant, name="x", expires_at=now + timedelta(seconds=60)
+    )
+    assert services.find_key(secret=made.secret, now=now) == made.key
+    assert services.find_key(secret=made.secret, now=now + timedelta(seconds=60)) is None
 
 
 def test_an_expired_key_is_refused(ana: Agent) -> None:
