@@ -32,9 +32,11 @@ DATED = rf"(?:### {DAY}{NOTE}\s+)?"
 SOURCES = r"(?:[ \t]*\(sources: \d+ conversations?\))?"
 WHEN = r"(?:\s+\*\*When:\*\* (?:just now|yesterday|\d+ \w+ ago))?"
 FOUND = r"(?:\s+\*\*Found:\*\* id: [^\n]*)?(?:\s+\*\*Details:\*\*)?"
+SPEAKER = r"(?P<speaker>[^\s:\"][^:\"\n]{0,100}?)"
+SHORTENED_LINE = rf"^{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: \"(?P<said>[^\n]*)\"[ \t]*$"
 # It ends where its line does, or where the next one starts if there are no line breaks.
 SHORTENED = (
-    rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?(?P<speaker>[^\s:\"][^:\"\n]{{0,100}}?): "
+    rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: "
     r"\"(?P<said>[^\n]*?)\"(?=\s*$|\s+(?:-|#))"
 )
 
@@ -51,7 +53,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
     return Answers(
         served={one: memory_id for part in parts for one, memory_id in part.served.items()},
         printed=[one for part in parts for one in part.printed],
-        shortened=SHORTENED,
+        shortened=(SHORTENED_LINE, SHORTENED),
     )
 
 

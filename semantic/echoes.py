@@ -70,13 +70,14 @@ class Printed:
 class Answers:
     """What was served lately, with the memory that says it, and how it was printed.
 
-    `shortened` matches a message of which an answer shows only parts, with "…" for the
-    rest: its groups are `speaker` and `said`. Empty: none does.
+    `shortened` match a message of which an answer shows only parts, with "…" for the
+    rest: the first where it has a line for itself, the second wherever it stands. Their
+    groups are `speaker` and `said`. Empty: none does.
     """
 
     served: Mapping[Served, uuid.UUID]
     printed: Sequence[Printed]
-    shortened: str = ""
+    shortened: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +167,27 @@ def cut_quotes(line: Line, answers: Answers) -> tuple[str, list[uuid.UUID]]:
     flat = " ".join(rest.split())
     inside = [one for one in answers.printed if line.seq in one.seqs and one.needle in flat]
     quoted: list[uuid.UUID] = []
-    # The longest first: a message that quotes an earlier answer was served as well.
+    # Whole lines first, then the longest: a message that quotes an earlier answer was
+    # served as well, and holds in itself what other memories say.
+    for pattern in answers.shortened[:1]:
+        rest, quoted = _cut_parts(rest, pattern, answers, seq=line.seq)
     for one in sorted(inside, key=lambda one: -len(one.needle)):
         rest, count = re.subn(one.form, "\n", rest, flags=re.MULTILINE)
         if count:
             quoted.append(one.memory_id)
-    if answers.shortened and ELLIPSIS in rest:
-        rest, parts = _cut_parts(rest, answers, seq=line.seq)
+    for pattern in answers.shortened[1:]:
+        rest, parts = _cut_parts(rest, pattern, answers, seq=line.seq)
         quoted += parts
     return (rest.strip() if quoted else rest), list(dict.fromkeys(quoted))
 
 
-def _cut_parts(text: str, answers: Answers, *, seq: int) -> tuple[str, list[uuid.UUID]]:
+def _cut_parts(
+    text: str, pattern: str, answers: Answers, *, seq: int
+) -> tuple[str, list[uuid.UUID]]:
     """Cut out the shortened messages, each checked against what its speaker was quoted with."""
     quoted: list[uuid.UUID] = []
+    if ELLIPSIS not in text:
+        return text, quoted
 
     def cut(match: re.Match[str]) -> str:
         for served, memory_id in answers.served.items():
@@ -189,7 +197,7 @@ def _cut_parts(text: str, answers: Answers, *, seq: int) -> tuple[str, list[uuid
                 return "\n"
         return match[0]
 
-    return re.sub(answers.shortened, cut, text, flags=re.MULTILINE), quoted
+    return re.sub(pattern, cut, text, flags=re.MULTILINE), quoted
 
 
 def _holds_parts(whole: str, shortened: str) -> bool:

@@ -89,7 +89,8 @@ def test_the_same_words_under_another_label_are_not_ours() -> None:
 )
 def test_a_message_that_an_answer_shortened_is_cut(said: str, ours: bool) -> None:
     whole = "I live alone. I moved to Porto.\nMy cat likes it."
-    answers = Answers({Served(whole, "Ana", REACH): MEMORY}, [], serving.SHORTENED)
+    patterns = (serving.SHORTENED_LINE, serving.SHORTENED)
+    answers = Answers({Served(whole, "Ana", REACH): MEMORY}, [], patterns)
     for shown in (f'- Ana: "{said}"', f'### 2026-03-02\n- Ana: "{said}"\n', f'Ana: "{said}" - x'):
         line = Line(seq=1, role="user", name="", content=shown, at=NOW)
         left = "- x" if shown.endswith("x") else ""
