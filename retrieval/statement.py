@@ -17,7 +17,7 @@ BELIEVED_SIZE = """
 """
 NEAREST = """
     SELECT unit_id, memory_id,
-        embedding::halfvec(%(dim)s) <#> %(vector)s::halfvec AS distance, '{shelf}'
+        embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, '{shelf}'
     FROM indexing_searchvector
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL

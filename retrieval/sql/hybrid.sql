@@ -32,6 +32,8 @@
 -- is TRUE or FALSE. A partial index needs constants: {near_facts} and {near_episodes}.
 -- {lines} is lines.sql where single messages are wanted.
 WITH
+-- Named once: each mention would be read from its text anew.
+aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
 asked AS MATERIALIZED (
     SELECT lexeme, public.memory_slot(lexeme) AS slot,
         (row_number() OVER (ORDER BY place))::int - 1 AS place
@@ -129,23 +131,23 @@ near AS MATERIALIZED (
     SELECT shelf FROM indexing_vectorindex
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND {believed}
         AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
-        AND %(category)s::text IS NULL AND %(vector)s::halfvec IS NOT NULL
+        AND %(category)s::text IS NULL AND (SELECT vector FROM aim) IS NOT NULL
 ),
 vector_unit AS MATERIALIZED (
     SELECT unit.*, shelf.shelf
     FROM (
         SELECT unnest(%(shelves)s::text[]) AS shelf EXCEPT SELECT shelf FROM near
     ) AS shelf CROSS JOIN LATERAL (
-        SELECT unit_id, memory_id, embedding <#> %(vector)s::halfvec AS distance
+        SELECT unit_id, memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
             AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         -- Adding nothing keeps the planner off an approximate index.
-        ORDER BY (embedding <#> %(vector)s::halfvec) + 0
+        ORDER BY (embedding <#> (SELECT vector FROM aim)) + 0
         LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
-    WHERE %(vector)s::halfvec IS NOT NULL
+    WHERE (SELECT vector FROM aim) IS NOT NULL
     UNION ALL ({near_facts})
     UNION ALL ({near_episodes})
 ),

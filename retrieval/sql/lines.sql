@@ -12,7 +12,7 @@ WITH
 candidate AS MATERIALIZED (
     SELECT unit.memory_id, unit.first_seq AS seq,
         coalesce(lexical_unit.score, 0) AS words, -coalesce(vector_unit.distance, (
-            SELECT embedding <#> %(vector)s::halfvec FROM indexing_searchvector
+            SELECT embedding <#> (SELECT vector FROM aim) FROM indexing_searchvector
             WHERE unit_id = unit.id AND model = %(model)s AND tenant_id = %(tenant)s
         )) AS cosine
     FROM (
@@ -29,7 +29,7 @@ message AS MATERIALIZED (
     FROM candidate GROUP BY memory_id, seq
 ),
 headline AS (
-    SELECT memory_id, -(embedding <#> %(vector)s::halfvec) AS cosine
+    SELECT memory_id, -(embedding <#> (SELECT vector FROM aim)) AS cosine
     FROM indexing_searchvector
     WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
         AND memory_id IN (SELECT memory_id FROM message)

@@ -88,6 +88,7 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "language": "english",
                 "words": query,
                 "category": None,
+                "vector": None,
                 "fact_pool": 1000,
                 "episode_pool": 1000,
             },
