@@ -31,14 +31,8 @@ CREATE FUNCTION public.memory_words(language text, content text) RETURNS public.
         GROUP BY slot
     ) AS counted
 $$;
-CREATE FUNCTION public.memory_lot(id uuid) RETURNS smallint
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT (pg_catalog.get_byte(pg_catalog.uuid_send(id), 15)
-        + 256 * (pg_catalog.get_byte(pg_catalog.uuid_send(id), 14) & 3))::smallint
-$$;
 """
 DROP = """
-DROP FUNCTION public.memory_lot(uuid);
 DROP FUNCTION public.memory_words(text, text);
 DROP FUNCTION public.memory_slot(text);
 """

@@ -65,16 +65,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="searchunit",
-            name="lot",
-            field=models.GeneratedField(
-                db_persist=True,
-                expression=models.Func(models.F("id"), function="public.memory_lot"),
-                help_text="Drawn from its id: rows below a bound are a random sample.",
-                output_field=models.SmallIntegerField(),
-            ),
-        ),
-        migrations.AddField(
-            model_name="searchunit",
             name="words",
             field=models.GeneratedField(
                 db_persist=True,
@@ -89,7 +79,7 @@ class Migration(migrations.Migration):
             model_name="searchunit",
             index=models.Index(
                 condition=models.Q(("invalid_at", None)),
-                fields=["tenant", "conversation", "shelf", "lot"],
+                fields=["tenant", "conversation", "shelf"],
                 include=("id", "memory", "category", "dl", "words"),
                 name="indexing_unit_by_words",
             ),

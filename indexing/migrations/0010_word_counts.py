@@ -46,28 +46,11 @@ class Migration(migrations.Migration):
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
         ),
-        migrations.RemoveIndex(
-            model_name="searchunit",
-            name="indexing_unit_by_words",
-        ),
-        migrations.RemoveField(
-            model_name="searchunit",
-            name="lot",
-        ),
         migrations.AddField(
             model_name="shelfsize",
             name="counted",
             field=models.BooleanField(
                 default=False, help_text="Whether its words are counted: from 2,000 units on."
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchunit",
-            index=models.Index(
-                condition=models.Q(("invalid_at", None)),
-                fields=["tenant", "conversation", "shelf"],
-                include=("id", "memory", "category", "dl", "words"),
-                name="indexing_unit_by_words",
             ),
         ),
         migrations.AddField(
