@@ -24,7 +24,7 @@ Vectors = npt.NDArray[np.float32]
 
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
-UNITS_AN_EPISODE = 3
+UNITS_AN_EPISODE = 5
 """Likewise; an episode has many."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""

@@ -55,7 +55,7 @@ def measure_entries(connection: Connection, data: Loaded) -> Writing:
     """
     tenant = Tenant.objects.get(id=data.owner.tenant_id)
     rng = np.random.default_rng([data.plan.seed, 6])
-    topics = rng.integers(len(data.plan.topics), size=ENTRIES)
+    topics = rng.choice(data.plan.topics.ravel(), ENTRIES)
     texts = data.wording.write(rng, topics, rng.integers(SHORTEST, LONGEST + 1, ENTRIES))
     vectors = Directions(seed=data.plan.seed, dim=data.owner.dim).draw(rng, topics)
     made: list[uuid.UUID] = []
