@@ -149,7 +149,7 @@ def measure_ingest(clients: Clients, data: Loaded, side: Side, *, seconds: float
 
 
 def _write_messages(data: Loaded, rng: np.random.Generator, count: int) -> list[str]:
-    topics = rng.integers(len(data.plan.topics), size=count)
+    topics = rng.choice(data.plan.topics.ravel(), count)
     return data.wording.write(rng, topics, rng.integers(SHORTEST, LONGEST + 1, count))
 
 
