@@ -10,8 +10,9 @@ import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 from django.db import connections
 from psycopg import sql
@@ -25,7 +26,7 @@ POLL_S = 0.5
 BUILD_MEMORY = "1GB"
 
 Report = Callable[[int, int], None]
-"""Takes what is done and what there is to do, in blocks and then in rows."""
+"""Takes how many rows are done and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +84,18 @@ def build(scope: Scope, *, report: Report) -> None:
 
     An interrupted build leaves a dead index behind, which the next one removes.
     """
-    name = sql.Identifier(scope.name)
-    VectorIndex.objects.of(scope.tenant).filter(name=scope.name).delete()
+    drop(scope)
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(done, report))
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
-        cursor.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
         watcher.start()
         try:
             cursor.execute(
                 sql.SQL(
                     "CREATE INDEX CONCURRENTLY {} ON indexing_searchvector USING hnsw "
                     "((embedding::halfvec({})) halfvec_ip_ops) WHERE {}"
-                ).format(name, sql.Literal(scope.dim), scope.condition)
+                ).format(sql.Identifier(scope.name), sql.Literal(scope.dim), scope.condition)
             )
         finally:
             done.set()
@@ -151,8 +150,8 @@ def try_out(scope: Scope) -> Trial:
         found.append(len(exact & near) / len(exact))
     return Trial(
         recall=sum(found) / len(found),
-        approximate_ms=_median(near_ms),
-        exact_ms=_median(exact_ms),
+        approximate_ms=median(near_ms),
+        exact_ms=median(exact_ms),
     )
 
 
@@ -179,7 +178,3 @@ def _nearest(scope: Scope, question: str, *, exactly: bool) -> tuple[set[uuid.UU
         cursor.execute(statement.format(scope.condition, order, sql.Literal(NEIGHBOURS)))
         rows = cursor.fetchall()
     return {row[0] for row in rows}, (time.perf_counter() - started) * 1000
-
-
-def _median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]

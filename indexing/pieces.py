@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 NUMBERS_A_UNIT = 300
 """What `memory_words` keeps: one for each word and one more for each that is repeated.
@@ -22,10 +23,10 @@ def cut(own: str, *, neighbours: Sequence[str] = ()) -> list[str]:
         return [" ".join(piece) for piece in pieces]
     words = pieces[0] if pieces else []
     around = (word for text in neighbours for word in text.split())
-    return [" ".join(next(_fill([*words, *around]), []))]
+    return [" ".join(next(_fill(chain(words, around)), []))]
 
 
-def _fill(words: Sequence[str]) -> Iterator[list[str]]:
+def _fill(words: Iterable[str]) -> Iterator[list[str]]:
     """Yield the words in runs, each as long as fits."""
     piece: list[str] = []
     counts: Counter[str] = Counter()

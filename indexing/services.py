@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +62,7 @@ def add_entries(
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
+    prepare = cache(text.prepare)  # a message is the neighbour of four others
     for entry in entries:
         scope = {
             "tenant": tenant,
@@ -80,8 +82,8 @@ def add_entries(
                 lexical_text=piece,
             )
             for piece in pieces.cut(
-                text.prepare(entry.lexical),
-                neighbours=[text.prepare(neighbour) for neighbour in entry.neighbours],
+                prepare(entry.lexical),
+                neighbours=[prepare(neighbour) for neighbour in entry.neighbours],
             )
         ]
         units += parts

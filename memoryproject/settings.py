@@ -98,6 +98,16 @@ LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
 OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
 CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
+CHAT_CONTEXT_TOKENS = env.read_integer(
+    "MEMORY_CHAT_CONTEXT_TOKENS", 32_768, at_least=2_048, at_most=2_000_000
+)
+CHAT_ANSWER_TOKENS = env.read_integer(
+    "MEMORY_CHAT_ANSWER_TOKENS", 8_192, at_least=256, at_most=200_000
+)
+if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
+    raise env.SettingError(
+        "MEMORY_CHAT_ANSWER_TOKENS must leave half of MEMORY_CHAT_CONTEXT_TOKENS for the question."
+    )
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words

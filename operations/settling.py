@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from episodic import services
@@ -14,7 +15,7 @@ from memoryproject.progress import advance, advance_to
 from memoryproject.tenancy.models import Tenant
 
 
-class Unsettled(Exception):
+class Unsettled(CommandError):
     """Jobs died or wait for later: what was loaded is not processed; the message counts them."""
 
 

@@ -99,11 +99,12 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation
     )
+    fusion = choose_fusion(tenant, request)
     vector, degraded = _embed(request.query) if conversation else (None, "")
-    found = _search(tenant, conversation, request, vector, now) if conversation else []
+    found = _search(conversation, request, fusion, vector, now) if conversation else []
     chosen = _choose(tenant, conversation, request, found, now)
     receipt = receipts.write_receipt(
-        asked=_asked(tenant, asked_by, request),
+        asked=_asked(tenant, asked_by, request, fusion),
         conversation=conversation,
         served=[*(hit.found for hit in chosen.facts), *(hit.found for hit in chosen.episodes)],
         embedding_model="" if vector is None else embeddings.get_embedder().name,
@@ -131,13 +132,14 @@ def _choose(
 ) -> Chosen:
     recent = _find_recent(conversation, request)
     in_facts = [hit for hit in found if hit.shelf is MemoryKind.FACT]
-    facts = facts_shown(in_facts) if request.is_plain else load_facts(tenant, in_facts)
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
         if request.is_plain:
+            facts = facts_shown(in_facts)
             shows = partial(markdown.shows_details, detail=request.detail)
             episodes = episodes_shown(tenant, in_episodes, shows=shows)
         else:
+            facts = load_facts(tenant, in_facts)
             episodes = load_episodes(tenant, in_episodes)
         text = markdown.render(
             facts, episodes, detail=request.detail, now=now, explain=request.explain
@@ -147,7 +149,7 @@ def _choose(
         return Chosen(facts=facts, episodes=episodes, text=text, recent=recent)
     spent = count_tokens(recent.text) + 1 if recent else 0
     packed = budgeting.fill_budget(
-        facts,
+        load_facts(tenant, in_facts),
         in_episodes,
         tenant=tenant,
         conversation=conversation,
@@ -185,9 +187,9 @@ def _embed(query: str) -> tuple[Vectors | None, str]:
 
 
 def _search(
-    tenant: Tenant,
     conversation: Conversation,
     request: Request,
+    fusion: Fusion,
     vector: Vectors | None,
     now: datetime,
 ) -> list[Found]:
@@ -204,7 +206,7 @@ def _search(
         now=now,
         as_of=request.as_of,
         explain=request.explain,
-        fusion=choose_fusion(tenant, request),
+        fusion=fusion,
         shown=request.is_plain,
     )
     if request.max_tokens is not None:
@@ -219,7 +221,9 @@ def choose_fusion(tenant: Tenant, request: Request) -> Fusion:
     return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
-def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipts.Asked:
+def _asked(
+    tenant: Tenant, asked_by: APIKey | None, request: Request, fusion: Fusion
+) -> receipts.Asked:
     return receipts.Asked(
         tenant=tenant,
         asked_by=asked_by,
@@ -235,6 +239,6 @@ def _asked(tenant: Tenant, asked_by: APIKey | None, request: Request) -> receipt
             "as_of": request.as_of.isoformat() if request.as_of else None,
             "explain": request.explain,
             "min_seq": request.min_seq,
-            "fusion": choose_fusion(tenant, request).as_parameters(),
+            "fusion": fusion.as_parameters(),
         },
     )

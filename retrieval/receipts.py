@@ -5,8 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.db import connection
@@ -19,6 +17,7 @@ from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.search import Found
+from retrieval.statement import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,10 @@ def write_receipt(
         reviewable=reviewable,
     )
     with connection.cursor() as cursor:
-        cursor.execute(_read_insert(), {**_to_row(retrieval), **_to_columns(served)})
+        cursor.execute(
+            read_file("write_receipt.sql"), {**_to_row(retrieval), **_to_columns(served)}
+        )
     return retrieval
-
-
-@cache
-def _read_insert() -> str:
-    return (Path(__file__).parent / "sql" / "write_receipt.sql").read_text(encoding="utf-8")
 
 
 def _to_row(retrieval: Retrieval) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The text of the one statement, put together from the files under `sql`.
+"""The texts of statements: the one that searches is put together from files under `sql`.
 
 Of constants only: whatever somebody said is a parameter.
 """
@@ -9,6 +9,9 @@ from functools import cache
 from pathlib import Path
 
 BELIEVED = "invalid_at IS NULL"
+IN_CATEGORY = """(
+    %(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text
+)"""
 BELIEVED_SIZE = """
     SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
     FROM indexing_shelfsize
@@ -36,8 +39,6 @@ TRUE_THEN_SIZE = f"""
         AND shelf = ANY(%(shelves)s) AND {TRUE_THEN}
     GROUP BY shelf
 """
-
-
 NO_LINES = "line AS (SELECT NULL::uuid AS memory_id, NULL::json AS lines WHERE FALSE)"
 
 
@@ -52,6 +53,7 @@ def read_statement(*, as_of: bool, lines: bool) -> str:
         "held": TRUE_THEN if as_of else BELIEVED,
         "size": TRUE_THEN_SIZE if as_of else BELIEVED_SIZE,
         "believed": str(not as_of),
+        "in_category": IN_CATEGORY,
         "near_facts": NEAREST.replace("{shelf}", "fact"),
         "near_episodes": NEAREST.replace("{shelf}", "episode"),
         "lines": _read_body("lines.sql") if lines else NO_LINES,
@@ -63,5 +65,10 @@ def read_statement(*, as_of: bool, lines: bool) -> str:
 
 def _read_body(name: str) -> str:
     """Return what follows the header of a file."""
-    text = (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
-    return text.partition("\nWITH\n")[2]
+    return read_file(name).partition("\nWITH\n")[2]
+
+
+@cache
+def read_file(name: str) -> str:
+    """Return the text of a file under `sql`."""
+    return (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from django.test import Client
 from jobs.draining import Drained, drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
+from tests.talk import whole_talk
 
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
 settings.WHITENOISE_AUTOREFRESH = True
@@ -98,3 +99,13 @@ def cleo(db: None) -> Agent:
 @pytest.fixture
 def conversation() -> uuid.UUID:
     return uuid.uuid4()
+
+
+@pytest.fixture
+def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
+    """A conversation on two topics, segmented and consolidated."""
+    body = {"conversation_id": str(conversation), "messages": whole_talk()}
+    assert ana.post("add_messages", body).status_code == 201
+    drained = ana.flush(conversation)
+    assert (drained.later, drained.dead) == (0, 0)
+    return conversation

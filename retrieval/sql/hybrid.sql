@@ -25,11 +25,12 @@
 --      shown json or NULL (with `shown`, what markdown prints: of a fact category, text,
 --      valid_at, number of episodes that support it; of an episode title, summary,
 --      surprise, end_at)
--- index: indexing_word_count_one_a_word; indexing_unit_by_words and indexing_vector_covering, index-only; wide vectors
---      indexing_vector_wide; with as_of indexing_unit_by_time and indexing_vector_by_time;
---      indexing_vector_headline
+-- index: indexing_word_count_one_a_word; indexing_unit_by_words and
+--      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
+--      as_of indexing_unit_by_time and indexing_vector_by_time
 -- {held} is what is believed now, or what was true at `as_of`; {size} likewise, {believed}
--- is TRUE or FALSE. A partial index needs constants: {near_facts} and {near_episodes}.
+-- is TRUE or FALSE; {in_category} lets every episode pass, and facts of the category.
+-- A partial index needs constants: {near_facts} and {near_episodes}.
 -- {lines} is lines.sql where single messages are wanted.
 WITH
 -- Named once: each mention would be read from its text anew.
@@ -95,7 +96,7 @@ lexical_pool AS MATERIALIZED (
             / (1.3::float8 + question.slope * dl) AS distance
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-            AND shelf = question.shelf AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+            AND shelf = question.shelf AND {held} AND {in_category}
         ORDER BY distance
         LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
@@ -142,7 +143,7 @@ vector_unit AS MATERIALIZED (
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
-            AND {held} AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+            AND {held} AND {in_category}
         -- Adding nothing keeps the planner off an approximate index.
         ORDER BY (embedding <#> (SELECT vector FROM aim)) + 0
         LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END

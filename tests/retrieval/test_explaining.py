@@ -10,16 +10,9 @@ import pytest
 from memoryproject.tokens import count_tokens
 from semantic.models import Fact
 from tests.conftest import Agent
-from tests.talk import EVENING, whole_talk
+from tests.talk import EVENING
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
-    ana.post("add_messages", {"conversation_id": str(conversation), "messages": whole_talk()})
-    ana.flush(conversation)
-    return conversation
 
 
 def test_each_hit_says_its_ranks_scores_and_terms(ana: Agent, told: uuid.UUID) -> None:

@@ -16,16 +16,8 @@ from episodic.models import Episode
 from memoryproject.tenancy.services import REMEMBERED_FOR_S
 from retrieval.models import Retrieval
 from tests.conftest import Agent
-from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
-    ana.post("add_messages", {"conversation_id": str(conversation), "messages": whole_talk()})
-    ana.flush(conversation)
-    return conversation
 
 
 def ask(agent: Agent, conversation: uuid.UUID, **fusion: float) -> dict[str, Any]:

@@ -10,16 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Agent
-from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
-    ana.post("add_messages", {"conversation_id": str(conversation), "messages": whole_talk()})
-    ana.flush(conversation)
-    return conversation
 
 
 def count_queries(agent: Agent, call: str, **body: Any) -> int:
