@@ -77,8 +77,8 @@ def _ask_model(
     started = time.monotonic()
     try:
         completion = llm.complete(prompt=prompt, schema=reply)
-        record.input_tokens = completion.input_tokens
-        record.output_tokens = completion.output_tokens
+        record.input_tokens = completion.input_tokens or 0
+        record.output_tokens = completion.output_tokens or 0
         answer = _validate(llm.parse_object(completion.text), reply)
         # What the form does not ask for is not kept: nobody knows what it is.
         record.ok, record.response = True, answer.model_dump(mode="json")

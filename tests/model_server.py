@@ -2,8 +2,9 @@
 
 It speaks OpenAI's chat/completions and embeddings. A script is a list of replies by
 purpose; the purpose of a chat request is the name of its JSON schema ("segment",
-"consolidate", "review"), "plain" where it asks for any JSON object, and "embed" for
-embeddings. A request without a reply and a reply without a request both fail the test.
+"consolidate", "review"), "plain" where it names none, and "embed" for embeddings. A
+request without a reply and a reply without a request both fail the test. What a server
+of some kind refuses, whatever the script says, is given to `refuse`; see tests.dialects.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Reply:
 
 Step = Reply | Callable[[Asked], Reply]
 """A reply, or what makes one when the question is known."""
+Gate = Callable[[Asked], Reply | None]
+"""What a server says to a request that it does not take."""
 
 
 def says(answer: Any, *, usage: Any = None, **reply: Any) -> Reply:
@@ -106,6 +109,7 @@ class ModelServer:
         self.closing = threading.Event()
         self._script: dict[str, list[Step]] = defaultdict(list)
         self._always: dict[str, Step] = {}
+        self._gate: Gate | None = None
         self._lock = threading.Lock()
         self._http = _HTTPServer(("127.0.0.1", 0), _Handler)
         self._http.model = self
@@ -124,12 +128,19 @@ class ModelServer:
         """Answer thus whatever is not scripted, never or many times."""
         self._always[purpose] = step
 
+    def refuse(self, gate: Gate) -> None:
+        """Let this decide first on each request; one that it refuses uses no reply up."""
+        self._gate = gate
+
     def requests(self, purpose: str) -> list[Asked]:
         return [asked for asked in self.asked if asked.purpose == purpose]
 
     def take_reply(self, asked: Asked) -> Reply:
         with self._lock:
             self.asked.append(asked)
+            refusal = self._gate(asked) if self._gate else None
+            if refusal is not None:
+                return refusal
             waiting = self._script[asked.purpose]
             step = waiting.pop(0) if waiting else self._always.get(asked.purpose)
         if step is None:

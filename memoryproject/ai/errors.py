@@ -1,15 +1,21 @@
-"""The two ways in which a model fails its caller."""
+"""The ways in which a model fails its caller."""
+
+from __future__ import annotations
 
 
 class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.
 
-    `retry_after_s` is what the provider asked for, or None.
+    `retry_after_s` is what the provider asked for, or None; `may_have_cost` says whether
+    the provider may have worked on the question, and charge for it.
     """
 
-    def __init__(self, reason: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, reason: str, *, retry_after_s: float | None = None, may_have_cost: bool = False
+    ) -> None:
         super().__init__(reason)
         self.retry_after_s = retry_after_s
+        self.may_have_cost = may_have_cost
 
 
 class ModelMisbehaved(Exception):
@@ -17,4 +23,20 @@ class ModelMisbehaved(Exception):
 
 
 class RequestRefused(ModelMisbehaved):
-    """The provider took the request for a bad one: it was too long, or in a form it lacks."""
+    """The provider took the request for a bad one.
+
+    `blamed` are the parts of the request that it names, in the words of `refusals`;
+    empty where it names none.
+    """
+
+    def __init__(self, reason: str, *, blamed: frozenset[str] = frozenset()) -> None:
+        super().__init__(reason)
+        self.blamed = blamed
+
+
+class PromptTooLong(RequestRefused):
+    """The question, or the question and the longest answer together, are too long for the model."""
+
+
+class ContentRefused(RequestRefused):
+    """The provider will not work on what the question says, in whatever form it is put."""

@@ -3,72 +3,112 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import openai
 import pydantic
 from django.conf import settings
-from openai.types.chat.completion_create_params import ResponseFormat
 
-from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
-from memoryproject.ai.providers import make_client, read_body, translate_errors
+from memoryproject.ai.answers import Answer, read_answer
+from memoryproject.ai.dialects import Dialect, Form
+from memoryproject.ai.errors import (
+    ContentRefused,
+    ModelMisbehaved,
+    ModelUnavailable,
+    PromptTooLong,
+    RequestRefused,
+)
+from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
+from memoryproject.ai.refusals import ANSWER_SIZE
+from memoryproject.tokens import count_tokens
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
-MOST_TOKENS = 2**31 - 1
+REQUESTS_AT_MOST = 6
+"""For one question, while we learn what its server takes."""
+FRUITLESS_AT_MOST = 3
+"""So often a question is put in every dialect without an answer, until we start anew."""
+LEARNT_FOR_S = 3600.0
+MISSING_AT_LEAST = 500
+"""Tokens. Fewer may be another way of counting."""
+REPEATED = re.compile(r"(.)\1{7,}", re.DOTALL)
+"""Tokenizers have single tokens for long runs of spaces or dashes, our counter has not."""
 END_OF_THOUGHT = "</think>"
 STARTS_AT_MOST = 200
 """Braces at which an object is looked for: prose seldom has more."""
-AS_JSON = "\n\nAnswer with one JSON object and nothing else. It fits this JSON schema:\n"
+
+logger = logging.getLogger("memory.ai")
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What to ask: `purpose` names the question, `version` the wording."""
+    """What to ask: `purpose` names the question, `version` the wording.
+
+    `left_out` is how many characters of what people said did not fit in.
+    """
 
     purpose: str
     version: str
     system: str
     user: str
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back: `text` as the model wrote it, and what it cost (0: not told)."""
+    """What came back: `text` as the model wrote it, and what it cost (None: not told).
+
+    `cut` says that the answer reached its bound and stops in the middle; `prompt_cut`
+    that the server seems to have read less than it was sent.
+    """
 
     text: str
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cut: bool = False
+    prompt_cut: bool = False
 
 
 @dataclass(slots=True)
 class Channel:
-    """The connection, and what this process has learnt about the server behind it."""
+    """The connection, and what this process has learnt about the server behind it.
+
+    What was learnt is forgotten after a while: the server may be a better one by then.
+    """
 
     client: openai.OpenAI
-    takes_schema: bool = True
+    dialect: Dialect = field(default_factory=Dialect)
+    answered: set[str] = field(default_factory=set)
+    """Purposes that were answered in this dialect: a refusal then is the question's fault."""
+    fruitless: int = 0
+    """How many questions were refused in every dialect."""
+    learnt_at: float = field(default_factory=time.monotonic)
+    last_user: str = ""
+    """What the server may hold in its cache, and then not count as read."""
+    warned: bool = False
 
+    def forget_if_old(self) -> None:
+        """Start anew with the richest dialect once an hour."""
+        if time.monotonic() - self.learnt_at > LEARNT_FOR_S:
+            self.dialect, self.answered, self.fruitless = Dialect(), set(), 0
+            self.learnt_at = time.monotonic()
 
-class Message(pydantic.BaseModel):
-    """The part of a provider's answer that the model wrote."""
+    def settle(self, dialect: Dialect, *, purpose: str) -> None:
+        """Remember that a question was answered in this dialect."""
+        if dialect != self.dialect:
+            self.answered.clear()
+        self.dialect = dialect
+        self.answered.add(purpose)
 
-    content: str | None = None
-
-
-class Choice(pydantic.BaseModel):
-    """One of the answers that a provider may give at once."""
-
-    message: Message
-
-
-class Answer(pydantic.BaseModel):
-    """A provider's answer, as far as we read it."""
-
-    choices: list[Choice]
-    usage: Any = None
+    def note_failure(self, dialect: Dialect, refusal: RequestRefused) -> None:
+        """Remember that a question was refused in every dialect, down to this one."""
+        if dialect != self.dialect and not isinstance(refusal, PromptTooLong):
+            self.fruitless += 1
 
 
 @cache
@@ -80,67 +120,122 @@ def open_channel() -> Channel:
 def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     """Ask the configured model for an answer in the form of `schema`.
 
-    Talks to the network; takes at most `MEMORY_MODEL_TIMEOUT_S`, twice that the first
-    time. Call it outside any transaction. A server that refuses a JSON schema is asked
-    for any JSON object, with the schema in words, and so from then on.
+    Talks to the network; takes at most `MEMORY_MODEL_TIMEOUT_S`. Call it outside any
+    transaction. A server that refuses a parameter is asked without it, and so from then
+    on: `REQUESTS_AT_MOST` a question, and one a question as soon as that is learnt.
 
     Raises:
         ModelUnavailable: try again later.
+        RequestRefused: no form of the question was taken; PromptTooLong among them.
         ModelMisbehaved: there is no answer; whether it fits `schema` is not checked here.
     """
     channel = open_channel()
-    form = strict_schema(schema)
-    if channel.takes_schema:
-        try:
-            return _ask(channel, prompt, _schema_format(prompt.purpose, form))
-        except RequestRefused:
-            pass  # perhaps for the form's sake: the answer to the simpler one tells
-    words = prompt.system + AS_JSON + json.dumps(form)
-    plain = Prompt(prompt.purpose, prompt.version, system=words, user=prompt.user)
-    completion = _ask(channel, plain, {"type": "json_object"})
-    channel.takes_schema = False
-    return completion
-
-
-def _schema_format(name: str, form: dict[str, Any]) -> ResponseFormat:
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "schema": form, "strict": True},
-    }
-
-
-def _ask(channel: Channel, prompt: Prompt, response_format: ResponseFormat) -> Completion:
+    channel.forget_if_old()
     until = time.monotonic() + settings.MODEL_TIMEOUT_S
-    with (
-        translate_errors(),
-        channel.client.chat.completions.with_streaming_response.create(
-            model=settings.CHAT_MODEL,
-            messages=[
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
-            response_format=response_format,
-        ) as response,
-    ):
-        body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
-    return _read_answer(body)
-
-
-def _read_answer(body: dict[str, Any]) -> Completion:
-    try:
-        answer = Answer.model_validate(body)
-    except pydantic.ValidationError:
-        raise ModelMisbehaved("The provider's answer lacks its choices.") from None
-    usage = answer.usage if isinstance(answer.usage, dict) else {}
+    form = strict_schema(schema)
+    dialect = channel.dialect
+    for left in reversed(range(REQUESTS_AT_MOST)):
+        try:
+            answer = _ask(channel, dialect, prompt, form, until=until)
+            break
+        except RequestRefused as refusal:
+            plainer = _find_plainer(channel, dialect, prompt, refusal) if left else None
+            if plainer is None:
+                channel.note_failure(dialect, refusal)
+                raise
+            dialect = plainer
+    if dialect.form is Form.SCHEMA and not answer.cut and not _keeps(form, answer.text):
+        dialect = replace(dialect, spells_form=True)
+    channel.settle(dialect, purpose=prompt.purpose)
     return Completion(
-        text=(answer.choices[0].message.content or "") if answer.choices else "",
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
+        text=answer.text,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        cut=answer.cut,
+        prompt_cut=_seems_cut(channel, prompt, answer),
     )
 
 
-def _count(tokens: object) -> int:
-    return min(max(tokens, 0), MOST_TOKENS) if isinstance(tokens, int) else 0
+def _find_plainer(
+    channel: Channel, dialect: Dialect, prompt: Prompt, refusal: RequestRefused
+) -> Dialect | None:
+    """Return how to put a refused question next, or None where that would not help."""
+    if isinstance(refusal, ContentRefused):
+        return None
+    if isinstance(refusal, PromptTooLong):
+        # Some servers refuse what is too long together with the longest answer.
+        short = count_tokens(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
+        return dialect.without(frozenset({ANSWER_SIZE})) if short else None
+    if refusal.blamed:
+        plainer = dialect.without(refusal.blamed)
+        if plainer is not None:
+            return plainer
+    known = dialect == channel.dialect and prompt.purpose in channel.answered
+    return None if known or channel.fruitless >= FRUITLESS_AT_MOST else dialect.plainer()
+
+
+def _ask(
+    channel: Channel, dialect: Dialect, prompt: Prompt, form: dict[str, Any], *, until: float
+) -> Answer:
+    timeout_s = until - time.monotonic()
+    if timeout_s <= 0:
+        raise ModelUnavailable("There is no time left to ask in another form.")
+    request = dialect.write_request(
+        purpose=prompt.purpose,
+        system=prompt.system,
+        user=prompt.user,
+        schema=form,
+        answer_tokens=settings.CHAT_ANSWER_TOKENS,
+    )
+    with (
+        translate_errors(),
+        channel.client.chat.completions.with_streaming_response.create(
+            model=settings.CHAT_MODEL, timeout=make_timeout(timeout_s), **request
+        ) as response,
+    ):
+        body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+    bound = settings.CHAT_ANSWER_TOKENS if dialect.size_name else None
+    return read_answer(body, answer_tokens=bound)
+
+
+def _keeps(form: dict[str, Any], text: str) -> bool:
+    """Return whether an answer knows of the asked-for form, as far as its outermost fields."""
+    try:
+        return set(form.get("required", ())) <= set(parse_object(text))
+    except ModelMisbehaved:
+        return False
+
+
+def _seems_cut(channel: Channel, prompt: Prompt, answer: Answer) -> bool:
+    """Return whether the server read far less than it was sent, and warn of it once.
+
+    Ollama drops what its context does not hold and says nothing. Versions of it also
+    leave out of their count what they had in their cache, as the question before may
+    have left it there: only what is new since then is held against the count.
+    """
+    known = _count_shared(prompt.user, channel.last_user)
+    channel.last_user = prompt.user
+    if answer.read_tokens is None:
+        return False
+    sent = count_tokens(REPEATED.sub(r"\1", prompt.user[known:]))
+    missing = sent - answer.read_tokens
+    if missing <= MISSING_AT_LEAST or 2 * answer.read_tokens >= sent:
+        return False
+    if not channel.warned:
+        channel.warned = True
+        logger.warning(
+            "the model's server read %d tokens of about %d sent: give it a larger context"
+            " (Ollama: num_ctx), or lower MEMORY_CHAT_CONTEXT_TOKENS",
+            answer.read_tokens,
+            sent,
+        )
+    return True
+
+
+def _count_shared(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import openai
 from django.conf import settings
 
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
+from memoryproject.ai.refusals import read_refusal, says_too_long
 
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0
@@ -59,9 +60,12 @@ def translate_errors() -> Iterator[None]:
         raise _translate_status(error) from None
     except (openai.APIResponseValidationError, UnicodeError) as error:
         raise ModelMisbehaved(type(error).__name__) from None
+    except openai.APIConnectionError as error:
+        waited = isinstance(error, openai.APITimeoutError)
+        raise ModelUnavailable(type(error).__name__, may_have_cost=waited) from None
     except Exception as error:
         # The client leaves some of its transport's errors as they are, while it reads.
-        raise ModelUnavailable(type(error).__name__) from None
+        raise ModelUnavailable(type(error).__name__, may_have_cost=True) from None
 
 
 def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, Any]:
@@ -74,6 +78,7 @@ def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, An
         ModelUnavailable: it came too slowly, or is no JSON object: a proxy's page, a
             wrong address, or an error of the provider behind a status of 200.
         ModelMisbehaved: it is too long.
+        PromptTooLong: the error behind a status of 200 says so.
     """
     body = bytearray()
     for part in response.iter_bytes():
@@ -81,11 +86,13 @@ def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, An
         if len(body) > at_most:
             raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
         if time.monotonic() > until:
-            raise ModelUnavailable("The answer took too long.")
+            raise ModelUnavailable("The answer took too long.", may_have_cost=True)
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
         found = None
+    if says_too_long(found):
+        raise PromptTooLong("status 200")
     if not isinstance(found, dict) or found.get("error"):
         raise ModelUnavailable("The provider did not answer in its own form.")
     return found
@@ -93,9 +100,11 @@ def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, An
 
 def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelMisbehaved:
     status = error.status_code
+    if says_too_long(error.body):  # llama.cpp said so with a status of 500 for a while
+        return PromptTooLong(f"status {status}")
     if status >= 500 or status == 429 or status in MENDED_BY_OTHERS:
         return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(error))
-    return RequestRefused(f"status {status}")
+    return read_refusal(error.body, status=status)
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:

@@ -1,0 +1,94 @@
+"""The ways in which servers want the same question put, and how one is found.
+
+All speak OpenAI's chat/completions, each a part of it. We start with the most that a
+server may take; what it refuses is put more plainly, until it answers.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from memoryproject.ai import refusals
+
+AS_JSON = "\n\nAnswer with one JSON object and nothing else. It fits this JSON schema:\n"
+
+
+class Form(StrEnum):
+    """How a server is told the form of the answer."""
+
+    SCHEMA = "json_schema"
+    OBJECT = "json_object"
+    WORDS = "words"
+    """By the prompt alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a server takes.
+
+    `size_name` is the parameter that bounds the answer, None where none is sent. The
+    older name comes first: Ollama, LM Studio and older llama.cpp pass over the newer one
+    without a word and write on; who wants the newer one refuses the older.
+    """
+
+    form: Form = Form.SCHEMA
+    size_name: str | None = refusals.MAX_TOKENS
+    temperature: bool = True
+    system_role: bool = True
+    spells_form: bool = False
+    """The schema stands in the prompt as well: the server passes over the parameter."""
+
+    def write_request(
+        self, *, purpose: str, system: str, user: str, schema: dict[str, Any], answer_tokens: int
+    ) -> dict[str, Any]:
+        """Return the parameters of the request, all but the model."""
+        if self.spells_form or self.form is not Form.SCHEMA:
+            system += AS_JSON + json.dumps(schema)
+        request: dict[str, Any] = {"messages": self._write_messages(system, user)}
+        if self.form is Form.SCHEMA:
+            named = {"name": purpose, "schema": schema, "strict": True}
+            request["response_format"] = {"type": Form.SCHEMA, "json_schema": named}
+        elif self.form is Form.OBJECT:
+            request["response_format"] = {"type": Form.OBJECT}
+        if self.temperature:
+            request["temperature"] = 0
+        if self.size_name is not None:
+            request[self.size_name] = answer_tokens
+        return request
+
+    def _write_messages(self, system: str, user: str) -> list[dict[str, str]]:
+        if not self.system_role:
+            return [{"role": "user", "content": f"{system}\n\n{user}"}]
+        return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+    def without(self, blamed: frozenset[str]) -> Dialect | None:
+        """Return the dialect that avoids what a server refuses; None where nothing is left."""
+        found = self
+        if refusals.RESPONSE_FORMAT in blamed and self.form is not Form.WORDS:
+            found = replace(found, form=_simpler(self.form))
+        if refusals.TEMPERATURE in blamed:
+            found = replace(found, temperature=False)
+        if refusals.SYSTEM_ROLE in blamed:
+            found = replace(found, system_role=False)
+        if refusals.ANSWER_SIZE in blamed:
+            found = replace(found, size_name=None)
+        elif self.size_name in blamed:
+            newer = refusals.MAX_COMPLETION_TOKENS
+            found = replace(found, size_name=newer if self.size_name != newer else None)
+        return found if found != self else None
+
+    def plainer(self) -> Dialect | None:
+        """Return the next dialect to try on a server that does not say what it refuses."""
+        if self.form is not Form.WORDS:
+            return replace(self, form=_simpler(self.form))
+        if self.temperature:
+            return replace(self, temperature=False)
+        barest = replace(self, size_name=None, system_role=False)
+        return barest if barest != self else None
+
+
+def _simpler(form: Form) -> Form:
+    return Form.OBJECT if form is Form.SCHEMA else Form.WORDS
