@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from episodic.engines import Judgement, Line, Rating, ServedEpisode, Vectors
 from episodic.offline_reviewer import OfflineReviewer
 from episodic.replies import ReviewReply
-from jobs.calls import Asker
-from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.prompts import build_prompt, fit_lines
+from jobs.calls import Asker, ask_mended
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import build_prompt, fill, find_room, put_on_one_line, shorten_line
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"
+SHARE_OF_A_QUERY = 8
+"""The query takes at most an eighth of the room, what was said afterwards a half."""
 
 
 class LLMReviewer:
-    """Implements `Reviewer`. An unknown alias or rating is left out, never taken as good."""
+    """Implements `Reviewer`: ask, ask once more, else answer offline.
+
+    An unknown alias or rating is left out, never taken as good. More episodes than one
+    question takes are asked about in several.
+    """
 
     def __init__(self, *, ask: Asker) -> None:
         self._ask = ask
@@ -32,28 +40,59 @@ class LLMReviewer:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        prompt = build_prompt(file=PROMPT, purpose="review", material=describe_case(served, lines))
-        try:
-            reply = self._ask(prompt, ReviewReply)
-        except ModelMisbehaved:
-            offline = self._offline.review(served=served, lines=lines, vectors=vectors)
-            return replace(offline, degraded=True)
+        room = find_room(file=PROMPT, reply=ReviewReply) // 2
+        talk, left_out = _show_talk(lines, room=room)
+        shown = [_show_episode(episode, room=room) for episode in served]
+        ratings: dict[str, Rating] = {}
+        ignored = 0
+        for group in fill([count_prompt_tokens(text) for text, _ in shown], room=room):
+            material = "\n".join(
+                ["Memories:", *(text for text, _ in shown[group]), "", "Afterwards:", *talk]
+            )
+            lost = left_out + sum(count for _, count in shown[group])
+            judged = self._ask_about(served[group], material, left_out=lost)
+            if judged is None:
+                offline = self._offline.review(served=served, lines=lines, vectors=vectors)
+                return replace(offline, degraded=True)
+            ratings |= judged.ratings
+            ignored += judged.ignored
+        return Judgement(ratings=ratings, engine=ENGINE, ignored=ignored)
+
+    def _ask_about(
+        self, served: Sequence[ServedEpisode], material: str, *, left_out: int
+    ) -> Judgement | None:
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="review",
+                material=material,
+                reminder=reminder,
+                left_out=left_out,
+            )
+
         known = {episode.alias for episode in served}
-        ratings = {
-            row.alias: Rating(row.rating)
-            for row in reply.ratings
-            if row.alias in known and row.rating in set(Rating)
-        }
-        return Judgement(ratings=ratings, engine=ENGINE, ignored=len(reply.ratings) - len(ratings))
+        return ask_mended(
+            self._ask, build=build, reply=ReviewReply, check=partial(read_reply, known=known)
+        )
 
 
-def describe_case(served: Sequence[ServedEpisode], lines: Sequence[Line]) -> str:
-    """Return what was served and what was said afterwards, as the prompt shows it."""
-    shown = ["Memories:"]
-    queries = fit_lines([episode.query for episode in served])
-    for episode, query in zip(served, queries, strict=True):
-        shown.append(f"{episode.alias}: {episode.title}. {episode.summary}")
-        shown.append(f"   asked for with: {query}")
-    return "\n".join(
-        [*shown, "", "The conversation afterwards:", *fit_lines([line.text for line in lines])]
-    )
+def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:
+    """Return the ratings of episodes that were served; the others are counted."""
+    ratings = {
+        row.alias: Rating(row.rating)
+        for row in reply.ratings
+        if row.alias in known and row.rating in set(Rating)
+    }
+    return Judgement(ratings=ratings, engine=ENGINE, ignored=len(reply.ratings) - len(ratings))
+
+
+def _show_episode(episode: ServedEpisode, *, room: int) -> tuple[str, int]:
+    """Return an episode as the prompt shows it, and how many characters of its query are lost."""
+    query, left_out = shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
+    words = put_on_one_line(f"{episode.title}. {episode.summary}")
+    return f"{episode.alias}: {words}\n   asked for with: {query}", left_out
+
+
+def _show_talk(lines: Sequence[Line], *, room: int) -> tuple[list[str], int]:
+    shown = [shorten_line(line.text, tokens=room // max(1, len(lines))) for line in lines]
+    return [text for text, _ in shown], sum(left_out for _, left_out in shown)

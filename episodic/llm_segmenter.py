@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from episodic.anchor_checks import check_anchors
 from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.offline_boundaries import FEWEST_TO_SPLIT, SILENCE, silences
 from episodic.offline_segmenter import OfflineSegmenter, describe_segment
@@ -13,9 +15,11 @@ from episodic.offline_surprise import line_surprises
 from episodic.partition import Run, is_partition, mend_partition
 from episodic.replies import SegmentationReply, SegmentReply, SurpriseLevel
 from episodic.text_sizes import clip_words
-from jobs.calls import Asker
+from jobs.calls import Asker, ask_mended
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.prompts import build_prompt, fit_lines
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import build_prompt, fill, find_room, shorten_line
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "segment.md"
@@ -24,17 +28,26 @@ LEVELS = {
     SurpriseLevel.HIGH: 0.6,
     SurpriseLevel.EXTREMELY_HIGH: 0.9,
 }
-REMINDER = (
-    "An earlier answer was of no use. Answer in the asked-for form, and cover every message "
-    "from 0 to {last} exactly once, in order."
-)
+RULE = "Every message from 0 to {last} belongs to exactly one episode."
+SHARE_OF_A_LINE = 4
+"""A line takes at most a quarter of the room: where it begins and ends tells its topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line as the prompt shows it, and how many characters it lost."""
+
+    text: str
+    left_out: int
 
 
 class LLMSegmenter:
     """Implements `Segmenter`: ask, mend, ask once more, else answer offline.
 
     Both channels count: the model finds topics, the vectors find surprise, and a
-    segment is as surprising as the louder of the two says.
+    segment is as surprising as the louder of the two says. A window that is too long
+    for one question is asked about in parts; the last segment of a part opens the next
+    one, as it may go on there.
     """
 
     def __init__(self, *, ask: Asker) -> None:
@@ -49,33 +62,65 @@ class LLMSegmenter:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        material = describe_window(lines, previous_summary)
-        for reminder in ("", REMINDER.format(last=len(lines) - 1)):
-            segments = self._ask_once(lines, vectors, material, reminder)
-            if segments is not None:
-                return Segmentation(segments=tuple(segments), engine=ENGINE)
-        offline = self._offline.segment(
-            lines=lines, vectors=vectors, previous_summary=previous_summary
-        )
-        return replace(offline, degraded=True)
+        found: list[Segment] = []
+        before, start = previous_summary, 0
+        while start < len(lines):
+            shown = fit_lines(lines[start:])
+            end = start + len(shown)
+            part = self._ask_about(lines[start:end], shown, vectors[start:end], before)
+            if part is None:
+                offline = self._offline.segment(
+                    lines=lines, vectors=vectors, previous_summary=previous_summary
+                )
+                return replace(offline, degraded=True)
+            closed = part[:-1] if end < len(lines) and len(part) > 1 else part
+            found += [
+                replace(segment, first=segment.first + start, last=segment.last + start)
+                for segment in closed
+            ]
+            before, start = found[-1].summary, found[-1].last + 1
+        return Segmentation(segments=tuple(found), engine=ENGINE)
 
-    def _ask_once(
-        self, lines: Sequence[Line], vectors: Vectors, material: str, reminder: str
+    def _ask_about(
+        self, lines: Sequence[Line], shown: Sequence[ShownLine], vectors: Vectors, before: str
     ) -> list[Segment] | None:
-        """Return checked segments, or None where the answer is of no use."""
-        prompt = build_prompt(file=PROMPT, purpose="segment", material=material, reminder=reminder)
-        try:
-            reply = self._ask(prompt, SegmentationReply)
-        except ModelMisbehaved:
-            return None
-        runs = find_runs(reply, count=len(lines))
-        if runs is None:
-            return None
-        surprise = line_surprises(lines, vectors)
-        segments: list[Segment] = []
-        for (first, last), said in zip(runs, reply.episodes, strict=False):
-            segments += _cut_at_silences(lines, vectors, surprise, first, last, said)
-        return segments
+        """Return checked segments of a part, or None where both answers are of no use."""
+        opening = [f"Before: {before}"] if before else []
+        material = "\n".join([*opening, *(line.text for line in shown)])
+
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="segment",
+                material=material,
+                reminder=reminder and f"{reminder} {RULE.format(last=len(lines) - 1)}",
+                left_out=sum(line.left_out for line in shown),
+            )
+
+        return ask_mended(
+            self._ask,
+            build=build,
+            reply=SegmentationReply,
+            check=partial(read_reply, lines=lines, vectors=vectors),
+        )
+
+
+def read_reply(
+    reply: SegmentationReply, *, lines: Sequence[Line], vectors: Vectors
+) -> list[Segment]:
+    """Return the segments that an answer means.
+
+    Raises:
+        ModelMisbehaved: it means no partition of the lines.
+    """
+    runs = find_runs(reply, count=len(lines))
+    if runs is None:
+        raise ModelMisbehaved("Its episodes leave messages out, overlap or are not in order.")
+    surprise = line_surprises(lines, vectors)
+    segments: list[Segment] = []
+    for (first, last), said in zip(runs, reply.episodes, strict=False):
+        segments += _cut_at_silences(lines, vectors, surprise, first, last, said)
+    return segments
 
 
 def find_runs(reply: SegmentationReply, *, count: int) -> list[Run] | None:
@@ -89,16 +134,22 @@ def find_runs(reply: SegmentationReply, *, count: int) -> list[Run] | None:
     return runs if is_partition(runs, count=count) else mend_partition(runs, count=count)
 
 
-def describe_window(lines: Sequence[Line], previous_summary: str) -> str:
-    """Return the window as the prompt shows it: numbered lines, times, long silences."""
-    shown = [f"Before: {previous_summary}"] if previous_summary else []
-    gaps = [None, *silences(lines)]
-    texts = fit_lines([line.text for line in lines])
-    for number, (line, text, gap) in enumerate(zip(lines, texts, gaps, strict=True)):
+def fit_lines(lines: Sequence[Line]) -> list[ShownLine]:
+    """Return as many of the lines, from the first on, as one question takes: one at least.
+
+    They are numbered, with their times and the long silences between them.
+    """
+    room = find_room(file=PROMPT, reply=SegmentationReply)
+    shown: list[ShownLine] = []
+    for number, (line, gap) in enumerate(zip(lines, [None, *silences(lines)], strict=True)):
+        text, left_out = shorten_line(line.text, tokens=room // SHARE_OF_A_LINE)
+        silence = ""
         if gap is not None and gap >= SILENCE:
-            shown.append(f"(silence of {gap.total_seconds() / 3600:.0f} hours)")
-        shown.append(f"{number} [{line.at:%Y-%m-%d %H:%M}] {text}")
-    return "\n".join(shown)
+            silence = f"(silence of {gap.total_seconds() / 3600:.0f} hours)\n"
+        numbered = f"{silence}{number} [{line.at:%Y-%m-%d %H:%M}] {text}"
+        shown.append(ShownLine(text=numbered, left_out=left_out))
+    costs = [count_prompt_tokens(line.text) for line in shown]
+    return shown[next(fill(costs, room=room))]
 
 
 def _cut_at_silences(
@@ -123,10 +174,11 @@ def _cut_at_silences(
     for part in parts:
         own = describe_segment(lines, vectors, surprise, *part)
         if part == longest:
+            said_of = lines[part[0] : part[1] + 1]
             own = replace(
                 own,
-                title=_clip(said.title, words=15) or own.title,
-                summary=_clip(said.summary, words=50) or own.summary,
+                title=_clip(check_anchors(said.title, lines=said_of), words=15) or own.title,
+                summary=_clip(check_anchors(said.summary, lines=said_of), words=50) or own.summary,
                 surprise=max(own.surprise, LEVELS[said.surprise]),
             )
         found.append(own)

@@ -101,7 +101,7 @@ def segment_window(
         doubled=conversation.window_doubled or everything,
         everything=everything and conversation.pending_count <= limit,
     )
-    with commit(claim, finish=finish):
+    with commit(claim, finish=finish, result={"episodes": len(plan.episodes)}):
         left = _write(plan, conversation=conversation, messages=messages, take_reviews=take_reviews)
     return Outcome(episodes=len(plan.episodes), left=left)
 

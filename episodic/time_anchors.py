@@ -9,10 +9,21 @@ English, Chinese and the common Japanese words. Pure: no clock, no locale, no I/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 Anchor = Callable[[re.Match[str], date], str | None]
+
+
+class Phrase(NamedTuple):
+    """Where a relative time phrase stands in a text, and the date it means, as printed."""
+
+    start: int
+    end: int
+    label: str
+
+
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -67,22 +78,35 @@ def anchor_times(text: str, *, at: datetime) -> str:
     nothing. Example, said on 8 May 2023: "I ran yesterday" becomes "I ran yesterday
     (7 May 2023)"; 我去年毕业 becomes 我去年(2022年)毕业.
     """
+    return insert_labels(text, find_phrases(text, at=at))
+
+
+def find_phrases(text: str, *, at: datetime) -> list[Phrase]:
+    """Return the relative time phrases of a text in order, each with the date it means."""
     said_on = at.date()
-    found: list[tuple[int, int, str]] = []
+    found: list[Phrase] = []
     for pattern, anchor in _RULES:
         for match in pattern.finditer(text):
             label = _label_or_none(anchor, match, said_on)
             if label:
-                found.append((match.start(), match.end(), label))
+                found.append(Phrase(match.start(), match.end(), label))
+    apart: list[Phrase] = []
+    for phrase in sorted(found, key=lambda phrase: (phrase.start, -phrase.end)):
+        if not apart or phrase.start >= apart[-1].end:
+            apart.append(phrase)
+    return apart
+
+
+def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
+    """Return a text with each phrase's date behind it, unless one stands there."""
     parts: list[str] = []
     done = 0
-    for start, end, label in sorted(found, key=lambda hit: (hit[0], -hit[1])):
-        if start < done:
-            continue
-        parts.append(text[done:end])
-        if not _ALREADY_ANCHORED.match(text, end):
-            parts.append(f"({label})" if _is_cjk(text[end - 1]) else f" ({label})")
-        done = end
+    for phrase in phrases:
+        parts.append(text[done : phrase.end])
+        if not _ALREADY_ANCHORED.match(text, phrase.end):
+            space = "" if _is_cjk(text[phrase.end - 1]) else " "
+            parts.append(f"{space}({phrase.label})")
+        done = phrase.end
     return "".join(parts) + text[done:]
 
 

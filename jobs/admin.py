@@ -37,7 +37,7 @@ class JobAdmin(ReadOnlyAdmin):
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
     list_display = (
-        "purpose", "model", "ok", "input_tokens", "output_tokens", "latency_ms", "job",
+        "purpose", "model", "ok", "input_tokens", "output_tokens", "cost", "latency_ms", "job",
         "error_class", "created_at", "tenant",
     )  # fmt: skip
     list_filter = ("ok", "purpose", "created_at", "tenant")

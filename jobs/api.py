@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import retrying
+from jobs import retrying, usage
 from jobs.models import Job, Kind, State
 from memoryproject.errors import NotFound
-from memoryproject.fields import say_moment
+from memoryproject.fields import Strict, say_moment
+from memoryproject.pages import QueryNumberField
 from memoryproject.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
@@ -57,6 +60,63 @@ class JobRetry(KeyedView):
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
         job = find_job(self, job_id)
         return Response(render_job(retrying.retry_job(job=job)))
+
+
+class UsageQuery(Strict):
+    """Which days."""
+
+    days = QueryNumberField(
+        default=7, min_value=1, max_value=90, help_text="How many, today (UTC) included."
+    )
+
+
+class UsageRow(serializers.Serializer[Any]):
+    """The calls of one day, purpose and model."""
+
+    day = serializers.DateField()
+    purpose = serializers.CharField()
+    model = serializers.CharField()
+    calls = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    without_price = serializers.IntegerField(help_text="Calls that `cost` does not hold.")
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(help_text="In the currency of the prices.")
+
+
+class UsageOutput(serializers.Serializer[Any]):
+    """What the language model cost."""
+
+    spent_today = serializers.FloatField()
+    daily_budget = serializers.FloatField(allow_null=True, help_text="null: no limit.")
+    parked_jobs = serializers.IntegerField(help_text="Jobs that wait for money or for a price.")
+    rows = UsageRow(many=True)
+
+
+class Usage(KeyedView):
+    """What the tenant's model calls came to."""
+
+    scope = Scope.ADMIN
+
+    @extend_schema(
+        operation_id="get_usage",
+        parameters=[UsageQuery],
+        responses=UsageOutput,
+        description="Calls, tokens and cost of the language model by day, purpose and model, the "
+        "newest day first. A call that still runs counts with the most that it can cost. When the "
+        "day's budget is spent, episodes and facts wait; messages are stored and answers given.",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(UsageQuery, request.query_params.dict())
+        used = usage.measure_usage(self.tenant(), days=query["days"], now=timezone.now())
+        return Response(
+            {
+                "spent_today": float(used.spent_today),
+                "daily_budget": None if used.budget is None else float(used.budget),
+                "parked_jobs": used.parked_jobs,
+                "rows": [{**asdict(row), "cost": float(row.cost)} for row in used.rows],
+            }
+        )
 
 
 def find_job(view: KeyedView, job_id: uuid.UUID) -> Job:

@@ -1,4 +1,4 @@
-"""Asking a language model on behalf of a tenant: cached, recorded, checked.
+"""Asking a language model on behalf of a tenant: cached, on record, paid for, checked.
 
 A call that was answered once is never paid again: a job that crashed after the answer
 gets the same answer when it runs anew.
@@ -10,18 +10,26 @@ import hashlib
 import json
 import time
 import uuid
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import pydantic
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 
+from jobs import spending
 from jobs.models import LLMCall
 from memoryproject.ai import llm
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
+from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.tenancy.models import Tenant
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
+Checked = TypeVar("Checked")
+
+PROBLEMS_NAMED = 5
+REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
 
 
 class Asker(Protocol):
@@ -32,7 +40,8 @@ class Asker(Protocol):
 
         Raises:
             ModelUnavailable: try the whole job again later.
-            ModelMisbehaved: the answer does not have the form of `reply`.
+            ModelMisbehaved: the answer does not have the form of `reply`; the error's
+                text says why, in our words.
         """
         ...
 
@@ -48,6 +57,33 @@ def make_asker(*, tenant: Tenant, job_id: uuid.UUID) -> Asker:
         return _ask_model(tenant=tenant, job_id=job_id, prompt=prompt, reply=reply, digest=digest)
 
     return ask
+
+
+def ask_mended(
+    ask: Asker,
+    *,
+    build: Callable[[str], llm.Prompt],
+    reply: type[Reply],
+    check: Callable[[Reply], Checked],
+) -> Checked | None:
+    """Ask, and where the answer is of no use ask once more, saying why; None if that fails.
+
+    `build` makes the prompt from a reminder, empty at first. `check` turns the reply into
+    what is wanted, or raises ModelMisbehaved with a text that quotes nobody. A question
+    that the provider refuses is not put again.
+
+    Raises:
+        ModelUnavailable: the model could not be asked.
+    """
+    reminder = ""
+    for _ in range(2):
+        try:
+            return check(ask(build(reminder), reply))
+        except RequestRefused:
+            return None
+        except ModelMisbehaved as error:
+            reminder = REMINDER.format(problem=error)
+    return None
 
 
 def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
@@ -66,44 +102,95 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
 def _ask_model(
     *, tenant: Tenant, job_id: uuid.UUID, prompt: llm.Prompt, reply: type[Reply], digest: str
 ) -> Reply:
-    record = LLMCall(
+    price = spending.find_price(settings.CHAT_MODEL)
+    sent = count_prompt_tokens(prompt.system + prompt.user)
+    call = LLMCall(
         tenant=tenant,
         job=job_id,
         request_sha256=digest,
         purpose=prompt.purpose,
+        prompt_version=prompt.version,
         model=settings.CHAT_MODEL,
         ok=False,
+        input_tokens=sent,
+        estimated=True,
+        left_out=prompt.left_out,
     )
+    most = spending.find_cost(price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS)
+    spending.open_call(call, most=most)
     started = time.monotonic()
     try:
         completion = llm.complete(prompt=prompt, schema=reply)
-        record.input_tokens = completion.input_tokens or 0
-        record.output_tokens = completion.output_tokens or 0
-        answer = _validate(llm.parse_object(completion.text), reply)
+        _count(call, completion)
+        answer = _read(completion, reply)
         # What the form does not ask for is not kept: nobody knows what it is.
-        record.ok, record.response = True, answer.model_dump(mode="json")
+        call.ok, call.response = True, answer.model_dump(mode="json")
         return answer
     except (ModelUnavailable, ModelMisbehaved) as error:
-        record.error_class = type(error).__name__
+        call.error_class = type(error).__name__
+        if _cost_nothing(error):
+            call.input_tokens, call.estimated = 0, False
         raise
     finally:
-        record.latency_ms = round((time.monotonic() - started) * 1000)
-        _keep(record)
+        call.latency_ms = round((time.monotonic() - started) * 1000)
+        call.cost = spending.find_cost(
+            price, input_tokens=call.input_tokens, output_tokens=call.output_tokens
+        )
+        _keep(call)
+
+
+def _count(call: LLMCall, completion: llm.Completion) -> None:
+    """Note what the provider counted; what it did not count, as we count it."""
+    told = completion.input_tokens is not None and completion.output_tokens is not None
+    call.estimated = not told
+    if completion.input_tokens is not None:
+        call.input_tokens = completion.input_tokens
+    call.output_tokens = (
+        count_prompt_tokens(completion.text)
+        if completion.output_tokens is None
+        else completion.output_tokens
+    )
+    call.prompt_cut = completion.prompt_cut
+
+
+def _read(completion: llm.Completion, reply: type[Reply]) -> Reply:
+    try:
+        return _validate(llm.parse_object(completion.text), reply)
+    except ModelMisbehaved:
+        if completion.cut:
+            raise ModelMisbehaved("It was cut off before its end: keep it shorter.") from None
+        raise
+
+
+def _cost_nothing(error: ModelUnavailable | ModelMisbehaved) -> bool:
+    """Return whether the provider surely charged nothing: it turned the question away."""
+    if isinstance(error, ModelUnavailable):
+        return not error.may_have_cost
+    return isinstance(error, RequestRefused)
 
 
 def _validate(answer: Any, reply: type[Reply]) -> Reply:
     try:
         return reply.model_validate(answer)
     except pydantic.ValidationError as error:
-        # The error's text quotes the answer, which quotes what people said: drop it.
-        raise ModelMisbehaved(
-            f"The answer breaks the form in {error.error_count()} places."
-        ) from None
+        # The error's own text quotes the answer, which quotes what people said: places
+        # and what was expected there are ours.
+        raise ModelMisbehaved(_name_problems(error)) from None
 
 
-def _keep(record: LLMCall) -> None:
+def _name_problems(error: pydantic.ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    named = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}." for problem in found]
+    return " ".join(named[:PROBLEMS_NAMED])
+
+
+def _keep(call: LLMCall) -> None:
+    """Put down how the call ended; the row has stood there since before it began."""
+    call.finished_at = Now()
     try:
         with transaction.atomic():
-            record.save(force_insert=True)
+            call.save(force_update=True)
     except IntegrityError:
-        pass  # another run of the job got its answer first; both are of the same form
+        # Another run of the job got its answer first; both are of the same form.
+        call.ok, call.response = False, None
+        call.save(force_update=True)

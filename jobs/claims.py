@@ -102,8 +102,12 @@ def _scope_is_held(job: Job) -> bool:
 
 
 @contextmanager
-def commit(claim: Claim, *, finish: bool = True) -> Iterator[None]:
+def commit(
+    claim: Claim, *, finish: bool = True, result: dict[str, int] | None = None
+) -> Iterator[None]:
     """Write the job's effects in one transaction, and mark it done with `finish`.
+
+    `result` says in numbers what the run did; it may be filled inside the block.
 
     Lock order, the same everywhere: the caller's scope row first (inside the block's
     first statement, by `lock_scope` of its domain), then the job row, checked last,
@@ -119,7 +123,9 @@ def commit(claim: Claim, *, finish: bool = True) -> Iterator[None]:
             cursor.execute("SET LOCAL statement_timeout = '60s'")
         yield
         if finish:
-            changed = _held(claim).update(state=State.DONE, finished_at=Now(), **_released())
+            changed = _held(claim).update(
+                state=State.DONE, finished_at=Now(), result=result or {}, **_released()
+            )
         else:
             changed = _held(claim).update(lease_until=Now() + LEASE)
         if changed != 1:

@@ -59,6 +59,9 @@ class Job(TenantModel):
     error_class = models.CharField(
         max_length=200, blank=True, help_text="The class of the last failure, never its message."
     )
+    result = models.JSONField(
+        default=dict, blank=True, help_text="What the last run did, in numbers; never text."
+    )
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -101,7 +104,8 @@ class Job(TenantModel):
 class LLMCall(TenantModel):
     """One question to a language model, kept so that a replay pays nothing.
 
-    Failed calls are kept too: they may have cost something.
+    It is written before the question is put, at the most that the answer can cost: what
+    failed counts, and what a crash cut off.
     """
 
     job = models.UUIDField(null=True, blank=True, help_text="The job that asked.")
@@ -111,10 +115,33 @@ class LLMCall(TenantModel):
     ok = models.BooleanField(help_text="Whether an answer came that has the asked-for form.")
     error_class = models.CharField(max_length=200, blank=True)
     response = models.JSONField(null=True, blank=True, help_text="The parsed answer.")
+    prompt_version = models.CharField(
+        max_length=80, blank=True, help_text="File and hash of the instructions."
+    )
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
+    estimated = models.BooleanField(
+        default=False, help_text="The provider named no tokens: they are counted by us."
+    )
+    left_out = models.PositiveIntegerField(
+        default=0, help_text="Characters of what people said that did not fit into the question."
+    )
+    prompt_cut = models.BooleanField(
+        default=False,
+        help_text="The server seems to have read less than it was sent: is its context too small?",
+    )
+    cost = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        help_text="While it runs, the most it can cost; empty: the model has no price.",
+    )
     latency_ms = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(
+        null=True, blank=True, help_text="Empty: it runs, or its worker died."
+    )
 
     class Meta(TenantModel.Meta):
         verbose_name = "model call"
@@ -125,6 +152,11 @@ class LLMCall(TenantModel):
                 condition=Q(ok=True),
                 name="jobs_llmcall_one_answer",
             ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "created_at"], include=["cost"], name="jobs_llmcall_by_time"
+            )
         ]
 
     def __str__(self) -> str:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
 
 from memoryproject import embedded
+
+Price = tuple[Decimal, Decimal]
+"""What a million tokens of input and of output cost."""
 
 
 class SettingError(Exception):
@@ -58,6 +62,41 @@ def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
     if value not in among:
         raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")
     return value
+
+
+def read_amount(name: str) -> Decimal | None:
+    """Return a sum of money, or None where the variable is not set.
+
+    Raises:
+        SettingError: it is no number, or below zero.
+    """
+    text = read_text(name)
+    return _to_amount(name, text) if text else None
+
+
+def read_prices(name: str, known: dict[str, Price]) -> dict[str, Price]:
+    """Return `known` with the prices given as "model=input/output, …" over it.
+
+    Both numbers are for a million tokens.
+    """
+    prices = dict(known)
+    for entry in read_words(name, []):
+        model, _, price = entry.rpartition("=")
+        parts = price.split("/")
+        if not model or len(parts) != 2:
+            raise SettingError(f"{name} is written as model=input/output, not {entry!r}.")
+        prices[model.strip()] = (_to_amount(name, parts[0]), _to_amount(name, parts[1]))
+    return prices
+
+
+def _to_amount(name: str, text: str) -> Decimal:
+    try:
+        amount = Decimal(text.strip())
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and 0 <= amount < 10**6):
+        raise SettingError(f"{name} must hold amounts from 0 to a million, not {text!r}.")
+    return amount
 
 
 def require_packages(chosen: str, *packages: str, extra: str) -> None:

@@ -6,6 +6,7 @@ README.md lists the variables; a test holds the two against each other.
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -108,6 +109,22 @@ if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
     raise env.SettingError(
         "MEMORY_CHAT_ANSWER_TOKENS must leave half of MEMORY_CHAT_CONTEXT_TOKENS for the question."
     )
+# In US dollars; what another currency or a contract of yours says goes into MEMORY_PRICES.
+KNOWN_PRICES = {
+    model: (Decimal(taken), Decimal(given))
+    for model, taken, given in (
+        ("gpt-4o-mini", "0.15", "0.60"),
+        ("gpt-4o", "2.50", "10.00"),
+        ("gpt-4.1-nano", "0.10", "0.40"),
+        ("gpt-4.1-mini", "0.40", "1.60"),
+        ("gpt-4.1", "2.00", "8.00"),
+        ("gpt-5-nano", "0.05", "0.40"),
+        ("gpt-5-mini", "0.25", "2.00"),
+        ("gpt-5", "1.25", "10.00"),
+    )
+}
+PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
+DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words

@@ -25,6 +25,7 @@ api = [
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
     path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
+    path("usage", jobs.Usage.as_view()),
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
     path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),

@@ -231,6 +231,11 @@ class ConversationOutput(serializers.Serializer[Any]):
     episodes = serializers.IntegerField()
     facts = serializers.IntegerField(help_text="Facts held now.")
     open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
+    waits_for = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Why open jobs failed last: `BudgetSpent` waits for the next day or for a higher "
+        "budget, `ModelUnavailable` for the language model.",
+    )
     indexed_through_seq = serializers.IntegerField(help_text="All up to this are in episodes.")
 
 

@@ -42,7 +42,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
     )
     cases = _load_cases(claim)
     ratings: list[EpisodeReview] = []
-    engine, degraded = "", False
+    engine, degraded, ignored = "", False, 0
     for retrieval, group in _by_retrieval(cases):
         after = episodic_queries.messages_between(
             conversation=conversation,
@@ -57,6 +57,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
             served=[case.served for case in group], lines=lines, vectors=vectors
         )
         engine, degraded = judged.engine, degraded or judged.degraded
+        ignored += judged.ignored
         ratings += [
             EpisodeReview(
                 episode_id=case.episode.id,
@@ -67,7 +68,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
             for case in group
             if case.served.alias in judged.ratings
         ]
-    with commit(claim):
+    with commit(claim, result={"rated": len(ratings), "ignored": ignored}):
         episodic.apply_reviews(
             tenant=claim.tenant,
             job_id=claim.job_id,

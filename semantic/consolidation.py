@@ -58,7 +58,8 @@ def consolidate_batch(
     snapshot = read_snapshot(conversation, episodes, find_answers=find_answers)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     vectors = embeddings.embed_passages([_embedding_text(item) for item in answer.proposals])
-    with commit(claim, finish=finish):
+    result = {"episodes": len(episodes), "proposals": len(answer.proposals)}
+    with commit(claim, finish=finish, result=result):
         _write(snapshot, answer, vectors, job_id=claim.job_id)
         _request_next(conversation)
     return len(episodes)

@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
+from episodic.anchor_checks import check_anchors
 
 from episodic.engines import Line
-from jobs.calls import Asker
-from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.prompts import build_prompt, fit_lines
+from jobs.calls import Asker, ask_mended
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.prompts import build_prompt, find_room, find_version
 from semantic.engines import Action, Consolidation, EpisodeText, KnownFact, Proposal
+from semantic.llm_questions import Question, compose_questions
 from semantic.offline_consolidator import OfflineConsolidator
 from semantic.replies import ConsolidationReply, FactReply
 
@@ -23,7 +25,6 @@ KEYWORDS_AT_MOST = 8
 KEYWORD_CHARACTERS_AT_MOST = 60
 CHANGES_AT_MOST = 100
 """More from one batch of episodes is a model that runs on; the first ones are kept."""
-REMINDER = "An earlier answer did not have the asked-for form. Keep to it exactly."
 
 logger = logging.getLogger("memory.semantic")
 
@@ -31,7 +32,8 @@ logger = logging.getLogger("memory.semantic")
 class LLMConsolidator:
     """Implements `Consolidator`: ask, ask once more, else answer offline.
 
-    The model sees aliases, never ids, so it cannot name what it was not shown.
+    The model sees aliases, never ids, so it cannot name what it was not shown. Episodes
+    that are too long for one question are asked about in several.
     """
 
     def __init__(self, *, ask: Asker, offline: OfflineConsolidator) -> None:
@@ -46,41 +48,37 @@ class LLMConsolidator:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        material = describe_case(episodes, known)
-        for reminder in ("", REMINDER):
-            prompt = build_prompt(
-                file=PROMPT, purpose="consolidate", material=material, reminder=reminder
-            )
-            try:
-                reply = self._ask(prompt, ConsolidationReply)
-            except ModelMisbehaved:
-                continue
-            if len(reply.facts) > CHANGES_AT_MOST:
-                logger.warning("changes left out: %d", len(reply.facts) - CHANGES_AT_MOST)
-            return Consolidation(
-                proposals=tuple(
-                    to_proposal(row, episodes) for row in reply.facts[:CHANGES_AT_MOST]
-                ),
-                engine=ENGINE,
-                model=settings.CHAT_MODEL,
-                prompt_version=prompt.version,
-            )
-        offline = self._offline.consolidate(episodes=episodes, known=known)
-        return replace(offline, degraded=True)
+        room = find_room(file=PROMPT, reply=ConsolidationReply)
+        proposals: list[Proposal] = []
+        for question in compose_questions(episodes, known, room=room):
+            reply = self._ask_about(question)
+            if reply is None:
+                offline = self._offline.consolidate(episodes=episodes, known=known)
+                return replace(offline, degraded=True)
+            proposals += [to_proposal(row, episodes) for row in reply.facts[:CHANGES_AT_MOST]]
+        return Consolidation(
+            proposals=tuple(proposals),
+            engine=ENGINE,
+            model=settings.CHAT_MODEL,
+            prompt_version=find_version(PROMPT),
+        )
 
+    def _ask_about(self, question: Question) -> ConsolidationReply | None:
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="consolidate",
+                material=question.material,
+                reminder=reminder,
+                left_out=question.left_out,
+            )
 
-def describe_case(episodes: Sequence[EpisodeText], known: Sequence[KnownFact]) -> str:
-    """Return facts and episodes as the prompt shows them."""
-    shown = ["Facts held:"]
-    shown += [
-        f"{fact.alias} [{fact.category}] {fact.fact} (since {fact.valid_at:%Y-%m-%d})"
-        for fact in known
-    ] or ["(none)"]
-    texts = iter(fit_lines([line.text for episode in episodes for line in episode.lines]))
-    for number, episode in enumerate(episodes, start=1):
-        shown += ["", f"E{number}: {episode.title}. {episode.summary}"]
-        shown += [f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {next(texts)}" for line in episode.lines]
-    return "\n".join(shown)
+        reply = ask_mended(
+            self._ask, build=build, reply=ConsolidationReply, check=lambda reply: reply
+        )
+        if reply is not None and len(reply.facts) > CHANGES_AT_MOST:
+            logger.warning("changes left out: %d", len(reply.facts) - CHANGES_AT_MOST)
+        return reply
 
 
 def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
@@ -89,13 +87,14 @@ def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
     The time is that of the earliest message named, which is when the fact was said.
     """
     index, named = _find_source(row, episodes)
+    said = named or [line for episode in episodes for line in episode.lines]
     return Proposal(
         action=row.action,
         # "P1" would mean an earlier proposal of the same answer, which only the
         # offline engine speaks of.
         alias=None if row.action is Action.NEW else _guard_alias(row.alias),
         category=row.category,
-        fact=" ".join(row.fact.split()),
+        fact=" ".join(check_anchors(row.fact, lines=said).split()),
         keywords=_pick_keywords(row.keywords),
         valid_at=min((line.at for line in named), default=None),
         episode=index,

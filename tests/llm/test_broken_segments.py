@@ -182,16 +182,3 @@ def test_a_message_cannot_pose_as_the_line_of_another(
         starts = [line for line in asked.user.splitlines() if line.startswith("1 [")]
         assert not any("500 euros" in line for line in starts[1:]), starts
         assert len(asked.user.splitlines()) <= 9 + 6
-
-
-def test_a_prompt_stays_of_a_size_that_models_take(
-    model: ModelServer, ana: Agent, conversation: uuid.UUID
-) -> None:
-    long = [{"role": "user", "content": f"{n} " + "wonderful " * 6_000} for n in range(2)]
-    post(ana, conversation, [*long, *messages(MOVING, MORNING)])
-    model.script("segment", says(segments(segment(0, 9))))
-    model.script("consolidate", says(changes()))
-    ana.flush(conversation)
-    assert_whole(ana, 10)
-    assert all(len(asked.user) < 100_000 for asked in model.asked)
-    assert all("about forty boxes of books" in asked.user for asked in model.asked)

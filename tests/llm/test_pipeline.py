@@ -116,7 +116,7 @@ def story(
 
     assert ana.post("retrieve_memory", body).status_code == 200
     post(ana, conversation, messages(RUNNING, EVENING))
-    model.script("review", says("easy, all of them"))
+    model.script("review", says("easy, all of them"), says("really, easy"))
     model.script("segment", says("{"), says("{"))
     model.script("consolidate", says("{"), says("{"))
     ana.flush(conversation)
@@ -194,18 +194,23 @@ def check_reviews(story: Story) -> None:
 def check_calls(story: Story) -> None:
     """Each request is on record, those in vain with their price too."""
     calls = LLMCall.objects.of(story.ana.tenant)
-    assert calls.count() == len(story.model.asked) == 12
+    assert calls.count() == len(story.model.asked) == 13
     failed = calls.filter(ok=False)
     assert {call.error_class for call in failed} == {"ModelMisbehaved"}
-    assert failed.count() == 6 and not failed.exclude(response=None).exists()
+    assert failed.count() == 7 and not failed.exclude(response=None).exists()
     assert calls.filter(input_tokens=1200, output_tokens=90).count() == 5
+    assert all(call.prompt_version.startswith(call.purpose) for call in calls)
+    assert not calls.filter(finished_at=None).exists()
+    done = Job.objects.of(story.ana.tenant).filter(kind="review").order_by("created_at").first()
+    assert done and done.result == {"rated": 1, "ignored": 2}
     jobs = set(Job.objects.of(story.ana.tenant).values_list("id", flat=True))
     assert {call.job for call in calls} <= jobs
 
 
 def check_silence(story: Story) -> None:
     """What was said stands in no job, no wake-up and no log."""
-    jobs = list(Job.objects.of(story.ana.tenant).values("input", "error_class", "state"))
+    columns = ("input", "error_class", "state", "result")
+    jobs = list(Job.objects.of(story.ana.tenant).values(*columns))
     assert {job["state"] for job in jobs} == {State.DONE}
     with connection.cursor() as cursor:
         cursor.execute("SELECT payload FROM django_q_ormq")

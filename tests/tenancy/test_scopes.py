@@ -25,6 +25,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
     "jobs/<id:job_id>": ("GET", Scope.READ),
     "jobs/<id:job_id>/retry": ("POST", Scope.ADMIN),
+    "usage": ("GET", Scope.ADMIN),
     "retrieve_memory": ("POST", Scope.READ),
     "retrieve_memory/raw": ("POST", Scope.READ),
     "context_pre_retrieve": ("POST", Scope.READ),

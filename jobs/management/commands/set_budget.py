@@ -1,0 +1,58 @@
+"""Set what the language model may cost a tenant in a day."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from jobs import spending
+from jobs.usage import measure_usage
+from memoryproject.tenancy.models import Tenant
+
+MOST = Decimal(10**6)
+
+
+class Command(BaseCommand):
+    help = (
+        "Set what the language model may cost a tenant in a day (UTC), in the currency of the "
+        "prices, and let the work go on that waits for money. Without an amount: print only."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        parser.add_argument("amount", nargs="?", help='as in 2.50; "none" for no limit')
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = Tenant.objects.filter(name=options["tenant"]).first()
+        if tenant is None:
+            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        if options["amount"] is not None:
+            freed = spending.set_budget(tenant, read_budget(options["amount"]))
+            self.stdout.write(f"{freed} parked jobs go on")
+            tenant.refresh_from_db()
+        usage = measure_usage(tenant, days=1, now=timezone.now())
+        limit = "no limit" if usage.budget is None else f"of {usage.budget:.2f}"
+        self.stdout.write(f"spent today: {usage.spent_today:.4f} {limit}")
+
+
+def read_budget(text: str) -> Decimal | None:
+    """Return the amount, or None for no limit.
+
+    Raises:
+        CommandError: it is no amount, or could not be kept.
+    """
+    if text == "none":
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and 0 <= amount <= MOST):
+        raise CommandError('The budget is an amount from 0 to a million, or "none".')
+    if spending.find_price(settings.CHAT_MODEL) is None:
+        raise CommandError(f"{settings.CHAT_MODEL} has no price: give it one in MEMORY_PRICES.")
+    return amount

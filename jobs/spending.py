@@ -1,0 +1,121 @@
+"""What the language model costs a tenant, and how much a day may cost.
+
+A call goes on record before it is made, at the most that it can cost, and is set right
+when it has ended. So whatever runs at once, and whoever dies in between, no tenant
+spends more than the budget.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet, Sum
+from django.db.models.functions import Now
+
+from jobs.models import Job, LLMCall, State
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.env import Price
+from memoryproject.tenancy.models import Tenant
+
+SETTING = "daily_budget"
+"""The key in a tenant's settings: an amount as text, or null for no limit."""
+DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+"""How a provider marks one edition of a model; all editions cost the same."""
+MILLION = 1_000_000
+SPREAD = timedelta(minutes=10)
+"""Over which parked work starts again, so that it does not all start at midnight."""
+
+
+class BudgetSpent(ModelUnavailable):
+    """Today's budget does not allow another call: the work waits for tomorrow."""
+
+
+class PriceUnknown(ModelUnavailable):
+    """A budget cannot be kept while the model has no price: the work waits for one."""
+
+
+def find_price(model: str) -> Price | None:
+    """Return what a million tokens of a model cost, in and out; None if that is not known."""
+    prices: dict[str, Price] = settings.PRICES
+    return prices.get(model) or prices.get(DATED.sub("", model))
+
+
+def find_cost(price: Price | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
+    """Return what a call cost, or None where the price is not known."""
+    if price is None:
+        return None
+    return (price[0] * input_tokens + price[1] * output_tokens) / MILLION
+
+
+def find_budget(tenant: Tenant) -> Decimal | None:
+    """Return what a tenant may spend in a day, or None where there is no limit."""
+    if SETTING not in tenant.settings:
+        budget: Decimal | None = settings.DAILY_BUDGET
+        return budget
+    own = tenant.settings[SETTING]
+    return None if own is None else Decimal(own)
+
+
+def open_call(call: LLMCall, *, most: Decimal | None) -> None:
+    """Put a call on record that can cost at `most` so much; today's budget must allow it.
+
+    Raises:
+        BudgetSpent: it does not; `retry_after_s` reaches into the next day.
+        PriceUnknown: there is a budget, and no price.
+    """
+    call.cost = most
+    with transaction.atomic():
+        # The lock makes calls of a tenant add up one after the other. It is the tenant's
+        # row as it is now that counts: a worker's own copy may be an hour old.
+        tenant = Tenant.objects.select_for_update(no_key=True).get(id=call.tenant_id)
+        budget = find_budget(tenant)
+        if budget is not None:
+            if most is None:
+                raise PriceUnknown(f"no price of {call.model}")
+            now = _read_clock()
+            if find_spent(tenant, since=start_of_day(now)) + most > budget:
+                raise BudgetSpent("budget spent", retry_after_s=_wait_for_tomorrow(now))
+        call.save(force_insert=True)
+
+
+def find_spent(tenant: Tenant, *, since: datetime) -> Decimal:
+    """Return what a tenant's calls have cost, those that still run at their most."""
+    calls = LLMCall.objects.of(tenant).filter(created_at__gte=since)
+    return calls.aggregate(total=Sum("cost"))["total"] or Decimal(0)
+
+
+def start_of_day(now: datetime) -> datetime:
+    """Return the midnight before, in UTC."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _read_clock() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
+
+
+def _wait_for_tomorrow(now: datetime) -> float:
+    tomorrow = start_of_day(now) + timedelta(days=1)
+    return (tomorrow - now + SPREAD * random.random()).total_seconds()
+
+
+def set_budget(tenant: Tenant, budget: Decimal | None) -> int:
+    """Give a tenant a budget of its own, or none; return how many parked jobs go on."""
+    with transaction.atomic():
+        locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
+        locked.settings[SETTING] = None if budget is None else str(budget)
+        locked.save(update_fields=["settings"])
+        return parked_jobs(tenant).update(run_after=Now())
+
+
+def parked_jobs(tenant: Tenant) -> QuerySet[Job]:
+    """Return the jobs that wait for money or for a price."""
+    waiting = [BudgetSpent.__name__, PriceUnknown.__name__]
+    return Job.objects.of(tenant).filter(state=State.READY, error_class__in=waiting)

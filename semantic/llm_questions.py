@@ -1,0 +1,89 @@
+"""What a language model is shown to draw facts from: facts held, and episodes in full.
+
+What is too long for one question is spread over several; of a long message no word is
+left out, it only stands on several lines under the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import fill, put_on_one_line, split_line
+from semantic.engines import EpisodeText, KnownFact
+
+NOTHING_HELD = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The data of one prompt, and how many characters of facts held did not fit in."""
+
+    material: str
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of an episode, counted from 1, and its tokens."""
+
+    episode: int
+    text: str
+    cost: int
+
+
+def compose_questions(
+    episodes: Sequence[EpisodeText], known: Sequence[KnownFact], *, room: int
+) -> Iterator[Question]:
+    """Yield questions of at most `room` tokens that together show every line once.
+
+    Each shows the same facts held, the nearest ones, in at most half of the room.
+    """
+    facts = [_show_fact(fact) for fact in known]
+    costs = [count_prompt_tokens(fact) for fact in facts]
+    shown = facts[next(fill(costs, room=room // 2))] if facts else [NOTHING_HELD]
+    left_out = sum(map(len, facts[len(shown) :]))
+    left = room - sum(costs[: len(shown)])
+    headers = [put_on_one_line(f"{episode.title}. {episode.summary}") for episode in episodes]
+    seen: set[int] = set()
+    for group in _group(_show_rows(episodes, room=left), headers, room=left):
+        material = ["Facts held:", *shown]
+        for place, row in enumerate(group):
+            if place == 0 or group[place - 1].episode != row.episode:
+                going_on = " (continued)" if row.episode in seen else ""
+                material += ["", f"E{row.episode}{going_on}: {headers[row.episode - 1]}"]
+                seen.add(row.episode)
+            material += [row.text] if row.text else []
+        yield Question(material="\n".join(material), left_out=left_out)
+
+
+def _show_fact(fact: KnownFact) -> str:
+    return f"{fact.alias} [{fact.category}] {fact.fact} (since {fact.valid_at:%Y-%m-%d})"
+
+
+def _show_rows(episodes: Sequence[EpisodeText], *, room: int) -> Iterator[Row]:
+    for number, episode in enumerate(episodes, start=1):
+        if not episode.lines:
+            yield Row(episode=number, text="", cost=0)
+        for line in episode.lines:
+            for piece in split_line(line.text, tokens=room // 2):
+                text = f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {piece}"
+                yield Row(episode=number, text=text, cost=count_prompt_tokens(text))
+
+
+def _group(rows: Iterator[Row], headers: Sequence[str], *, room: int) -> Iterator[list[Row]]:
+    """Yield runs of rows that fit into the room with the headers of their episodes."""
+    costs = [count_prompt_tokens(header) for header in headers]
+    group: list[Row] = []
+    used = 0
+    for row in rows:
+        opens = not group or group[-1].episode != row.episode
+        cost = row.cost + (costs[row.episode - 1] if opens else 0)
+        if group and used + cost > room:
+            yield group
+            group, used, cost = [], 0, row.cost + costs[row.episode - 1]
+        group.append(row)
+        used += cost
+    if group:
+        yield group
