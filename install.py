@@ -154,7 +154,8 @@ def run_pip(pip: list[str], lock: Path) -> None:
         InstallError: pip failed; its last lines are on stderr.
     """
     command = [*pip, "--disable-pip-version-check", "--no-input", "install"]
-    command += ["--progress-bar", "off", "--require-hashes", "-r", str(lock)]
+    # The lock holds all that we want: a package's dependency that is not in it is left out.
+    command += ["--progress-bar", "off", "--no-deps", "--require-hashes", "-r", str(lock)]
     # PIP_USER in a person's configuration would make pip refuse the virtualenv.
     settings = {
         "PYTHONUNBUFFERED": "1",
