@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from rest_framework.response import Response
 from episodic import queries, services
 from episodic.models import Episode, Message, Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
-from memoryproject.errors import NotFound, Problem
+from memoryproject.errors import Conflict, NotFound, Problem
 from memoryproject.fields import (
     ContentField,
     IdField,
@@ -117,9 +118,10 @@ class AddMessage(KeyedView):
         operation_id="add_message",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessageInput,
-        responses={201: AddMessageOutput, 200: AddMessageOutput, 409: Error},
+        responses={201: AddMessageOutput, 200: AddMessageOutput, 409: Error, 429: Error},
         description="Stores one message at once; episodes and facts follow in the background. "
-        "A replay under the same Idempotency-Key answers 200 with the first answer.",
+        "A replay under the same Idempotency-Key answers 200 with the first answer. 429: too many "
+        "messages wait for their episodes; the header Retry-After says when to try again.",
     )
     def post(self, request: Request) -> Response:
         given = self.read(AddMessageInput)
@@ -141,7 +143,7 @@ class AddMessages(KeyedView):
         operation_id="add_messages",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessagesInput,
-        responses={201: AddMessagesOutput, 200: AddMessagesOutput, 409: Error},
+        responses={201: AddMessagesOutput, 200: AddMessagesOutput, 409: Error, 429: Error},
         description="Stores up to 500 messages of one conversation, in order, all or nothing.",
     )
     def post(self, request: Request) -> Response:
@@ -173,6 +175,7 @@ def post_messages(view: KeyedView, external_id: Any, given: list[dict[str, Any]]
             for message in given
         ],
         idempotency=_read_idempotency(view.request),
+        capped=True,
     )
 
 
@@ -230,6 +233,28 @@ class Flush(KeyedView):
         if conversation is None:
             raise NotFound("There is no such conversation.")
         job = services.request_flush(conversation=conversation)
+        return Response({"job_id": str(job.id)}, status=202)
+
+
+class RetrySetAside(KeyedView):
+    """Takes up again what jobs could not get past."""
+
+    scope = Scope.ADMIN
+
+    @extend_schema(
+        operation_id="retry_conversation",
+        request=None,
+        responses={202: FlushOutput, 409: Error},
+        description="Messages that were set aside return to the window, episodes whose facts could "
+        "not be drawn become fresh, and everything is flushed. 409: nothing is set aside.",
+    )
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        conversation = queries.find_conversation(tenant=self.tenant(), external_id=conversation_id)
+        if conversation is None:
+            raise NotFound("There is no such conversation.")
+        job = services.retry_set_aside(conversation)
+        if job is None:
+            raise Conflict("Nothing of this conversation is set aside.")
         return Response({"job_id": str(job.id)}, status=202)
 
 

@@ -120,6 +120,16 @@ def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) ->
     return list(fresh.order_by("first_seq")[:at_most])
 
 
+def earlier_all_failed(episode: Episode, *, count: int) -> bool:
+    """Return whether the `count` episodes before one all wait for a retry of their facts."""
+    earlier = Episode.objects.of(episode.tenant).filter(
+        conversation=episode.conversation_id, first_seq__lt=episode.first_seq
+    )
+    marks = earlier.order_by("-first_seq").values_list("consolidation_failed_at", flat=True)
+    last = list(marks[:count])
+    return len(last) == count and all(last)
+
+
 def recent_episodes(
     *, conversation: Conversation, created_since: datetime | None, at_most: int
 ) -> list[Episode]:
@@ -211,6 +221,17 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
         .order_by("oldest", "conversation_id")[:at_most]
     )
     return [row["conversation_id"] for row in stale]
+
+
+def count_set_aside(conversation: Conversation) -> int:
+    """Return how many messages and episodes wait for a retry."""
+    messages = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, quarantined_by__isnull=False
+    )
+    episodes = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, consolidation_failed_at__isnull=False
+    )
+    return messages.count() + episodes.count()
 
 
 def count_episodes(conversation: Conversation) -> int:

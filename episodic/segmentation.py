@@ -7,27 +7,34 @@ messages are in episodes, the episodes are findable, and what follows is queued.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from episodic import fsrs_memory, queries, services, window
-from episodic.engines import Line, Segment, Segmentation, Segmenter, Vectors
+from episodic.engines import Line, Segment, Segmenter, Vectors
 from episodic.headlines import headline
 from episodic.models import Conversation, Episode, Message
+from episodic.vectors import embed_lines
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
-from jobs.claims import Claim, SnapshotMoved, commit
+from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
+
+logger = logging.getLogger("memory.episodic")
 
 FLASHBULB_SURPRISE = 0.85
 CONSOLIDATION_THRESHOLD = 3
 NEIGHBOURS = 2
 """Lines on each side that stand in a message's lexical text; its vector has it alone."""
+
+SET_ASIDE_AT_MOST = 3
+"""Messages in a row: when the next one fails too, it is not the messages' fault."""
 
 TakeReviews = Callable[[Conversation], None]
 """Hands pending reviews to a job, inside the commit; given by who knows of receipts."""
@@ -35,42 +42,41 @@ TakeReviews = Callable[[Conversation], None]
 
 @dataclass(frozen=True, slots=True)
 class PlannedEpisode:
-    """An episode to write: its wording, its messages, and the vectors of its lines."""
+    """An episode to write: its wording, its messages, and the vectors of headline and lines.
+
+    Without vectors (the model is away) it is found by its words alone, for the time being.
+    """
 
     segment: Segment
     messages: tuple[Message, ...]
     lines: tuple[Line, ...]
-    line_vectors: Vectors
+    headline_vector: Vectors | None
+    line_vectors: Vectors | None
     engine: str
     degraded: bool
-
-    @property
-    def headline(self) -> str:
-        """What the episode itself is found by, beside its messages."""
-        return headline(title=self.segment.title, summary=self.segment.summary)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one run will write.
-
-    `headline_vectors` has one row an episode; `seen` is how many messages of the
-    window the run looked at.
-    """
+    """What one run will write; `seen` is how many messages of the window it looked at."""
 
     episodes: tuple[PlannedEpisode, ...]
-    headline_vectors: Vectors
     doubled: bool
     seen: int
     language: str
+    embed_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run did: episodes made, and messages left in the window."""
+    """What one run did: episodes made, messages left in the window.
+
+    `moved` says whether there was anything to do.
+    """
 
     episodes: int
     left: int
+    moved: bool
 
 
 def segment_window(
@@ -84,26 +90,67 @@ def segment_window(
     """Run one segmentation of the claim's conversation, of one window at most.
 
     With `everything` the window is due whatever its size, and its last segment is
-    closed too, unless more messages wait behind it.
+    closed too, unless more messages wait behind it. After failed attempts a run looks at
+    fewer messages and closes them all; a message that is alone and still fails is set
+    aside.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
-        ModelUnavailable: an embedding or language model is away.
+        TooMuchPoison: message after message fails.
+        ModelUnavailable, ModelMisbehaved: an embedding or language model is away.
     """
     conversation = queries.get_conversation(tenant=claim.tenant, conversation_id=claim.scope)
-    limit = window.size_limit(doubled=conversation.window_doubled or everything)
-    due = everything or is_due_now(conversation)
-    messages = queries.window_messages(conversation=conversation, at_most=limit) if due else []
+    grown = conversation.window_doubled or everything
+    limit = window.size_limit(doubled=grown)
+    size = batch_size(limit, attempts=claim.attempts)
+    due = everything or size < limit or is_due_now(conversation)
+    messages = queries.window_messages(conversation=conversation, at_most=size or 1) if due else []
+    if not messages and not finish:
+        return Outcome(episodes=0, left=0, moved=False)
+    if messages and not size:
+        return _set_aside(messages[0], claim=claim, conversation=conversation, finish=finish)
+    run = _leading_run(messages)
+    alone = size < limit or len(run) < len(messages)
     plan = plan_episodes(
         conversation=conversation,
-        messages=messages,
+        messages=run,
         segmenter=segmenter,
-        doubled=conversation.window_doubled or everything,
-        everything=everything and conversation.pending_count <= limit,
+        doubled=grown or alone,
+        everything=alone or (everything and conversation.pending_count <= limit),
+        waited=claim.waited,
     )
     with commit(claim, finish=finish, result={"episodes": len(plan.episodes)}):
-        left = _write(plan, conversation=conversation, messages=messages, take_reviews=take_reviews)
-    return Outcome(episodes=len(plan.episodes), left=left)
+        left = _write(plan, conversation=conversation, messages=run, take_reviews=take_reviews)
+    return Outcome(episodes=len(plan.episodes), left=left, moved=bool(run))
+
+
+def _leading_run(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages up to the first hole: an episode must not reach over another.
+
+    Only a message that was set aside and came back has others behind it in episodes.
+    """
+    return [
+        message for place, message in enumerate(messages) if message.seq - messages[0].seq == place
+    ]
+
+
+def _set_aside(
+    message: Message, *, claim: Claim, conversation: Conversation, finish: bool
+) -> Outcome:
+    """Take a message out of the window that no run gets past, for people to look at."""
+    before = queries.messages_between(
+        conversation=conversation,
+        first_seq=message.seq - SET_ASIDE_AT_MOST,
+        last_seq=message.seq - 1,
+    )
+    if len(before) == SET_ASIDE_AT_MOST and all(other.quarantined_by_id for other in before):
+        raise TooMuchPoison(str(claim.job_id))
+    with commit(claim, finish=finish, result={"set_aside": 1}):
+        locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
+        services.quarantine_message(locked, message, job_id=claim.job_id)
+        services.request_segmentation_if_due(locked)
+    logger.error("message %s set aside by job %s", message.id, claim.job_id)
+    return Outcome(episodes=0, left=locked.pending_count, moved=True)
 
 
 def is_due_now(conversation: Conversation) -> bool:
@@ -119,52 +166,50 @@ def plan_episodes(
     segmenter: Segmenter,
     doubled: bool,
     everything: bool,
+    waited: timedelta,
 ) -> Plan:
     """Decide on episodes without writing anything.
 
     `doubled` says that a single segment is closed rather than left to grow, `everything`
-    that the last of several is closed too.
+    that the last of several is closed too; `waited` is for how long the job has been due.
     """
     if not messages:
-        none = embeddings.embed_passages([])
-        return Plan(episodes=(), headline_vectors=none, doubled=False, seen=0, language="")
+        return Plan(episodes=(), doubled=False, seen=0, language="")
     lines = queries.to_lines(messages)
-    vectors = embeddings.embed_passages([line.text for line in lines])
+    embedded = embed_lines([line.text for line in lines], waited=waited)
     found = segmenter.segment(
-        lines=lines, vectors=vectors, previous_summary=conversation.previous_summary
+        lines=lines, vectors=embedded.vectors, previous_summary=conversation.previous_summary
     )
     closing = window.decide_closing(
         found=len(found.segments), doubled=doubled, everything=everything
     )
+    segments = found.segments[: closing.segments]
+    headlines = embed_lines([headline_of(segment) for segment in segments], waited=waited)
+    storable = embedded.storable and headlines.storable
     planned = [
-        _plan_one(segment, found, messages, lines, vectors)
-        for segment in found.segments[: closing.segments]
+        PlannedEpisode(
+            segment=segment,
+            messages=tuple(messages[segment.first : segment.last + 1]),
+            lines=tuple(lines[segment.first : segment.last + 1]),
+            headline_vector=vector if storable else None,
+            line_vectors=embedded.vectors[segment.first : segment.last + 1] if storable else None,
+            engine=found.engine,
+            degraded=found.degraded,
+        )
+        for segment, vector in zip(segments, headlines.vectors, strict=True)
     ]
     return Plan(
         episodes=tuple(planned),
-        headline_vectors=embeddings.embed_passages([plan.headline for plan in planned]),
         doubled=closing.doubled,
         seen=len(messages),
         language=detect_language([line.content for line in lines]),
+        embed_later=bool(planned) and not storable,
     )
 
 
-def _plan_one(
-    segment: Segment,
-    found: Segmentation,
-    messages: Sequence[Message],
-    lines: Sequence[Line],
-    vectors: Vectors,
-) -> PlannedEpisode:
-    span = slice(segment.first, segment.last + 1)
-    return PlannedEpisode(
-        segment=segment,
-        messages=tuple(messages[span]),
-        lines=tuple(lines[span]),
-        line_vectors=vectors[span],
-        engine=found.engine,
-        degraded=found.degraded,
-    )
+def headline_of(segment: Segment) -> str:
+    """Return what an episode itself is found by, beside its messages."""
+    return headline(title=segment.title, summary=segment.summary)
 
 
 def _write(
@@ -250,10 +295,9 @@ def _make_episode(
 
 def _fill_index(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
     entries: list[Entry] = []
-    rows = zip(plan.episodes, plan.headline_vectors, episodes, strict=True)
-    for planned, vector, episode in rows:
+    for planned, episode in zip(plan.episodes, episodes, strict=True):
         memory = Memory(id=episode.id, tenant=conversation.tenant, kind=MemoryKind.EPISODE)
-        entries += _entries_of(planned, vector, memory, valid_at=episode.start_at)
+        entries += _entries_of(planned, memory, valid_at=episode.start_at)
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
@@ -261,18 +305,19 @@ def _fill_index(plan: Plan, conversation: Conversation, episodes: Sequence[Episo
         model=embeddings.get_embedder().name,
         entries=entries,
     )
+    if plan.embed_later:
+        enqueue(tenant=conversation.tenant, kind=Kind.EMBED, scope=conversation.id)
 
 
-def _entries_of(
-    planned: PlannedEpisode, vector: Vectors, memory: Memory, *, valid_at: datetime
-) -> list[Entry]:
+def _entries_of(planned: PlannedEpisode, memory: Memory, *, valid_at: datetime) -> list[Entry]:
     """Return the units of one episode: its headline, and each message with its neighbours."""
     lines = planned.lines
+    vectors = [None] * len(lines) if planned.line_vectors is None else planned.line_vectors
     headline = Entry(
         memory=memory,
         kind=UnitKind.EPISODE,
-        lexical=planned.headline,
-        vector=vector,
+        lexical=headline_of(planned.segment),
+        vector=planned.headline_vector,
         valid_at=valid_at,
         first_seq=lines[0].seq,
         last_seq=lines[-1].seq,
@@ -282,13 +327,13 @@ def _entries_of(
             memory=memory,
             kind=UnitKind.MESSAGE,
             lexical=line.text,
-            vector=line_vector,
+            vector=vector,
             valid_at=line.at,
             first_seq=line.seq,
             last_seq=line.seq,
             neighbours=_texts_around(lines, place),
         )
-        for place, (line, line_vector) in enumerate(zip(lines, planned.line_vectors, strict=True))
+        for place, (line, vector) in enumerate(zip(lines, vectors, strict=True))
     ]
 
 

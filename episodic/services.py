@@ -9,11 +9,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
 from episodic.engines import Rating
 from episodic.models import Conversation, Episode, Message, Review
+from episodic.room import check_room
+from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
 from memoryproject.errors import Conflict
@@ -59,14 +62,17 @@ def add_messages(
     external_id: uuid.UUID,
     messages: Sequence[NewMessage],
     idempotency: IdempotencyKey | None = None,
+    capped: bool = False,
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
     One transaction, no model call. The conversation is made if there is none; its row
-    is locked, so that `seq` is dense whoever else writes.
+    is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
+    wait than the settings allow.
 
     Raises:
         Conflict: the idempotency key was used for another body.
+        TooMany: with `capped`, there is no room; a replay needs none.
     """
     with transaction.atomic():
         conversation = _lock_or_make(tenant=tenant, external_id=external_id)
@@ -74,6 +80,8 @@ def add_messages(
             earlier = _find_earlier(conversation, idempotency)
             if earlier:
                 return Posted(messages=earlier, replayed=True)
+        if capped:
+            check_room(conversation, count=len(messages))
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         request_segmentation_if_due(conversation)
         return Posted(messages=stored, replayed=False)
@@ -139,6 +147,42 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
     full = pending >= window.size_limit(doubled=conversation.window_doubled)
     if full or (pending >= window.SMALLEST and queries.window_is_old(conversation)):
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
+
+
+def quarantine_message(conversation: Conversation, message: Message, *, job_id: uuid.UUID) -> None:
+    """Take a message out of the window; the caller holds the conversation's lock.
+
+    It stays stored and is shown as set aside, until a retry brings it back.
+
+    Raises:
+        SnapshotMoved: it has left the window meanwhile.
+    """
+    waiting = Message.objects.of(conversation.tenant).filter(queries.IN_WINDOW, id=message.id)
+    if waiting.update(quarantined_by=job_id) != 1:
+        raise SnapshotMoved(str(conversation.id))
+    conversation.pending_count -= 1
+    conversation.save(update_fields=["pending_count"])
+
+
+def retry_set_aside(conversation: Conversation) -> Job | None:
+    """Take up again what jobs have set aside; return the job that does, None for nothing.
+
+    Messages return to the window, episodes become fresh, and everything is flushed.
+    """
+    with transaction.atomic():
+        locked = queries.lock_conversation(
+            tenant=conversation.tenant, conversation_id=conversation.id
+        )
+        messages = Message.objects.of(locked.tenant).filter(
+            conversation=locked, quarantined_by__isnull=False
+        )
+        back = messages.update(quarantined_by=None)
+        fresh = retry_failed_consolidation(tenant=locked.tenant, conversation_id=locked.id)
+        if not back + fresh:
+            return None
+        locked.pending_count += back
+        locked.save(update_fields=["pending_count"])
+        return enqueue(tenant=locked.tenant, kind=Kind.FLUSH, scope=locked.id)
 
 
 def request_flush(*, conversation: Conversation) -> Job:
@@ -215,12 +259,19 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
-    """Set the fresh episodes aside after their job died; a retry takes them up again."""
-    fresh = Episode.objects.of(tenant).filter(
-        conversation=conversation_id, consolidated_at=None, consolidation_failed_at=None
-    )
-    return fresh.update(consolidation_failed_at=Now())
+def mark_consolidation_failed(*, tenant: Tenant, episode_id: uuid.UUID) -> None:
+    """Set an episode aside that no run gets past; a retry takes it up again."""
+    _set_aside(Episode.objects.of(tenant).filter(id=episode_id))
+
+
+def mark_all_failed(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
+    """Set the fresh episodes aside after their job died."""
+    _set_aside(Episode.objects.of(tenant).filter(conversation=conversation_id))
+
+
+def _set_aside(episodes: QuerySet[Episode]) -> None:
+    fresh = episodes.filter(consolidated_at=None, consolidation_failed_at=None)
+    fresh.update(consolidation_failed_at=Now())
 
 
 def retry_failed_consolidation(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:

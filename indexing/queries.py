@@ -9,10 +9,11 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Exists, OuterRef, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
-from indexing.models import MemoryKind, SearchVector, UnitKind
+from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
@@ -71,3 +72,36 @@ def headline_vectors(
 
 def _to_array(embedding: Sequence[float]) -> Vectors:
     return np.asarray(embedding, dtype=np.float32)
+
+
+def units_without_vector(
+    *, tenant: Tenant, conversation_id: uuid.UUID, model: str, at_most: int
+) -> list[SearchUnit]:
+    """Return units of a conversation that a model has made no vector for, oldest first.
+
+    Of a text that is spread over several units the first one stands for all.
+    """
+    return list(
+        _lacking(tenant=tenant, model=model)
+        .filter(conversation_id=conversation_id)
+        .order_by("id")[:at_most]
+    )
+
+
+def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
+    made = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
+    earlier = SearchUnit.objects.of(tenant).filter(
+        memory=OuterRef("memory"),
+        kind=OuterRef("kind"),
+        first_seq=OuterRef("first_seq"),
+        id__lt=OuterRef("id"),
+    )
+    return SearchUnit.objects.of(tenant).filter(~Exists(made), ~Exists(earlier))
+
+
+def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID]:
+    """Return the conversations in which a model has not made every vector."""
+    rows = _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=False)
+    return list(
+        rows.order_by("conversation_id").values_list("conversation_id", flat=True).distinct()
+    )

@@ -64,18 +64,15 @@ def add_entries(
     vectors: list[SearchVector] = []
     prepare = cache(text.prepare)  # a message is the neighbour of four others
     for entry in entries:
-        scope = {
-            "tenant": tenant,
-            "conversation_id": conversation_id,
-            "memory": entry.memory,
-            "kind": entry.kind,
-            "shelf": entry.memory.kind,
-            "category": entry.category,
-            "valid_at": entry.valid_at,
-        }
         parts = [
             SearchUnit(
-                **scope,
+                tenant=tenant,
+                conversation_id=conversation_id,
+                memory=entry.memory,
+                kind=entry.kind,
+                shelf=entry.memory.kind,
+                category=entry.category,
+                valid_at=entry.valid_at,
                 first_seq=entry.first_seq,
                 last_seq=entry.last_seq,
                 language=language,
@@ -88,17 +85,39 @@ def add_entries(
         ]
         units += parts
         if entry.vector is not None:
-            vectors.append(
-                SearchVector(
-                    **scope,
-                    unit=parts[0],
-                    model=model,
-                    dim=len(entry.vector),
-                    embedding=HalfVector(entry.vector),
-                )
-            )
+            vectors.append(_make_vector(parts[0], entry.vector, model=model))
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
+
+
+def add_vectors(*, units: Sequence[SearchUnit], vectors: Vectors, model: str) -> None:
+    """Insert the vectors of units that had none of this model, a row each.
+
+    One that another run has made meanwhile stays.
+    """
+    made = [
+        _make_vector(unit, vector, model=model) for unit, vector in zip(units, vectors, strict=True)
+    ]
+    SearchVector.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:
+    """Return the row, with the columns by which a search is narrowed as the unit has them."""
+    return SearchVector(
+        tenant_id=unit.tenant_id,
+        conversation_id=unit.conversation_id,
+        memory_id=unit.memory_id,
+        unit=unit,
+        kind=unit.kind,
+        shelf=unit.shelf,
+        category=unit.category,
+        valid_at=unit.valid_at,
+        valid_until=unit.valid_until,
+        invalid_at=unit.invalid_at,
+        model=model,
+        dim=len(vector),
+        embedding=HalfVector(vector),
+    )
 
 
 def close_memory(

@@ -20,15 +20,20 @@ from django.db.models.functions import Now
 
 from jobs import spending
 from jobs.models import LLMCall
-from memoryproject.ai import llm
+from memoryproject.ai import breaker, llm
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.env import Price
 from memoryproject.tenancy.models import Tenant
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
 Checked = TypeVar("Checked")
 
 PROBLEMS_NAMED = 5
+FAILURES_WAITED_FOR = 12
+"""Of one job, while the model answers others: an hour, as waits grow."""
+FAILURES_AT_ALL = 400
+"""Of one job that is alone with the model: three hours of probes."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
 
 
@@ -46,17 +51,30 @@ class Asker(Protocol):
         ...
 
 
-def make_asker(*, tenant: Tenant, job_id: uuid.UUID) -> Asker:
-    """Return a function that asks in the name of one job."""
+def make_asker(*, tenant: Tenant, job_id: uuid.UUID, failures: int = 0) -> Asker:
+    """Return a function that asks in the name of one job.
+
+    `failures` is how often the model has failed the job already. A model that answers
+    others and not this one is not waited for: its answer counts as of no use, so that
+    the engine answers by itself.
+    """
 
     def ask(prompt: llm.Prompt, reply: type[Reply]) -> Reply:
         digest = _digest(prompt, reply)
         known = LLMCall.objects.of(tenant).filter(request_sha256=digest, ok=True).first()
         if known is not None:
             return _validate(known.response, reply)
+        if _is_hopeless(failures):
+            raise RequestRefused("The model fails at this question.")
         return _ask_model(tenant=tenant, job_id=job_id, prompt=prompt, reply=reply, digest=digest)
 
     return ask
+
+
+def _is_hopeless(failures: int) -> bool:
+    if failures < FAILURES_WAITED_FOR:
+        return False
+    return failures >= FAILURES_AT_ALL or breaker.is_closed(settings.CHAT_MODEL)
 
 
 def ask_mended(
@@ -117,7 +135,13 @@ def _ask_model(
         left_out=prompt.left_out,
     )
     most = spending.find_cost(price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS)
-    spending.open_call(call, most=most)
+    with breaker.guard(settings.CHAT_MODEL):
+        spending.open_call(call, most=most)
+        return _put(call, prompt, reply, price)
+
+
+def _put(call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None) -> Reply:
+    """Put a question that is on record already, and set down how it ended."""
     started = time.monotonic()
     try:
         completion = llm.complete(prompt=prompt, schema=reply)

@@ -14,17 +14,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum, auto
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.models import Job, State
+from jobs.models import Job, Kind, State
 from memoryproject.tenancy.models import Tenant
 
-LEASE = timedelta(seconds=180)
+LEASE = timedelta(seconds=30)
+"""How long a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
 MAX_ATTEMPTS = 5
+HALVING_ATTEMPTS = 15
+"""More than halving ever takes: the job fails at something else."""
+HALVE_AFTER = 3
+"""Attempts at a whole batch; each one after that looks at half of it."""
+GIVES_UP_BY_HALVES = frozenset({Kind.SEGMENT, Kind.FLUSH, Kind.CONSOLIDATE})
+"""Kinds that set aside what they fail at, and go on: they do not die of it."""
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
 
@@ -33,8 +41,23 @@ class LeaseLost(Exception):
     """Somebody else holds the job by now; nothing was written."""
 
 
+class TooMuchPoison(Exception):
+    """One job has set aside so much that the fault lies elsewhere: it dies, for people to see."""
+
+
 class SnapshotMoved(Exception):
     """What the run read has changed under it; nothing was written, run again."""
+
+
+class Charge(Enum):
+    """What a failed run costs its job."""
+
+    ATTEMPT = auto()
+    """One of few: the fault may be the job's own."""
+    FAILURE = auto()
+    """Something outside was away: counted, so that waits grow, and never the end."""
+    NOTHING = auto()
+    """It was not its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +72,8 @@ class Claim:
     attempts: int
     transient_failures: int
     token: uuid.UUID
+    waited: timedelta
+    """Since the job was made."""
 
 
 def is_due() -> Q:
@@ -66,7 +91,8 @@ def claim(job_id: uuid.UUID) -> Claim | None:
             return None
     except IntegrityError:
         return None  # another job of the scope was claimed at the same moment
-    job = Job.across_tenants.select_related("tenant").get(id=job_id)
+    waited = ExpressionWrapper(Now() - F("created_at"), DurationField())
+    job = Job.across_tenants.select_related("tenant").annotate(waited=waited).get(id=job_id)
     return Claim(
         job_id=job.id,
         tenant=job.tenant,
@@ -76,6 +102,7 @@ def claim(job_id: uuid.UUID) -> Claim | None:
         attempts=job.attempts,
         transient_failures=job.transient_failures,
         token=token,
+        waited=job.waited,
     )
 
 
@@ -127,7 +154,8 @@ def commit(
                 state=State.DONE, finished_at=Now(), result=result or {}, **_released()
             )
         else:
-            changed = _held(claim).update(lease_until=Now() + LEASE)
+            # Progress: what failed before is behind us.
+            changed = _held(claim).update(lease_until=Now() + LEASE, attempts=1)
         if changed != 1:
             raise LeaseLost(str(claim.job_id))
 
@@ -136,26 +164,45 @@ def _released() -> dict[str, Any]:
     return {"lease_token": None, "lease_until": None}
 
 
-def release(claim: Claim, *, error: BaseException, after: timedelta, counts: bool) -> bool:
+def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Charge) -> bool:
     """Give a failed job back, to run again `after` a while; return whether it died.
 
-    With `counts` the attempt is used up: after `MAX_ATTEMPTS` the job is dead. Without,
-    something outside was away, and waiting for it costs no attempt. Where the lease is
-    lost nothing happens: the job is another's.
+    Where the lease is lost nothing happens: the job is another's.
     """
     name = type(error).__name__
-    if counts and claim.attempts >= MAX_ATTEMPTS:
+    if charge is Charge.ATTEMPT and _is_lost_cause(claim, error):
         died = _held(claim).update(
             state=State.DEAD, finished_at=Now(), error_class=name, **_released()
         )
         return died == 1
     _held(claim).update(
         error_class=name,
-        transient_failures=F("transient_failures") + (0 if counts else 1),
-        attempts=F("attempts") - (0 if counts else 1),
+        transient_failures=F("transient_failures") + int(charge is Charge.FAILURE),
+        attempts=F("attempts") - int(charge is not Charge.ATTEMPT),
         **_wait_again(claim, after),
     )
     return False
+
+
+def _is_lost_cause(claim: Claim, error: BaseException) -> bool:
+    if isinstance(error, TooMuchPoison):
+        return True
+    most = MAX_ATTEMPTS if claim.kind not in GIVES_UP_BY_HALVES else HALVING_ATTEMPTS
+    return claim.attempts >= most
+
+
+def batch_size(full: int, *, attempts: int) -> int:
+    """Return how much of a full batch a run looks at; 0: its first item is to be set aside.
+
+    So the item that breaks every run, be it by killing the process, is alone after some
+    tries, and what stands beside it is done.
+    """
+    return full if attempts <= HALVE_AFTER else full >> (attempts - HALVE_AFTER)
+
+
+def renew(claim: Claim) -> bool:
+    """Put the end of the lease off; False where the job is no longer ours."""
+    return _held(claim).update(lease_until=Now() + LEASE) == 1
 
 
 def hand_back(claim: Claim) -> None:

@@ -16,6 +16,7 @@ class Kind(models.TextChoices):
     FLUSH = "flush", "segment and consolidate everything now"
     CONSOLIDATE = "consolidate", "distil episodes into facts"
     REVIEW = "review", "rate served episodes"
+    EMBED = "embed", "make the vectors that are missing"
 
 
 class State(models.TextChoices):
@@ -95,6 +96,8 @@ class Job(TenantModel):
                 name="jobs_job_open",
             ),
             models.Index(fields=["tenant", "scope", "created_at"], name="jobs_job_by_scope"),
+            models.Index(fields=["finished_at"], name="jobs_job_by_finish"),
+            models.Index(fields=["id"], condition=Q(state=State.DEAD), name="jobs_job_dead"),
         ]
 
     def __str__(self) -> str:

@@ -10,16 +10,24 @@ import uuid
 from datetime import timedelta
 
 from django.db import connection, transaction
+from django.db.models import DurationField, ExpressionWrapper, Max, Q, Value
+from django.db.models.functions import Now, Random
 
 from episodic import queries as episodic
 from episodic.models import Conversation
 from jobs import claims
 from jobs.enqueue import enqueue, wake
-from jobs.models import Job, Kind
+from jobs.models import Job, Kind, State
+from memoryproject.ai.breaker import BreakerOpen
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.ai.models import Breaker
 
 AT_MOST = 200
 LEFTOVERS_WAIT = timedelta(hours=2)
 """Episodes below the consolidation threshold wait this long for company."""
+CALLED_WITHIN = timedelta(seconds=30)
+"""Over which work goes on after an outage, rather than all at once."""
+WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__)
 LOCK = 0x6D656D6F7279
 """Advisory lock of the one reconciler at work."""
 
@@ -33,6 +41,7 @@ def reconcile() -> int:
                 return 0
         _queue_due_windows()
         _queue_leftovers()
+        _call_back()
         return _wake_due_jobs()
 
 
@@ -58,6 +67,27 @@ def _queue_leftovers() -> None:
             scope=conversation.id,
             input={"force": True},
         )
+
+
+def _call_back() -> None:
+    """Let those who wait for a model go on when it is back, and one of them find out.
+
+    They wait long, so that an outage does not keep the workers busy with nothing.
+    """
+    waiting = Job.across_tenants.filter(state=State.READY, error_class__in=WAITS_FOR_MODEL)
+    breakers = Breaker.objects.exclude(open_until=None)
+    if not breakers.exists():
+        ended = Breaker.objects.aggregate(last=Max("closed_at"))["last"]
+        called = Q(error_class=BreakerOpen.__name__)
+        if ended is not None:
+            called |= Q(error_class=ModelUnavailable.__name__, started_at__lt=ended)
+        late = waiting.filter(called, run_after__gt=Now() + CALLED_WITHIN)
+        wait = ExpressionWrapper(Value(CALLED_WITHIN) * Random(), output_field=DurationField())
+        late.update(run_after=Now() + wait)
+    elif breakers.filter(open_until__lte=Now()).exists():
+        # Not always the same one: it may be the one whose question the model dies of.
+        probe = waiting.filter(run_after__gt=Now()).order_by("transient_failures", "run_after")[:1]
+        Job.across_tenants.filter(id__in=probe.values("id")).update(run_after=Now())
 
 
 def _wake_due_jobs() -> int:

@@ -10,12 +10,16 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connections
 
 from jobs import cluster
+from jobs.backlog import explain_standstill
 from jobs.reconciler import reconcile
+
+Result = TypeVar("Result")
 
 logger = logging.getLogger("memory.worker")
 
@@ -68,10 +72,17 @@ class Supervisor:
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         """Return when the cluster ended or must end; reconcile meanwhile."""
         next_run = 0.0
+        next_look = time.monotonic() + HEALTHY_AFTER_S
         while process.poll() is None and not self._stopping:
             if time.monotonic() >= next_run:
                 _try(reconcile)
                 next_run = time.monotonic() + RECONCILE_EVERY_S
+            if time.monotonic() >= next_look:
+                why = _try(explain_standstill)
+                if why:
+                    logger.error("%s: ending the workers", why)
+                    return
+                next_look = time.monotonic() + HEALTHY_AFTER_S
             time.sleep(LOOK_EVERY_S)
 
     def _drain(self, process: subprocess.Popen[bytes]) -> None:
@@ -97,13 +108,14 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _try(work: Callable[[], int]) -> None:
+def _try(work: Callable[[], Result]) -> Result | None:
     """Do the work; a database that is away is met again at the next round."""
     try:
-        work()
+        return work()
     except (DatabaseError, InterfaceError) as error:
         logger.warning("reconciler: %s", type(error).__name__)
         connections.close_all()
+        return None
 
 
 def supervise() -> None:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import logging
+import random
 import time
 import traceback
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 
 from episodic import segmentation
 from episodic import services as episodic
 from episodic.choice import make_reviewer, make_segmenter
 from jobs import claims
-from jobs.calls import make_asker
-from jobs.claims import Claim, LeaseLost, SnapshotMoved
+from jobs.calls import Asker, make_asker
+from jobs.claims import Charge, Claim, LeaseLost, SnapshotMoved
 from jobs.enqueue import wake
 from jobs.models import Kind
-from memoryproject.ai.errors import ModelUnavailable
-from retrieval import receipts, reviewing, serving
+from jobs.renewing import renewing
+from memoryproject.ai import breaker
+from memoryproject.ai.breaker import BreakerOpen
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from retrieval import embedding, receipts, reviewing, serving
 from semantic import consolidation
 from semantic.choice import make_consolidator
 
@@ -42,7 +47,10 @@ def run_job(job_id: str) -> bool:
     if claim is None:
         return False
     try:
-        FLOWS[Kind(claim.kind)](claim)
+        with renewing(claim):
+            if settings.LLM == "openai":
+                breaker.check(settings.CHAT_MODEL)
+            FLOWS[Kind(claim.kind)](claim)
         logger.info("job %s %s done", claim.kind, claim.job_id)
     except Exception as error:
         _settle(claim, error)
@@ -52,27 +60,41 @@ def run_job(job_id: str) -> bool:
 def _settle(claim: Claim, error: Exception) -> None:
     """Give a failed job back with a wait that fits the failure."""
     logger.warning("job %s %s failed: %s", claim.kind, claim.job_id, name_failure(error))
+    if isinstance(error, LeaseLost):
+        return
+    wait, charge = judge_failure(claim, error)
     try:
-        if isinstance(error, LeaseLost):
-            return
-        if isinstance(error, SnapshotMoved):
-            claims.release(claim, error=error, after=timedelta(0), counts=False)
+        if claims.release(claim, error=error, after=wait, charge=charge):
+            _on_death(claim)
+        elif isinstance(error, SnapshotMoved):
             wake(claim.job_id)
-        elif isinstance(error, ModelUnavailable):
-            wait = claims.backoff(claim.transient_failures)
-            if error.retry_after_s is not None:
-                wait = max(wait, timedelta(seconds=error.retry_after_s))
-            claims.release(claim, error=error, after=wait, counts=False)
-        elif isinstance(error, (OperationalError, InterfaceError)):
-            wait = claims.backoff(claim.transient_failures)
-            claims.release(claim, error=error, after=wait, counts=False)
-        else:
-            after = claims.backoff(claim.attempts)
-            if claims.release(claim, error=error, after=after, counts=True):
-                _on_death(claim)
     except (DatabaseError, InterfaceError) as failure:
         # The lease ends by itself; the reconciler wakes the job then.
         logger.warning("job %s not released: %s", claim.job_id, type(failure).__name__)
+
+
+def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
+    """Return how long a job waits after a failure, and what the failure costs it."""
+    if isinstance(error, SnapshotMoved):
+        return timedelta(0), Charge.NOTHING
+    if isinstance(error, BreakerOpen):
+        # Long: when the model is back, the reconciler calls everybody.
+        return claims.BACKOFF_LAST * random.random(), Charge.NOTHING
+    if isinstance(error, ModelUnavailable):
+        wait = claims.backoff(claim.transient_failures)
+        if error.retry_after_s is not None:
+            wait = max(wait, timedelta(seconds=error.retry_after_s))
+        return wait, Charge.FAILURE if type(error) is ModelUnavailable else Charge.NOTHING
+    if isinstance(error, ModelMisbehaved) or is_of_the_database(error):
+        # Of models only that of the vectors gets here, and nothing can be done without it.
+        return claims.backoff(claim.transient_failures), Charge.FAILURE
+    return claims.backoff(claim.attempts), Charge.ATTEMPT
+
+
+def is_of_the_database(error: Exception) -> bool:
+    """Return whether the database was away, or not as we need it, as during an upgrade."""
+    ours = isinstance(error, (DataError, IntegrityError))
+    return isinstance(error, (DatabaseError, InterfaceError)) and not ours
 
 
 def name_failure(error: Exception) -> str:
@@ -85,14 +107,18 @@ def name_failure(error: Exception) -> str:
 def _on_death(claim: Claim) -> None:
     """Leave what a dead job worked on in a state that people can see and retry."""
     if claim.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
-        episodic.mark_consolidation_failed(tenant=claim.tenant, conversation_id=claim.scope)
+        episodic.mark_all_failed(tenant=claim.tenant, conversation_id=claim.scope)
+
+
+def _asker(claim: Claim) -> Asker:
+    return make_asker(tenant=claim.tenant, job_id=claim.job_id, failures=claim.transient_failures)
 
 
 def segment(claim: Claim) -> None:
     """Segment the conversation's window once."""
     segmentation.segment_window(
         claim=claim,
-        segmenter=make_segmenter(make_asker(tenant=claim.tenant, job_id=claim.job_id)),
+        segmenter=make_segmenter(_asker(claim)),
         take_reviews=receipts.take_pending_reviews,
     )
 
@@ -101,7 +127,7 @@ def consolidate(claim: Claim) -> None:
     """Draw facts from the conversation's fresh episodes once."""
     consolidation.consolidate_batch(
         claim=claim,
-        consolidator=make_consolidator(make_asker(tenant=claim.tenant, job_id=claim.job_id)),
+        consolidator=make_consolidator(_asker(claim)),
         find_answers=serving.find_answers,
         force=bool(claim.input.get("force")),
     )
@@ -111,7 +137,7 @@ def review(claim: Claim) -> None:
     """Rate the episodes that earlier answers served."""
     reviewing.review_retrievals(
         claim=claim,
-        reviewer=make_reviewer(make_asker(tenant=claim.tenant, job_id=claim.job_id)),
+        reviewer=make_reviewer(_asker(claim)),
     )
 
 
@@ -121,7 +147,7 @@ def flush(claim: Claim) -> None:
     Many commits, each exactly once: what one run finished, the next finds done. After a
     while the job is handed back, to go on in another run: no worker is held for ever.
     """
-    ask = make_asker(tenant=claim.tenant, job_id=claim.job_id)
+    ask = _asker(claim)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
     while time.monotonic() < until:
@@ -132,7 +158,7 @@ def flush(claim: Claim) -> None:
             everything=True,
             finish=False,
         )
-        if not outcome.left and not consolidation.consolidate_batch(
+        if not outcome.moved and not consolidation.consolidate_batch(
             claim=claim,
             consolidator=consolidator,
             find_answers=serving.find_answers,
@@ -141,6 +167,17 @@ def flush(claim: Claim) -> None:
         ):
             with claims.commit(claim):
                 return
+        claim = replace(claim, attempts=1)  # as that commit has set it
+    claims.hand_back(claim)
+    wake(claim.job_id)
+
+
+def embed(claim: Claim) -> None:
+    """Make the vectors that the conversation lacks, a batch at a time."""
+    until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    while time.monotonic() < until:
+        if not embedding.embed_batch(claim):
+            return
     claims.hand_back(claim)
     wake(claim.job_id)
 
@@ -150,4 +187,5 @@ FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.CONSOLIDATE: consolidate,
     Kind.REVIEW: review,
     Kind.FLUSH: flush,
+    Kind.EMBED: embed,
 }

@@ -50,6 +50,7 @@ UNFOLD = {
                 "Background work",
                 _item("Jobs", "work_history", "jobs.job"),
                 _item("Model calls", "smart_toy", "jobs.llmcall"),
+                _item("Circuit breakers", "electric_bolt", "ai.breaker"),
             ),
             _group(
                 "Tenants and keys",

@@ -46,6 +46,17 @@ class TooLarge(Problem):
     code = "too_large"
 
 
+class TooMany(Problem):
+    """There is no room at the moment; the same request may find some later."""
+
+    status = 429
+    code = "too_many"
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class Unavailable(Problem):
     """Something outside is away; the same request may work later."""
 

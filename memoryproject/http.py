@@ -24,7 +24,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
-from memoryproject.errors import Problem, TooLarge, Unavailable
+from memoryproject.errors import Problem, TooLarge, TooMany, Unavailable
 
 logger = logging.getLogger("memory.http")
 
@@ -210,7 +210,7 @@ def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
 
 def _respond(code: int, body: dict[str, Any], error: Exception | None = None) -> Response:
     response = Response(body, status=code)
-    if isinstance(error, Unavailable):
+    if isinstance(error, (TooMany, Unavailable)):
         response["Retry-After"] = str(error.retry_after_s)
     return response
 

@@ -158,6 +158,10 @@ MAX_CONTENT_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 MAX_BATCH = 500
+MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
+MAX_PENDING_TENANT = env.read_integer(
+    "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9
+)
 
 INSTALLED_APPS = [
     "unfold",
@@ -173,6 +177,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "memoryproject.ai",
     "memoryproject.tenancy",
     "jobs",
     "indexing",

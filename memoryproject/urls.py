@@ -8,7 +8,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from episodic import api as episodic
 from jobs import api as jobs
 from memoryproject.fields import IdConverter
-from memoryproject.views import HealthLive, HealthReady
+from memoryproject.views import HealthLive
+from operations.health import HealthReady
 from retrieval import api as retrieval
 from semantic import api as semantic
 
@@ -23,6 +24,7 @@ api = [
     path("facts", semantic.Facts.as_view()),
     path("retrievals", retrieval.Retrievals.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
+    path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
     path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
     path("usage", jobs.Usage.as_view()),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, cast
 
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -15,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from memoryproject import http
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 Input = TypeVar("Input", bound="Serializer[Any]")
@@ -54,32 +51,6 @@ class HealthLive(APIView):
     @extend_schema(operation_id="health_live", responses={200: OpenApiTypes.OBJECT}, auth=[])
     def get(self, request: Request) -> Response:
         return Response({"status": "ok"})
-
-
-class HealthReady(APIView):
-    """Whether requests can be served: the database answers and is migrated."""
-
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
-
-    @extend_schema(
-        operation_id="health_ready",
-        responses={200: OpenApiTypes.OBJECT, 503: OpenApiTypes.OBJECT},
-        auth=[],
-    )
-    def get(self, request: Request) -> Response:
-        if not http.database_answers():
-            return self._red("database", "the database does not answer")
-        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            return self._red("migrations", "migrations are missing: run manage.py migrate")
-        return Response({"status": "ok"})
-
-    def _red(self, code: str, why: str) -> Response:
-        body = http.error_body("unavailable", why, {code: [why]})
-        response = Response(body, status=503)
-        response["Retry-After"] = str(http.RETRY_AFTER_S)
-        return response
 
 
 def markdown_response(text: str) -> HttpResponse:

@@ -269,6 +269,7 @@ class ConversationState(KeyedView):
                 "episodes": episodic_queries.count_episodes(conversation),
                 "facts": semantic_queries.count_active(conversation),
                 "open_jobs": open_jobs.count(),
+                "set_aside": episodic_queries.count_set_aside(conversation),
                 "waits_for": sorted(set(open_jobs.values_list("error_class", flat=True)) - {""}),
                 "indexed_through_seq": progress.indexed_through_seq,
             }

@@ -231,6 +231,10 @@ class ConversationOutput(serializers.Serializer[Any]):
     episodes = serializers.IntegerField()
     facts = serializers.IntegerField(help_text="Facts held now.")
     open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
+    set_aside = serializers.IntegerField(
+        help_text="Messages and episodes that no run got past; `conversations/{id}/retry` takes "
+        "them up again."
+    )
     waits_for = serializers.ListField(
         child=serializers.CharField(),
         help_text="Why open jobs failed last: `BudgetSpent` waits for the next day or for a higher "

@@ -8,14 +8,15 @@ that is no echo of an answer and mark the episodes, in one transaction.
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
-from episodic.models import Conversation
+from episodic.models import Conversation, Episode
 from episodic.segmentation import CONSOLIDATION_THRESHOLD
-from jobs.claims import Claim, SnapshotMoved, commit
+from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
@@ -26,7 +27,11 @@ from semantic.services import Ledger, Vectors
 from semantic.snapshots import FindAnswers, Snapshot, read_snapshot
 from semantic.writing import FACT_CHARACTERS_AT_MOST, Writer, own_index
 
+logger = logging.getLogger("memory.semantic")
+
 EPISODES_A_RUN = 10
+SET_ASIDE_AT_MOST = 3
+"""Episodes in a row: when the next one fails too, it is not the episodes' fault."""
 ACTOR = "worker"
 
 
@@ -41,20 +46,28 @@ def consolidate_batch(
     """Draw facts from up to `EPISODES_A_RUN` fresh episodes; return how many there were.
 
     Without `force` nothing happens below the threshold. What only repeats the answers
-    that `find_answers` finds is not learnt.
+    that `find_answers` finds is not learnt. After failed attempts a run takes fewer
+    episodes; one that is alone and still fails is set aside.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
-        ModelUnavailable: an embedding or language model is away.
+        TooMuchPoison: episode after episode fails.
+        ModelUnavailable, ModelMisbehaved: an embedding or language model is away.
     """
     conversation = episodic_queries.get_conversation(
         tenant=claim.tenant, conversation_id=claim.scope
     )
-    episodes = episodic_queries.fresh_episodes(conversation=conversation, at_most=EPISODES_A_RUN)
-    if not episodes or (len(episodes) < CONSOLIDATION_THRESHOLD and not force):
+    size = batch_size(EPISODES_A_RUN, attempts=claim.attempts)
+    episodes = episodic_queries.fresh_episodes(conversation=conversation, at_most=size or 1)
+    if not episodes and not finish:
+        return 0
+    due = len(episodes) >= CONSOLIDATION_THRESHOLD or force or size < EPISODES_A_RUN
+    if not episodes or not due:
         with commit(claim, finish=finish):
             _request_next(conversation)
         return 0
+    if not size:
+        return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
     snapshot = read_snapshot(conversation, episodes, find_answers=find_answers)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     vectors = embeddings.embed_passages([_embedding_text(item) for item in answer.proposals])
@@ -63,6 +76,18 @@ def consolidate_batch(
         _write(snapshot, answer, vectors, job_id=claim.job_id)
         _request_next(conversation)
     return len(episodes)
+
+
+def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, finish: bool) -> int:
+    """Mark an episode that no run gets past, for people to look at."""
+    if episodic_queries.earlier_all_failed(episode, count=SET_ASIDE_AT_MOST):
+        raise TooMuchPoison(str(claim.job_id))
+    with commit(claim, finish=finish, result={"set_aside": 1}):
+        episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
+        episodic.mark_consolidation_failed(tenant=claim.tenant, episode_id=episode.id)
+        _request_next(conversation)
+    logger.error("episode %s set aside by job %s", episode.id, claim.job_id)
+    return 1
 
 
 def _embedding_text(proposal: Proposal) -> str:

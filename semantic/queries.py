@@ -8,6 +8,8 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
 from episodic.models import Conversation
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Evidence, Fact
@@ -26,6 +28,11 @@ def active_facts(
     held = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
     rows = held.select_for_update() if lock else held
     return {fact.id: fact for fact in rows.order_by("id")}
+
+
+def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
+    """Return the facts of those ids, held or not, in order of id."""
+    return Fact.objects.of(tenant).filter(id__in=list(fact_ids)).order_by("id")
 
 
 def find_active(*, conversation: Conversation, fact: str) -> Fact | None:

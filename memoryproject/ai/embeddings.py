@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pydantic
 from django.conf import settings
 
+from memoryproject.ai.breaker import guard
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
@@ -100,6 +101,7 @@ class OpenAIEmbedder:
     def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
         until = time.monotonic() + timeout_s
         with (
+            guard(self.name),
             translate_errors(),
             self._client.embeddings.with_streaming_response.create(
                 model=self.name,
@@ -227,6 +229,11 @@ def embed_passages(texts: Sequence[str]) -> Vectors:
         _passages.keep(missing, made)
         known |= dict(zip(missing, made, strict=True))
     return np.stack([known[text] for text in texts])
+
+
+def embed_locally(texts: Sequence[str]) -> Vectors:
+    """Return one unit vector a text by the embedded model, whichever is configured."""
+    return LocalEmbedder().embed_passages(texts)
 
 
 def embed_query(text: str) -> Vectors:

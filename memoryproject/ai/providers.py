@@ -13,7 +13,7 @@ import openai
 from django.conf import settings
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
-from memoryproject.ai.refusals import read_refusal, says_too_long
+from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
 
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0
@@ -102,7 +102,8 @@ def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelM
     status = error.status_code
     if says_too_long(error.body):  # llama.cpp said so with a status of 500 for a while
         return PromptTooLong(f"status {status}")
-    if status >= 500 or status == 429 or status in MENDED_BY_OTHERS:
+    passing = status >= 500 or status == 429 or status in MENDED_BY_OTHERS
+    if passing or is_for_operators(error.body):
         return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(error))
     return read_refusal(error.body, status=status)
 

@@ -30,6 +30,7 @@ NAMES = {
 }
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 TOO_LONG_PARAMETERS = {"input_tokens", "prompt", "messages"}
+OPERATORS_CODES = {"model_not_found", "invalid_api_key", "insufficient_quota"}
 CONTENT_CODES = {"content_filter", "content_policy_violation", "invalid_prompt"}
 TOO_LONG = re.compile(
     r"context (length|size|window)|context_length|maximum context|max_model_len"
@@ -61,6 +62,13 @@ def read_refusal(body: object, *, status: int) -> RequestRefused:
 def says_too_long(body: object) -> bool:
     """Return whether a provider's error says by its code that the prompt was too long."""
     return bool(TOO_LONG_CODES & _find_codes(_find_error(body)))
+
+
+def is_for_operators(body: object) -> bool:
+    """Return whether an error says by its fields that the model, key or account is wrong."""
+    error = _find_error(body)
+    named = error.get("param") if isinstance(error, dict) else None
+    return named == "model" or bool(OPERATORS_CODES & _find_codes(error))
 
 
 def _find_error(body: object) -> object:

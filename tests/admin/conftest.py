@@ -14,6 +14,7 @@ from django.test import Client
 from episodic.models import Conversation, Episode, Review
 from indexing.models import VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
+from memoryproject.ai.models import Breaker
 from retrieval.models import Retrieval
 from semantic.models import Changeset
 from tests.conftest import Agent, make_agent
@@ -62,6 +63,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
         ok=True,
         response={"title": SCRIPT},
     )
+    Breaker.objects.create(provider="127.0.0.1", model="a-model")
     WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)
     VectorIndex.objects.create(
         tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0

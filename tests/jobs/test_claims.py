@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from jobs import claims
-from jobs.claims import LeaseLost
+from jobs.claims import Charge, LeaseLost
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
@@ -93,20 +93,24 @@ def test_a_failure_of_the_outside_world_costs_no_attempt(ana: Agent) -> None:
     claim = claims.claim(job.id)
     assert claim is not None
     error, wait = TimeoutError(), timedelta(seconds=60)
-    assert claims.release(claim, error=error, after=wait, counts=False) is False
+    assert claims.release(claim, error=error, after=wait, charge=Charge.FAILURE) is False
     waiting = reload(job)
     assert (waiting.state, waiting.attempts) == (State.READY, 0)
     assert (waiting.transient_failures, waiting.error_class) == (1, "TimeoutError")
     assert claims.claim(job.id) is None, "it waits for its time"
 
 
-def test_a_job_dies_after_its_last_attempt(ana: Agent) -> None:
-    job = make_job(ana)
-    for attempt in range(1, claims.MAX_ATTEMPTS + 1):
+@pytest.mark.parametrize(
+    ("kind", "last"),
+    [(Kind.REVIEW, claims.MAX_ATTEMPTS), (Kind.CONSOLIDATE, claims.HALVING_ATTEMPTS)],
+)
+def test_a_job_dies_after_its_last_attempt(ana: Agent, kind: Kind, last: int) -> None:
+    job = make_job(ana, kind)
+    for attempt in range(1, last + 1):
         claim = claims.claim(job.id)
         assert claim is not None
-        died = claims.release(claim, error=ValueError(), after=timedelta(0), counts=True)
-        assert died is (attempt == claims.MAX_ATTEMPTS)
+        died = claims.release(claim, error=ValueError(), after=timedelta(0), charge=Charge.ATTEMPT)
+        assert died is (attempt == last)
     assert reload(job).state == State.DEAD
 
 
@@ -115,7 +119,7 @@ def test_a_failed_job_leaves_the_place_to_one_that_became_ready_meanwhile(ana: A
     claim = claims.claim(job.id)
     twin = enqueue(tenant=ana.tenant, kind=Kind(job.kind), scope=job.scope)
     assert claim is not None
-    claims.release(claim, error=ValueError(), after=timedelta(0), counts=True)
+    claims.release(claim, error=ValueError(), after=timedelta(0), charge=Charge.ATTEMPT)
     assert (reload(job).state, reload(twin).state) == (State.RUNNING, State.READY)
     assert claims.claim(twin.id) is None
     assert claims.claim(job.id) is not None, "its lease has ended: anyone may take it"
@@ -131,7 +135,7 @@ def test_a_job_that_fails_for_a_reason_nobody_foresaw_dies_and_can_be_retried(
     ana: Agent, caplog: pytest.LogCaptureFixture
 ) -> None:
     job = make_job(ana)  # its scope names no conversation
-    for _ in range(claims.MAX_ATTEMPTS):
+    for _ in range(claims.HALVING_ATTEMPTS):
         Job.objects.of(ana.tenant).filter(id=job.id).update(run_after=Now())
         assert run_job(str(job.id)) is True
     dead = reload(job)

@@ -5,17 +5,25 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.db.models.functions import Now
 from pytest_django import Settings
 
 from episodic.models import Episode
-from jobs.models import State
+from episodic.vectors import PATIENCE
+from indexing.models import SearchVector
+from indexing.queries import units_without_vector
+from jobs.draining import drain_jobs
+from jobs.models import Job, State
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OPENAI_BATCH, OpenAIEmbedder
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.models import Breaker
 from tests.conftest import Agent
 from tests.llm.conftest import flush_job, post, run_again
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server, sends
@@ -140,7 +148,7 @@ def test_without_the_endpoint_an_answer_comes_from_words_alone(
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("answer", "error", "attempts"),
-    [(fails(500), "ModelUnavailable", 0), (embeds([[1, 0]]), "ModelMisbehaved", 1)],
+    [(fails(500), "ModelUnavailable", 0), (embeds([[1, 0]]), "ModelMisbehaved", 0)],
     ids=["away", "misbehaving"],
 )
 def test_work_waits_for_vectors(
@@ -160,3 +168,61 @@ def test_work_waits_for_vectors(
     remote.always("embed", embed_words)
     run_again(job)
     assert job.state == State.DONE and Episode.objects.of(ana.tenant).exists()
+
+
+@pytest.mark.django_db
+def test_when_vectors_stay_away_episodes_are_found_by_words_and_embedded_later(
+    remote: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    post(ana, conversation, messages(MOVING, MORNING))
+    remote.always("embed", fails(503))
+    ana.flush(conversation)
+    assert not Episode.objects.of(ana.tenant).exists(), "it may be back in a minute"
+    job = flush_job(ana)
+    Job.objects.of(ana.tenant).filter(id=job.id).update(created_at=Now() - PATIENCE)
+    run_again(job)
+    assert Episode.objects.of(ana.tenant).exists()
+    assert not SearchVector.objects.of(ana.tenant).exists()
+    body = {"conversation_id": str(conversation), "query": "forty boxes of books"}
+    answer = ana.post("retrieve_memory", body)
+    assert answer["Memory-Degraded"] == "no_vectors"
+    assert "forty boxes of books" in answer.content.decode()
+
+    remote.always("embed", embed_words)
+    for _ in range(3):
+        Breaker.objects.all().delete()
+        Job.objects.of(ana.tenant).filter(state=State.READY).update(run_after=Now())
+        drain_jobs()
+    kinds = SearchVector.objects.of(ana.tenant).values_list("kind", flat=True)
+    assert kinds.filter(kind="message").count() == 8 and kinds.filter(kind="episode").exists()
+    assert not units_without_vector(
+        tenant=ana.tenant,
+        conversation_id=Episode.objects.of(ana.tenant)[0].conversation_id,
+        model="scripted",
+        at_most=1,
+    )
+    assert set(Job.objects.of(ana.tenant).values_list("state", flat=True)) == {State.DONE}
+    answered = ana.post("retrieve_memory", body)
+    assert not answered.has_header("Memory-Degraded")
+
+
+@pytest.mark.django_db
+def test_after_a_change_of_the_model_a_command_makes_the_vectors_anew(
+    ana: Agent, conversation: uuid.UUID, request: pytest.FixtureRequest
+) -> None:
+    post(ana, conversation, messages(MOVING, MORNING))
+    ana.flush(conversation)
+    of_the_first = set(vectors_by_unit(ana, embeddings.get_embedder().name))
+    remote = request.getfixturevalue("remote")
+    remote.always("embed", embed_words)
+    call_command("make_vectors", tenant=ana.tenant.name)
+    drain_jobs()
+    assert set(vectors_by_unit(ana, "scripted")) == of_the_first
+    again = StringIO()
+    call_command("make_vectors", tenant=ana.tenant.name, stdout=again)
+    assert "0 conversations" in again.getvalue()
+
+
+def vectors_by_unit(agent: Agent, model: str) -> list[uuid.UUID]:
+    rows = SearchVector.objects.of(agent.tenant).filter(model=model)
+    return list(rows.values_list("unit_id", flat=True))

@@ -6,11 +6,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db.models.functions import Now
 from pytest_django import Settings
 
 from episodic.models import Episode, Message
 from episodic.queries import database_now
 from jobs.models import LLMCall, State
+from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
@@ -116,8 +118,10 @@ def test_no_number_of_outages_uses_a_job_up(
     ana.flush(talk)
     job = flush_job(ana)
     for _ in range(6):
+        Breaker.objects.update(open_until=Now())
         run_again(job)
     assert (job.state, job.attempts, job.transient_failures) == (State.READY, 0, 7)
+    Breaker.objects.update(open_until=Now())
     finish(model, ana)
 
 

@@ -23,6 +23,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "facts": ("GET", Scope.READ),
     "retrievals": ("GET", Scope.READ),
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
+    "conversations/<id:conversation_id>/retry": ("POST", Scope.ADMIN),
     "jobs/<id:job_id>": ("GET", Scope.READ),
     "jobs/<id:job_id>/retry": ("POST", Scope.ADMIN),
     "usage": ("GET", Scope.ADMIN),

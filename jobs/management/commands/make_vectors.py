@@ -1,0 +1,36 @@
+"""Queue the making of vectors that are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from indexing.queries import conversations_without_vectors
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.ai.embeddings import get_embedder
+from memoryproject.tenancy.models import Tenant
+
+
+class Command(BaseCommand):
+    help = (
+        "Queue a job for each conversation in which the configured embedding model has not made "
+        "every vector: after a change of the model. Workers do it; search goes on meanwhile."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tenant", help="name of one tenant; without it all")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenants = Tenant.objects.order_by("name")
+        if options["tenant"]:
+            tenants = tenants.filter(name=options["tenant"])
+            if not tenants:
+                raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        model = get_embedder().name
+        for tenant in tenants:
+            conversations = conversations_without_vectors(tenant=tenant, model=model)
+            for conversation_id in conversations:
+                enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id)
+            self.stdout.write(f"{tenant.name}: {len(conversations)} conversations")

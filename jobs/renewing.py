@@ -1,0 +1,58 @@
+"""Keeps the lease of a running job ahead, from a thread beside the work.
+
+A lease is short, so that a dead worker's job is taken up soon; a model may take longer
+than that to answer. A worker that hangs must not hold its job for ever, so the thread
+gives up with the job's own time limit.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import claims
+from jobs.claims import Claim
+
+logger = logging.getLogger("memory.jobs")
+
+EVERY_S = claims.LEASE.total_seconds() / 4
+"""Three renewals may fail before the lease ends."""
+AT_MOST_S = settings.JOB_TIMEOUT_S + 15
+
+
+@contextmanager
+def renewing(claim: Claim) -> Iterator[None]:
+    """Renew the lease until the block ends."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_renew, args=(claim, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _renew(claim: Claim, ended: threading.Event) -> None:
+    until = time.monotonic() + AT_MOST_S
+    try:
+        while not ended.wait(EVERY_S) and time.monotonic() < until:
+            if not _try_to_renew(claim):
+                return
+    finally:
+        connection.close()
+
+
+def _try_to_renew(claim: Claim) -> bool:
+    try:
+        return claims.renew(claim)
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("lease of job %s not renewed: %s", claim.job_id, type(error).__name__)
+        connection.close()
+        return True  # the database may be back in time

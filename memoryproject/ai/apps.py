@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class AIConfig(AppConfig):
+    name = "memoryproject.ai"
+    label = "ai"
+    verbose_name = "Models"

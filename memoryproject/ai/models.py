@@ -1,0 +1,41 @@
+"""What is known of the models that we call over a network."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Breaker(models.Model):
+    """Whether a model is asked at all, shared by every process.
+
+    Closed while `open_until` is empty. After some failures in a row it opens: nobody
+    asks until then. After that one caller at a time may try; its outcome closes the
+    breaker, or opens it anew. Times are the database's.
+    """
+
+    provider = models.CharField(max_length=200, help_text="Host and port of the endpoint.")
+    model = models.CharField(max_length=200)
+    failures = models.PositiveIntegerField(
+        default=0, help_text="In a row, since `counting_since`; an answer sets it to 0."
+    )
+    counting_since = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when no question was answered; empty: closed."
+    )
+    open_until = models.DateTimeField(
+        null=True, blank=True, help_text="Nobody asks before; empty: closed."
+    )
+    closed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When an answer last ended an outage."
+    )
+    probing_until = models.DateTimeField(
+        null=True, blank=True, help_text="One caller tries; nobody else before this."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "model"], name="ai_breaker_one_a_model")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.provider}"

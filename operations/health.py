@@ -1,0 +1,57 @@
+"""Whether the server can serve, and whether what it was given gets done."""
+
+from __future__ import annotations
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from jobs import backlog
+from memoryproject import http
+from memoryproject.ai.models import Breaker
+
+
+class HealthReady(APIView):
+    """Whether the database answers and is migrated, and background work is not stuck."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="health_ready",
+        responses={200: OpenApiTypes.OBJECT, 503: OpenApiTypes.OBJECT},
+        auth=[],
+        description="503 where the database is away or not migrated, or where background work has "
+        "stood still for a minute; the body says which. Models that are away are named and leave "
+        "the answer at 200: messages are stored and answers given without them.",
+    )
+    def get(self, request: Request) -> Response:
+        if not http.database_answers():
+            return self._red("database", "the database does not answer")
+        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return self._red("migrations", "migrations are missing: run manage.py migrate")
+        work = backlog.measure_backlog()
+        if work.standstill:
+            return self._red("jobs", work.standstill)
+        return Response(
+            {
+                "status": "ok",
+                "due_jobs": work.due,
+                "dead_jobs": work.dead,
+                "models_away": sorted(
+                    Breaker.objects.exclude(open_until=None).values_list("model", flat=True)
+                ),
+            }
+        )
+
+    def _red(self, code: str, why: str) -> Response:
+        body = http.error_body("unavailable", why, {code: [why]})
+        response = Response(body, status=503)
+        response["Retry-After"] = str(http.RETRY_AFTER_S)
+        return response

@@ -1,0 +1,70 @@
+"""A living holder keeps its job, a hung or killed one does not."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from jobs import claims, renewing
+from jobs.claims import LeaseLost
+from jobs.enqueue import enqueue
+from jobs.models import Job, Kind
+from tests.conftest import Agent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def claim_one(agent: Agent) -> claims.Claim:
+    job = enqueue(tenant=agent.tenant, kind=Kind.REVIEW, scope=uuid.uuid4())
+    claim = claims.claim(job.id)
+    assert claim is not None
+    Job.objects.of(agent.tenant).filter(id=job.id).update(lease_until=Now())
+    return claim
+
+
+def can_be_taken(claim: claims.Claim) -> bool:
+    return Job.across_tenants.filter(claims.is_due(), id=claim.job_id).exists()
+
+
+def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renewing, "EVERY_S", 0.05)
+    claim = claim_one(ana)
+    with renewing.renewing(claim):
+        until = _wait_for_renewal(claim)
+    assert until and not can_be_taken(claim)
+
+
+def _wait_for_renewal(claim: claims.Claim) -> bool:
+    for _ in range(100):
+        if not can_be_taken(claim):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_worker_that_hangs_does_not_hold_its_job_for_ever(
+    ana: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewing, "EVERY_S", 0.01)
+    monkeypatch.setattr(renewing, "AT_MOST_S", 0.0)
+    claim = claim_one(ana)
+    with renewing.renewing(claim):
+        time.sleep(0.2)
+        assert can_be_taken(claim)
+
+
+def test_nobody_renews_a_lease_that_another_has_taken(ana: Agent) -> None:
+    claim = claim_one(ana)
+    taken = claims.claim(claim.job_id)
+    assert taken is not None
+    assert claims.renew(claim) is False and claims.renew(taken) is True
+    with pytest.raises(LeaseLost), claims.commit(claim):
+        pass
+
+
+def test_a_lease_outlives_three_failed_renewals() -> None:
+    assert timedelta(seconds=3 * renewing.EVERY_S) < claims.LEASE
