@@ -16,7 +16,7 @@ CONTEXT_TOKENS = 4096
 KINDS_OF_QUESTION = 3
 """Each keeps a place, where the instructions are read once."""
 THREADS = 2
-FREQUENCY_PENALTY = 1.0
+FREQUENCY_PENALTY = 1.5
 PENALISED_TOKENS = 128
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
