@@ -20,34 +20,52 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’&-][^\W_]+)*|[^\w\s]")
 _VERB_OR_ADJECTIVE = re.compile(
     r"(?:ing|ed|ful|ous|ive|ate|able|ible|ly|ish|less|ent|ant|ify|ise|ize)$", re.IGNORECASE
 )
+_ENDS_NO_PHRASE = re.compile(r"^[a-z]{2,}(?:[^e]ed|able|ible|ful|ous)$")
+_ADVERB = re.compile(
+    r"^(?!family|reply|supply|assembly|butterfly|jelly|belly|monopoly|bully|rally)[a-z]{3,}ly$"
+)
 _NO_TOPIC = frozenset(
     """
-    able absolutely actually afraid agree ah almost already amazed amazing anymore appreciate
-    around ask asked aw awesome awful awhile back bad beautiful believe best better big bit both
-    bring brings brought buddy busy buy called came can't cant care change check cherish clear
-    come comes coming congrats congratulations couldn't course crazy create crucial day days
-    decided definitely didn't different difficult doesn't don't dont earlier early easy enjoy
-    enjoyed enjoying enough especially everyone everything exactly excited exciting express
-    expressing extra facing fantastic feel feeling feels felt few finally find fine first
-    forward found friend full fun gave gets getting give given giving glad goes gone haha happen
-    happened happy hard hasn't haven't having he's hear heard help helped helping helps here's
-    herself himself hmm hold hope huge i'd i'll i'm i've idea im important inspired inspiring
-    interested interesting isn't it's ive just keep keeping kind knew known last lately later
-    learn learned least left less let's life like little live lol long longer look looked
-    looking looks lost love loved lovely loves main makes making maybe mean means mind minute
-    moment month months name nearly needs next nothing often ok okay old ones open others
-    ourselves pass passion passionate past people perfect perhaps person place plan planning
-    plans please possible probably proud put quick quickly read ready real recently relax
-    relaxing remember remind reminds rest saying says seeing seem seems seen sees sense set
-    several share shared she's short show small sorry sort sounds special spend spent start
-    started starting stay stuff super support supportive sure sweet taking talented talk talked
-    talking tell that's thats themselves there's they're they've thinking thought time times
-    today together told tomorrow tonight took top tough tried true trying turn turned understand
-    used useful using usually wait wanted wanting wants wasn't watch way we'd we're we've week
-    weekend weeks what's whats who's wish won't wonderful work worked working works world worth
-    wrong year years yesterday yet you'd you're you've yourself yup
+    able absolutely across actually afraid against agree ah allowed almost along already although
+    amazed amazing among another anymore anyways apart apparently appreciate are around aside ask
+    asked aw awesome awful awhile back bad bear beautiful became become becomes believe belong
+    belongs best better between beyond big billion bit borrow both bring brings brought buddy built
+    busy buy call called came can can't cannot cant care change cheaper check cherish clear clearer
+    come comes coming congrats congratulations connect couldn't couple course crazy create crucial
+    cut day days decided definitely despite develop develops didn't different difficult doesn't
+    don't dont during earlier early easy eat eaten eating eight either else enjoy enjoyed enjoying
+    enough enter especially everyone everything exact exactly except excited exciting express
+    expressing extra facing familiar fantastic feel feeling feels felt few finally find fine
+    finished first five following forward found four friend front full fun gave gets getting give
+    given giving glad goes gone gonna gotta grow grows guess haha hang hanging happen happened
+    happens happy hard hasn't haven't having he's hear heard help helped helping helps here's
+    herself himself hmm hold holding hope huge hundred i'd i'll i'm i've idea im important include
+    includes including inside inspired inspiring instead interested interesting isn't it's ive join
+    just keep keeping kept kind knew known last lately later laying learn learned least led left
+    lend less let's life like likely little live lol long longer look looked looking looks lost
+    lots love loved lovely loves lying main makes making maybe mean means middle million mind
+    minute moment monitored month months moved moving name near nearly needs neither next nine none
+    nothing often ok okay old ones onto open others ourselves outside overlooking paid pass passion
+    passionate past pay people per perfect perhaps person photo photos pic pics picture pictures
+    place plan planning plans please posing possible possibly probably proud pursue put quick
+    quickly rather read ready real recent recently relax relaxing remember remind reminds rest
+    saying says seeing seem seems seen sees sell send sense sent set seven several shall share
+    shared she's short show since sir sitting six small sold somehow sometimes sorry sort sounds
+    special spend spent standing start started starting stay staying stuff suddenly super support
+    supportive sure sweet taking talented talk talked talking tell ten that's thats themselves
+    there's therefore they're they've thinking tho though thought thousand three till time times
+    today together told tomorrow tonight took top total tough toward towards tried true trying turn
+    turned twelve twice two under understand unless until upon used useful using usually via vid
+    vids wait wanted wanting wants wasn't watch way we'd we're we've wear wearing week weekend
+    weeks went what's whats whether while who's whole wish within without won't wonder wonderful
+    wondering work worked working works world worth wow wrong year years yesterday yet you'd you're
+    you've yourself yup zero
     """.split()
 )
+
+
+SMALL_TALK = frozenset(stem for word in _NO_TOPIC for stem in cues.content_words(word))
+"""Stems that any talk may share with any other."""
 
 
 def best_phrases(
@@ -86,13 +104,19 @@ def cut_phrases(content: str, names: set[str]) -> Iterator[list[str]]:
     """Yield the runs of content words of a line, at most three words each."""
     run: list[str] = []
     for token in [*_TOKEN.findall(content), "."]:
-        word = token.lower().removesuffix("'s").removesuffix("’s")
-        if _is_topic(word) and not _is_name(word, names):
+        word = _without_owner(token).lower()
+        if _is_topic(word) and not _is_name(word, names) and not _ADVERB.search(token):
             run.append(token)
             continue
+        while len(run) > 1 and _ENDS_NO_PHRASE.search(run[-1]):
+            run.pop()
         if run:
-            yield run[-MOST_WORDS:]
+            yield [*run[-MOST_WORDS:-1], _without_owner(run[-1])]
         run = []
+
+
+def _without_owner(token: str) -> str:
+    return token.removesuffix("'s").removesuffix("’s")
 
 
 def _is_name(word: str, names: set[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from episodic import discourse_cues as cues
 from episodic.engines import Line, Vectors
 from episodic.offline_phrases import best_phrases
 from episodic.offline_summaries import rank_sentences, split_sentences, weigh_lines
@@ -14,6 +15,7 @@ MOST_TITLE_WORDS = 15
 MOST_PHRASES = 5
 _USUAL_PHRASES = 3
 _PHRASES_BEFORE_A_SENTENCE = 2
+_WISH_WITHIN = 4
 _MOST_SPEAKERS = 3
 _MOST_SPEAKER_WORDS = 6
 _ROLES = {"user": "the user", "assistant": "the assistant", "tool": "a tool"}
@@ -71,9 +73,21 @@ def _phrases(
 
 
 def _first_wish(lines: Sequence[Line]) -> str:
-    """Return the longest sentence of the user's first line: what he came for."""
+    """Return the longest sentence of the user's first line: what he came for.
+
+    "Can I help you?" is no wish: the next sentence that says something is taken instead.
+    """
     asked = next((line for line in lines if line.role == "user"), lines[0])
-    return max(split_sentences(asked.content), key=len, default="")
+    wish = max(split_sentences(asked.content), key=len, default="")
+    if says_something(wish):
+        return wish
+    after = (text for line in lines[1:_WISH_WITHIN] for text in split_sentences(line.content))
+    return next(filter(says_something, after), wish)
+
+
+def says_something(text: str) -> bool:
+    """Are there two content words?"""
+    return len(cues.content_words(text)) > 1
 
 
 def _sentence(lines: Sequence[Line], vectors: Vectors) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from episodic.engines import Line
+from episodic.offline_phrases import cut_phrases
 from episodic.offline_summaries import compose_summary, split_sentences
 from episodic.offline_titles import compose_title
 from episodic.text_sizes import clip_words, count_words
@@ -77,6 +78,60 @@ def test_a_summary_quotes_what_was_told_rather_than_what_was_asked() -> None:
     assert "Long time no see" not in summary
 
 
+def test_a_summary_gives_a_short_answer_with_its_question() -> None:
+    said = [
+        ("user", "Do you sell wool jumpers for children here?"),
+        ("assistant", "Yes, these are woven in the mountains and very warm."),
+        ("user", "How much does the blue one cost?"),
+        ("assistant", "70 yuan."),
+    ]
+    summary = summary_of(make_lines(said))
+    assert "User: How much does the blue one cost? Assistant: 70 yuan." in summary
+
+
+def test_a_summary_tells_what_the_talk_is_for() -> None:
+    said = [
+        ("user", "Hello there!"),
+        ("user", "Could you help me to book a hotel in Porto?"),
+        *(
+            ("assistant", f"The Hotel Douro {n} has 2{n} rooms and my favourite view.")
+            for n in "123"
+        ),
+        *(("user", f"I slept in Hotel Ribeira {n} with my 3 cousins in May.") for n in "123"),
+    ]
+    assert "book a hotel in Porto?" in summary_of(make_lines(said))
+
+
+def test_sentences_without_a_mark_do_not_run_on() -> None:
+    said = [("Ana", "I live in Porto"), ("Ana", "My brother Rui lives in Lisbon")]
+    summary = summary_of(make_lines(said))
+    assert summary == "Ana: I live in Porto. My brother Rui lives in Lisbon."
+
+
+def test_a_title_does_not_take_an_offer_of_help_for_a_wish() -> None:
+    said = [
+        ("user", "Can I help you?"),
+        ("assistant", "I am looking for a red woollen skirt."),
+        ("user", "This red skirt is made of wool."),
+    ]
+    title = title_of(make_lines(said))
+    assert "Can I help you" not in title
+    assert "red woollen skirt" in title
+
+
+@pytest.mark.parametrize(
+    ("content", "phrases"),
+    [
+        ("We trained until Anna Cole came.", ["trained", "Anna Cole"]),
+        ("He possibly bought Rui's boat.", ["bought Rui's boat"]),
+        ("It was a photo of the harbour's", ["harbour"]),
+        ("A typhoon moved north; the storm weakened", ["typhoon", "north", "storm"]),
+    ],
+)
+def test_phrases_have_no_loose_ends(content: str, phrases: list[str]) -> None:
+    assert [" ".join(phrase) for phrase in cut_phrases(content, set())] == phrases
+
+
 def test_a_summary_keeps_the_order_in_which_things_were_said() -> None:
     summary = summary_of(make_lines(MARATHON))
     assert summary.index("marathon in four hours") < summary.index("physiotherapist")
@@ -115,3 +170,5 @@ def test_a_clipped_text_fits_and_shows_that_it_was_cut() -> None:
 def test_sentences_end_at_marks_but_not_inside_numbers() -> None:
     assert split_sentences("It costs 3.50 euros. Buy it!") == ["It costs 3.50 euros.", "Buy it!"]
     assert split_sentences("你好。再见！") == ["你好。", "再见！"]
+    assert split_sentences("Come at 10:30 a. m. on Monday.") == ["Come at 10:30 am on Monday."]
+    assert split_sentences("Mr. Hu , well., I see it.") == ["Mr Hu , well.", "I see it."]
