@@ -9,7 +9,8 @@ from memoryproject.env import SettingError
 
 WITHOUT_DATABASE = {
     *("makemigrations", "check", "spectacular", "collectstatic", "help", "run"),
-    *("evaluate_segmentation", "evaluate_facts", "evaluate_contradictions", "evaluate_merges"),
+    *("evaluate_segmentation", "evaluate_episodes", "evaluate_reviews", "evaluate_facts"),
+    *("evaluate_contradictions", "evaluate_merges"),
 }
 
 

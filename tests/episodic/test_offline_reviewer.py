@@ -44,7 +44,7 @@ def test_an_episode_that_nobody_came_back_to_is_rated_again() -> None:
 def test_an_episode_that_was_touched_weakly_is_rated_hard() -> None:
     ratings = review(
         ("user", "Where do we stay?"),
-        ("assistant", "You booked a hotel in Lisbon from 12 May, but I do not remember its name."),
+        ("assistant", "I only know that it is in Lisbon, no address."),
     )
     assert ratings["E1"] == Rating.HARD
 
@@ -52,7 +52,7 @@ def test_an_episode_that_was_touched_weakly_is_rated_hard() -> None:
 def test_an_episode_that_answered_is_rated_good() -> None:
     ratings = review(
         ("user", "Where do we stay?"),
-        ("assistant", "You stay at Hotel Miramar in Lisbon from 12 May."),
+        ("assistant", "At the Hotel Miramar."),
     )
     assert ratings["E1"] == Rating.GOOD
 
@@ -69,6 +69,21 @@ def test_an_episode_that_the_talk_was_built_on_is_rated_easy() -> None:
     )
     assert ratings["E1"] == Rating.EASY
     assert ratings["E2"] == Rating.AGAIN
+
+
+def test_what_the_talk_says_all_the_time_proves_little() -> None:
+    again = [("user" if n % 2 else "assistant", "Lisbon is lovely.") for n in range(20)]
+    once = review(*again[:1], *[("user", "It rains.")] * 19)
+    order = [Rating.AGAIN, Rating.HARD, Rating.GOOD, Rating.EASY]
+    assert order.index(review(*again)["E1"]) < order.index(once["E1"])
+
+
+def test_small_talk_is_no_use() -> None:
+    served = serve("E1", "Ana and Bo: a good start", "Ana: I was excited and felt amazing today.")
+    lines = make_lines([("user", "How are you?"), ("assistant", "I feel amazing and excited!")])
+    vectors = embed_lines(lines)
+    ratings = OfflineReviewer().review(served=[served], lines=lines, vectors=vectors).ratings
+    assert ratings == {"E1": Rating.AGAIN}
 
 
 def test_what_the_assistant_says_weighs_more_than_what_the_user_says() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,25 @@ from manage import WITHOUT_DATABASE
 from operations.boundary_metrics import Boundaries, f1, mean_score, pk, window_diff, window_length
 from operations.case_evaluation import accuracy_by_prefix, read_words
 from operations.fact_metrics import SourcedText, match_facts, pair_closest, score_matches
+from operations.review_evaluation import (
+    BESIDE,
+    HIDDEN,
+    STRANGERS,
+    UNANSWERED,
+    USED,
+    USED_BRIEFLY,
+    area_under_curve,
+)
 from operations.segmentation_evaluation import parse_dialogue
+from operations.wording_metrics import SurpriseLevels, rouge_l, spread_surprise
 from tests.operations.test_locomo import turns
 from tests.talk import MOVING, RUNNING
 
 COMMANDS = [
     "evaluate_segmentation",
+    "evaluate_episodes",
     "evaluate_facts",
+    "evaluate_reviews",
     "evaluate_contradictions",
     "evaluate_merges",
 ]
@@ -137,6 +150,109 @@ def test_segments_are_scored_by_file_and_written_for_the_scorer(tmp_path: Path) 
     assert table[1].split() == ["a.jsonl", "2", "0.286", "0.286", "0.500", "0.607"]
 
 
+# Titles and summaries -------------------------------------------------------------
+
+
+def topics(*ends: int) -> list[dict[str, Any]]:
+    """Return true segments that end after these utterances, counted from 1."""
+    starts = [1, *(end + 1 for end in ends)]
+    return [
+        {"start": start, "end": end, "topic": "sourdough", "summary": "The user bakes bread."}
+        for start, end in zip(starts, ends, strict=False)
+    ]
+
+
+def memochat(id: str, *ends: int) -> dict[str, Any]:
+    said = [["bot" if n % 2 else "user", words] for n, words in enumerate(BREAD_THEN_BRAKES)]
+    return {"id": id, "utt": said, "segments": topics(*ends)}
+
+
+def test_episodes_are_compared_with_the_true_ones_and_written_for_the_scorer(
+    tmp_path: Path,
+) -> None:
+    path, out = tmp_path / "talks.jsonl", tmp_path / "episodes.jsonl"
+    found = figures(
+        "evaluate_episodes",
+        write(path, memochat("right", 4, 8), memochat("wrong", 2, 8)),
+        *("--out", str(out)),
+    )
+    assert (found["dialogues"], found["f1"], found["topics"], found["episodes"]) == (2, 0.5, 4, 4)
+    # Cut after 4: both topics of the first; 2 of 4 lines and 4 of 6 of the second.
+    assert found["shared_lines"] == pytest.approx((1 + 1 + 2 / 4 + 4 / 6) / 4, abs=1e-6)
+    assert found["titles_of_5_to_15_words"] == found["summaries_of_1_to_50_words"] == 1
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["right", "wrong"]
+    spans = [(episode["start"], episode["end"]) for episode in rows[0]["episodes"]]
+    assert spans == [(1, 4), (5, 8)]
+    # Its own titles and summaries as the true ones are found again, all of them.
+    same = [
+        {**topic, "topic": episode["title"], "summary": episode["summary"]}
+        for topic, episode in zip(topics(4, 8), rows[0]["episodes"], strict=True)
+    ]
+    again = write(path, memochat("right") | {"segments": same})
+    found = figures("evaluate_episodes", again, "--true-boundaries")
+    worded = ("title_cosine", "summary_cosine", "summary_rouge_l", "f1")
+    assert [found[key] for key in worded] == pytest.approx([1, 1, 1, 1], abs=1e-4)
+    assert "cosine with our embedder" in run("evaluate_episodes", path)
+
+
+def test_topics_without_summaries_have_no_figures_for_them(tmp_path: Path) -> None:
+    bare = [{**topic, "summary": ""} for topic in topics(4, 8)]
+    path = write(tmp_path / "talks.jsonl", memochat("bare") | {"segments": bare})
+    assert figures("evaluate_episodes", path)["summary_rouge_l"] is None
+    assert "ROUGE" not in run("evaluate_episodes", path)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made", "score"),
+    [
+        ("Ana moved to Porto", "ana moved, at last, to Porto!", 2 * 4 / (4 + 6)),
+        ("a b c", "c b a", 1 / 3),
+        ("", "a", 0),
+    ],
+)
+def test_rouge_l_counts_the_longest_common_run(wanted: str, made: str, score: float) -> None:
+    assert rouge_l(wanted, made) == pytest.approx(score)
+
+
+def test_surprise_is_spread_by_its_levels() -> None:
+    levels = spread_surprise([0.1, 0.2, 0.7, 0.85])
+    assert levels == SurpriseLevels(4, pytest.approx(0.45), 0.5, 0.25)
+
+
+# Reviews --------------------------------------------------------------------------
+
+
+def test_reviews_tell_used_episodes_from_those_served_in_vain(tmp_path: Path) -> None:
+    path = locomo(
+        tmp_path / "locomo.json",
+        {1: [["Mira is moving from Ghent to Rotterdam at the end of the month.", "D1:5"]]},
+        qa=[
+            {"question": "Where does Mira go?", "answer": "Rotterdam", "evidence": ["D1:5"],
+             "category": 1},
+            {"question": "Why does Mira fly?", "adversarial_answer": "To Rome", "category": 5,
+             "evidence": ["D1:5"]},
+        ],
+    )  # fmt: skip
+    found = figures("evaluate_reviews", path)
+    count = {group: sum(ratings.values()) for group, ratings in found["ratings"].items()}
+    # One question, asked four times: answered in sentences, in a word, not at all, and
+    # before strangers.
+    served = count[UNANSWERED]
+    assert served >= 2
+    assert (count[STRANGERS], count[BESIDE]) == (served, 2 * (served - 1))
+    assert count[USED] + count[USED_BRIEFLY] + count[HIDDEN] == 2
+    assert found["ratings"][USED]["again"] == 0
+    assert found["auc"][USED][UNANSWERED] == 1
+    assert figures("evaluate_reviews", path) == found
+    assert USED in run("evaluate_reviews", path, "--questions", "1")
+
+
+def test_an_area_is_how_often_used_lies_above_unused() -> None:
+    assert area_under_curve([3, 1], [2, 1]) == pytest.approx((1 + 1 + 0 + 0.5) / 4)
+    assert area_under_curve([], [1]) == 0.5
+
+
 # Facts ----------------------------------------------------------------------------
 
 
@@ -159,13 +275,16 @@ def test_facts_are_paired_once_closest_first() -> None:
     assert (score.joint, score.facts_per_wanted) == (0.5, 1.5)
 
 
-def locomo(path: Path, observations: dict[int, list[Any]]) -> Path:
+def locomo(
+    path: Path, observations: dict[int, list[Any]], qa: Sequence[dict[str, Any]] = ()
+) -> Path:
     conversation: dict[str, Any] = {"speaker_a": "Mira", "speaker_b": "Jonas"}
     for session, lines in ((1, MOVING), (3, RUNNING)):
         conversation[f"session_{session}_date_time"] = f"1:56 pm on {session} May, 2023"
         conversation[f"session_{session}"] = turns(lines, session)
     given = {f"session_{n}_observation": {"Mira": texts} for n, texts in observations.items()}
     sample = {"sample_id": "conv-0", "conversation": conversation, "observation": given}
+    sample["qa"] = list(qa)
     path.write_text(json.dumps([sample]))
     return path
 
@@ -255,7 +374,23 @@ ODD_OBSERVATION = {
 }
 CASE = {"id": "x", "messages": said("I live in Lisbon."), "held": ["Lisbon"]}
 PAIR = {"id": "x", "a": "Bo runs.", "b": "Bo runs.", "category": "interest", "same": True}
+TALK = memochat("x", 4, 8)
 BROKEN = {
+    "evaluate_episodes": [
+        [TALK, TALK],
+        [TALK | {"segments": topics(4)}],
+        [TALK | {"segments": topics(4, 4, 8)}],
+        [TALK | {"segments": []}],
+        [TALK | {"utt": [["user"]]}],
+        [TALK | {"segments": [{"start": 1, "end": 8, "topic": " "}]}],
+        [{"id": "x"}],
+    ],
+    "evaluate_reviews": [
+        [[ODD_OBSERVATION | {"observation": {}}]],
+        [[ODD_OBSERVATION | {"observation": {}, "qa": []}]],
+        [[ODD_OBSERVATION | {"observation": {}, "qa": [{"question": "Who?"}]}]],
+        [["x"]],
+    ],
     "evaluate_segmentation": [[{"id": "x"}], [DIALOGUE | {"dialogue": "user: Hi"}], [["x"]]],
     "evaluate_facts": [
         [[ODD_OBSERVATION]],
@@ -299,7 +434,9 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, command: str) -
             run(command, tmp_path / name)
 
 
-@pytest.mark.parametrize("command", ["evaluate_segmentation", "evaluate_facts"])
+@pytest.mark.parametrize(
+    "command", ["evaluate_segmentation", "evaluate_facts", "evaluate_episodes"]
+)
 def test_where_nothing_can_be_written_is_said_first(tmp_path: Path, command: str) -> None:
     with pytest.raises(CommandError, match="nowhere"):
         run(command, tmp_path / "missing", "--out", str(tmp_path / "nowhere" / "out.jsonl"))
