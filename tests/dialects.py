@@ -212,6 +212,19 @@ def strict_proxy(body: dict[str, Any]) -> Reply | None:
     return sends({"detail": detail}, status=422) if extra else None
 
 
+def pedantic_proxy(body: dict[str, Any]) -> Reply | None:
+    """Takes hardly anything, and names one thing at a time."""
+    if "temperature" in body:
+        return openai_error("Unsupported", param="temperature", code="unsupported_parameter")
+    for name in sorted(SIZES & body.keys()):
+        return openai_error("Unsupported", param=name, code="unsupported_parameter")
+    if "response_format" in body:
+        return openai_error("Unsupported", param="response_format.type", code=None)
+    if body["messages"][0]["role"] == "system":
+        return openai_error("Unsupported", param="messages[0].role", code="unsupported_value")
+    return None
+
+
 def terse_proxy(body: dict[str, Any]) -> Reply | None:
     """Knows only model and messages, and says no more than no."""
     return sends({"error": "bad request"}, status=400) if body.keys() - BARE else None
@@ -260,6 +273,15 @@ DIALECTS = [
     Dialect("no-system-role", no_system_role, vllm_answer, learning=2, roles=("user",)),
     Dialect(
         "strict-proxy", strict_proxy, anthropic_usage_answer, learning=3, learnt=BARE, form=None
+    ),
+    Dialect(
+        "pedantic-proxy",
+        pedantic_proxy,
+        vllm_answer,
+        learning=7,
+        learnt=BARE,
+        form=None,
+        roles=("user",),
     ),
     Dialect(
         "terse-proxy",

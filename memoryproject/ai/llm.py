@@ -29,8 +29,8 @@ from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.tokens import count_tokens
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
-REQUESTS_AT_MOST = 6
-"""For one question, while we learn what its server takes."""
+REQUESTS_AT_MOST = 7
+"""For one question, while we learn what its server takes: one for all that it can refuse."""
 FRUITLESS_AT_MOST = 3
 """So often a question is put in every dialect without an answer, until we start anew."""
 LEARNT_FOR_S = 3600.0
