@@ -1,0 +1,99 @@
+"""The storm's own PostgreSQL: made, looked into past the product, crashed and started again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from memoryproject import embedded
+from memoryproject.embedded.bootstrap import connect_as_superuser
+
+ROOT = Path(__file__).resolve().parents[2]
+MANAGE = [sys.executable, str(ROOT / "manage.py")]
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class FolderTaken(Exception):
+    """The data folder exists already: what is in it may be somebody's."""
+
+
+def make_folder(wished: Path | None) -> Path:
+    """Make the data folder and return it.
+
+    Raises:
+        FolderTaken: it exists.
+    """
+    if wished is None:
+        # Not TMPDIR, which may lie where root's service user cannot go.
+        folder = Path(tempfile.mkdtemp(prefix="memory-storm-", dir="/tmp"))
+        folder.chmod(0o711)
+        return folder
+    if os.path.lexists(wished):
+        raise FolderTaken(f"{wished} exists: name a folder that does not, it will be made.")
+    embedded.make_data_dir(wished)
+    return wished
+
+
+def start(data_dir: Path) -> None:
+    """Start the server, or find that somebody has started it."""
+    embedded.ensure_started(data_dir, report=lambda line: None)
+
+
+def crash(data_dir: Path) -> bool:
+    """End the server and all its backends at once, in the middle of whatever they do."""
+    return embedded.stop(data_dir, mode="immediate")
+
+
+def stop(data_dir: Path) -> None:
+    """End the server in an orderly way."""
+    embedded.stop(data_dir)
+
+
+def remove(data_dir: Path) -> None:
+    """Delete the server's files and the folder; the server must have stopped."""
+    shutil.rmtree(embedded.locate(data_dir).home, ignore_errors=True)
+    shutil.rmtree(data_dir, ignore_errors=True)
+
+
+@contextmanager
+def connect(data_dir: Path) -> Iterator[Connection]:
+    """Connect as the superuser, in autocommit, until the block ends."""
+    address = embedded.locate(data_dir).address
+    with connect_as_superuser(address, database=address.database) as connection:
+        yield connection
+
+
+def manage(*arguments: str, environment: Mapping[str, str]) -> str:
+    """Run one of the product's commands and return what it printed."""
+    done = subprocess.run(
+        [*MANAGE, *arguments], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        check=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+def allow_dangling_episodes(data_dir: Path) -> None:
+    """Drop the constraints that would refuse what the control `drain-first` does."""
+    with connect(data_dir) as connection:
+        names = connection.execute(
+            "SELECT conname FROM pg_constraint WHERE contype = 'f'"
+            " AND conrelid = 'episodic_message'::regclass"
+            " AND confrelid = 'episodic_episode'::regclass"
+        ).fetchall()
+        for (name,) in names:
+            connection.execute(
+                sql.SQL("ALTER TABLE episodic_message DROP CONSTRAINT {}").format(
+                    sql.Identifier(name)
+                )
+            )

@@ -1,0 +1,80 @@
+"""A control: segmentation in the order that loses messages.
+
+One transaction takes the messages out of the window and ends the job; the next, after
+the summaries were embedded, makes the episodes. Whoever dies in between leaves messages
+that are in no window and in no episode. Loaded by `drain_first_settings`, which only the
+storm names; the foreign keys that would refuse it are dropped in the storm's own database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+
+from episodic import queries, segmentation
+from episodic.models import Conversation, Episode, Message
+from episodic.segmentation import Outcome, Plan
+from indexing.models import Memory, MemoryKind
+from memoryproject.ai import embeddings
+from memoryproject.tenancy.fields import make_id
+
+segment_window = segmentation.segment_window
+fill_index = segmentation._fill_index
+request_consolidation = segmentation._request_consolidation
+
+Drained = tuple[Plan, Conversation, Sequence[Episode]]
+drained: list[Drained] = []
+"""What the first transaction took out, and the second must write."""
+
+
+def install() -> None:
+    """Put the wrong order in place of the right one, in this process."""
+    segmentation.segment_window = segment_in_two
+    segmentation._insert_episodes = drain_window
+    segmentation._fill_index = put_off
+    segmentation._request_consolidation = forget_to_ask
+
+
+def segment_in_two(**given: Any) -> Outcome:
+    """Run the product's flow, which only drains now, and make the episodes after it."""
+    drained.clear()
+    outcome = segment_window(**given)
+    for plan, conversation, episodes in drained:
+        embeddings.get_embedder().embed_passages([episode.summary for episode in episodes])
+        with transaction.atomic():
+            make_episodes(plan, conversation, episodes)
+    return outcome
+
+
+def drain_window(plan: Plan, conversation: Conversation) -> list[Episode]:
+    """Point the messages at episodes that are still to be made; return those."""
+    tenant, now = conversation.tenant, queries.database_now()
+    episodes = []
+    for planned in plan.episodes:
+        memory = Memory(id=make_id(), tenant=tenant, kind=MemoryKind.EPISODE)
+        episodes.append(segmentation._make_episode(planned, conversation, memory, now))
+        taken = [message.id for message in planned.messages]
+        Message.objects.of(tenant).filter(id__in=taken).update(episode_id=memory.id)
+    return episodes
+
+
+def put_off(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    """Leave the episodes and their index to the second transaction."""
+    drained.append((plan, conversation, episodes))
+
+
+def forget_to_ask(conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    """Leave the request for facts to the second transaction."""
+
+
+def make_episodes(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    """Write what the first transaction has left out."""
+    Memory.objects.bulk_create(
+        Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
+        for episode in episodes
+    )
+    Episode.objects.bulk_create(episodes)
+    fill_index(plan, conversation, episodes)
+    request_consolidation(conversation, episodes)

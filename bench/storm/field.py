@@ -1,0 +1,56 @@
+"""What the parts of one storm share, and how it tells of itself."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.storm.events import Diary
+from bench.storm.ledger import Ledger
+from bench.storm.options import Options
+from bench.storm.schedule import Deed
+from bench.storm.services import ModelServer, Service
+from bench.storm.watcher import JobWatcher, TreeWatcher
+from bench.storm.writers import Place
+
+
+@dataclass(slots=True)
+class Storm:
+    """One storm: who is in it, and what has been noted of it."""
+
+    options: Options
+    data_dir: Path
+    places: list[Place]
+    web: Service
+    workers: list[Service]
+    model: ModelServer | None
+    ledger: Ledger
+    diary: Diary
+    jobs: JobWatcher
+    trees: TreeWatcher
+    mark: str
+    """By which every process of it is known."""
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def services(self) -> list[Service]:
+        """Everything of the product that is kept running."""
+        return [self.web, *self.workers]
+
+    def tell_progress(self, phase: str) -> None:
+        """Say in one line how far it is."""
+        kills = sum(self.diary.count_kills().values())
+        tell(
+            f"{time.monotonic() - self.started:5.0f} s {phase}: "
+            f"{self.ledger.count_accepted()} of {self.options.messages} accepted, "
+            f"{kills} kills, {self.diary.count(Deed.CRASH)} crashes, "
+            f"jobs: {self.jobs.ready} ready, {self.jobs.running} running"
+        )
+
+
+def tell(line: str) -> None:
+    """Say something to whoever watches."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

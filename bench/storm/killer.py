@@ -1,0 +1,147 @@
+"""Does what is planned: kills, crashes, freezes, and empties the queue."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+
+from bench.storm import database
+from bench.storm.events import WORKER_SIDE, Diary, Event
+from bench.storm.processes import Process, send
+from bench.storm.roles import Role, Tree
+from bench.storm.schedule import WEIGHTS, Deed, Planned
+from bench.storm.services import Service
+
+DOWN_S = (1.0, 2.0)
+"""Between the end of PostgreSQL and its start by us; a worker may start it before."""
+LOOK_AGAIN_S = 0.2
+
+
+class Killer(threading.Thread):
+    """Carries out the plan; late rather than not at all, until it is time to give up."""
+
+    def __init__(
+        self,
+        plan: list[Planned],
+        services: list[Service],
+        *,
+        data_dir: Path,
+        diary: Diary,
+        frozen_s: float,
+        give_up_at: float,
+        seed: int,
+    ) -> None:
+        super().__init__(name="killer", daemon=True)
+        self._plan = plan
+        self._services = services
+        self._data_dir = data_dir
+        self._diary = diary
+        self._frozen_s = frozen_s
+        self._give_up_at = give_up_at
+        self._random = random.Random(seed + 1)
+        self._frozen: dict[str, tuple[float, list[Process]]] = {}
+        """By service: until when its workers are stopped, and which those are."""
+
+    def run(self) -> None:
+        """Work through the plan, then wake what is frozen."""
+        started = time.monotonic()
+        for planned in self._plan:
+            self._wait_until(started + planned.at_s)
+            if time.monotonic() > self._give_up_at:
+                break
+            if planned.deed is Deed.CRASH:
+                self._crash()
+            elif planned.deed is Deed.PURGE:
+                self._purge()
+            elif planned.deed is Deed.FREEZE:
+                self._freeze()
+            else:
+                self._kill(planned.role or Role.WORKER)
+        while self._frozen:
+            self._wake(max(until for until, _ in self._frozen.values()))
+
+    def _wait_until(self, moment: float) -> None:
+        """Sleep, and wake meanwhile whoever has been frozen long enough."""
+        while time.monotonic() < moment:
+            self._wake(min([moment, *(until for until, _ in self._frozen.values())]))
+        self._wake(time.monotonic())
+
+    def _wake(self, moment: float) -> None:
+        time.sleep(max(0.0, moment - time.monotonic()))
+        for name, (until, processes) in list(self._frozen.items()):
+            if until <= time.monotonic():
+                for process in processes:
+                    send(process, signal.SIGCONT)
+                del self._frozen[name]
+
+    def _kill(self, role: Role) -> None:
+        """Kill a process of that role, or of another if there is none at the moment."""
+        while time.monotonic() < self._give_up_at:
+            for wanted in self._try_roles(role):
+                if self._kill_one(wanted):
+                    return
+            self._wake(time.monotonic() + LOOK_AGAIN_S)
+
+    def _try_roles(self, first: Role) -> Iterator[Role]:
+        yield first
+        others = [role for role in WEIGHTS if role is not first]
+        yield from sorted(others, key=lambda role: self._random.random() ** (1 / WEIGHTS[role]))
+
+    def _kill_one(self, role: Role) -> bool:
+        found = [
+            (service, process)
+            for service in self._services
+            for process, named in self._look(service).items()
+            if named is role
+        ]
+        if not found:
+            return False
+        service, process = self._random.choice(found)
+        at = time.time()
+        if not send(process, signal.SIGKILL):
+            return False
+        self._diary.write(Event(at, Deed.KILL, role, service.name))
+        return True
+
+    def _look(self, service: Service) -> Tree:
+        """Return a service's processes; none while it is frozen: it must stay so."""
+        return {} if service.name in self._frozen else service.look()
+
+    def _crash(self) -> None:
+        at = time.time()
+        if database.crash(self._data_dir):
+            self._diary.write(Event(at, Deed.CRASH))
+        time.sleep(self._random.uniform(*DOWN_S))
+        database.start(self._data_dir)
+
+    def _purge(self) -> None:
+        try:
+            with database.connect(self._data_dir) as connection:
+                connection.execute("DELETE FROM django_q_ormq")
+        except psycopg.Error:
+            return  # it is down just now
+        self._diary.write(Event(time.time(), Deed.PURGE))
+
+    def _freeze(self) -> None:
+        """Stop all workers of a cluster, if another service is left for the kills meanwhile."""
+        awake = [service for service in self._services if service.name not in self._frozen]
+        trees = {service: service.look() for service in awake}
+        clusters = [
+            service
+            for service, tree in trees.items()
+            if service.is_whole(tree) and WORKER_SIDE & set(tree.values())
+        ]
+        if not clusters:
+            return
+        service = self._random.choice(clusters)
+        workers = [process for process, role in trees[service].items() if role is Role.WORKER]
+        at = time.time()
+        stopped = [process for process in workers if send(process, signal.SIGSTOP)]
+        self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name))
+        self._frozen[service.name] = (time.monotonic() + self._frozen_s, stopped)

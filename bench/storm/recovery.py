@@ -1,0 +1,143 @@
+"""How soon work goes on after a kill, computed from looks at the table of jobs.
+
+A *run* is one claim of a job. A run that is followed by another claim, although its
+holder never gave the job back, was cut off. It was alive when its lease was last put
+off; the first deed since then is taken for the cause. So where several processes are
+killed within a quarter of a lease the earliest is blamed: times come out too long
+rather than too short.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from bench.storm.events import Event
+from bench.storm.roles import Role
+from bench.storm.schedule import Deed
+
+CUTTING = frozenset({Deed.CRASH, Deed.FREEZE})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A job as one look found it; times are seconds since 1970."""
+
+    job: uuid.UUID
+    kind: str
+    state: str
+    token: uuid.UUID | None
+    error: str
+    started: float | None
+    lease_until: float | None
+    now: float
+
+
+class End(Enum):
+    """How a run ended."""
+
+    NOT_YET = auto()
+    SETTLED = auto()
+    """Its holder finished the job, or gave it back."""
+    CUT_OFF = auto()
+
+
+@dataclass(slots=True)
+class Run:
+    """One claim of a job."""
+
+    token: uuid.UUID | None
+    lease_until: float
+    end: End = End.NOT_YET
+    next_claim: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """How long a service was not whole after a kill; `kills` more than one: it was hit again."""
+
+    seconds: float
+    kills: int
+    role: Role | None
+
+
+class Runs:
+    """All runs that were seen."""
+
+    def __init__(self) -> None:
+        self.longest_overdue_s = 0.0
+        """By which a job that ran was past its lease."""
+        self.lease_s = float("inf")
+        self._runs: dict[uuid.UUID, dict[float, Run]] = defaultdict(dict)
+
+    def note(self, rows: Iterable[Row]) -> None:
+        """Take in one look."""
+        for row in rows:
+            if row.started is not None:
+                self._note(row, row.started)
+
+    def _note(self, row: Row, started: float) -> None:
+        runs = self._runs[row.job]
+        for earlier, before in runs.items():
+            if earlier < started and before.end is End.NOT_YET:
+                before.end, before.next_claim = End.CUT_OFF, started
+        run = runs.get(started)
+        if row.state == "running" and row.lease_until is not None:
+            self.longest_overdue_s = max(self.longest_overdue_s, row.now - row.lease_until)
+            if run is None:
+                run = runs[started] = Run(token=row.token, lease_until=row.lease_until)
+                # At the claim both are set by the same clock; later it can only be more.
+                self.lease_s = min(self.lease_s, row.lease_until - started)
+            if row.token == run.token:
+                run.lease_until = row.lease_until
+            else:
+                run.end = End.SETTLED  # it keeps its place, under a token that nobody has
+        elif run is not None and not (row.state == "ready" and not row.error):
+            # A job that is ready and has no error was handed back: it goes on.
+            run.end = End.SETTLED
+
+    def cut_off(self) -> list[Run]:
+        """Return the runs that were cut off and followed by another claim."""
+        return [
+            run for runs in self._runs.values() for run in runs.values() if run.end is End.CUT_OFF
+        ]
+
+
+def measure_recoveries(
+    runs: Runs, events: Sequence[Event], wanted: Callable[[Event], bool]
+) -> list[float]:
+    """Return, for each deed that is `wanted` and cut runs off, the seconds until all went on."""
+    causes = [event for event in events if event.hits_workers or event.deed in CUTTING]
+    longest: dict[Event, float] = {}
+    for run in runs.cut_off():
+        alive_at = run.lease_until - runs.lease_s
+        cause = next((event for event in causes if alive_at <= event.at < run.next_claim), None)
+        if cause is not None:
+            longest[cause] = max(longest.get(cause, 0.0), run.next_claim - cause.at)
+    return sorted(seconds for event, seconds in longest.items() if wanted(event))
+
+
+def is_worker_kill(event: Event) -> bool:
+    """Return whether a process died that a running job may depend on."""
+    return event.hits_workers
+
+
+def is_crash(event: Event) -> bool:
+    """Return whether the database was ended."""
+    return event.deed is Deed.CRASH
+
+
+def is_freeze(event: Event) -> bool:
+    """Return whether workers were stopped beyond their lease."""
+    return event.deed is Deed.FREEZE
+
+
+def find_quantile(values: Sequence[float], share: float) -> float | None:
+    """Return the smallest value that `share` of all do not exceed; None where there are none."""
+    if not values:
+        return None
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]

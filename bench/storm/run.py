@@ -1,0 +1,189 @@
+"""One storm from an empty folder to the verdict."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench.storm import aftermath, database, oracle, services
+from bench.storm.events import Diary
+from bench.storm.field import Storm, tell
+from bench.storm.killer import Killer
+from bench.storm.ledger import Ledger
+from bench.storm.model import DIM
+from bench.storm.options import Control, Options
+from bench.storm.oracle import Paid
+from bench.storm.report import Outcome, Results, make_results
+from bench.storm.schedule import Deed, draw_plan
+from bench.storm.services import ModelServer
+from bench.storm.watcher import JobWatcher, TreeWatcher
+from bench.storm.writers import Place, Writer
+
+TENANTS = 2
+SERVING_WITHIN_S = 120.0
+TELL_EVERY_S = 5.0
+LOOK_AGAIN_S = 0.2
+
+
+def run(options: Options) -> Results:
+    """Make everything, let the storm pass, wait, judge, and clean up."""
+    data_dir = database.make_folder(options.data_dir)
+    keep = True
+    try:
+        results = _run_in(data_dir, options)
+        keep = options.keep or not (results["ok"] or options.control)
+        return results
+    finally:
+        database.stop(data_dir)
+        if keep:
+            tell(f"The folder is kept: {data_dir}")
+        else:
+            database.remove(data_dir)
+
+
+def _run_in(data_dir: Path, options: Options) -> Results:
+    logs = data_dir / "logs"
+    logs.mkdir()
+    environment, mark = services.make_environment(options, data_dir)
+    model = None
+    try:
+        if options.model_is_needed:
+            model = ModelServer(options, environment=environment, log=logs / "model.log")
+            environment |= services.name_model(options, model, dim=DIM)
+        tell("Making the database …")
+        database.start(data_dir)
+        database.manage("migrate", "--verbosity=0", environment=environment)
+        if options.control is Control.DRAIN_FIRST:
+            database.allow_dangling_episodes(data_dir)
+        port = services.find_port()
+        workers, diary = services.make_workers(options, environment, logs=logs), Diary()
+        storm = Storm(
+            options=options,
+            data_dir=data_dir,
+            places=make_places(options, environment, port=port),
+            web=services.make_web(environment, port=port, logs=logs),
+            workers=workers,
+            model=model,
+            ledger=Ledger(data_dir / "accepted.jsonl"),
+            diary=diary,
+            jobs=JobWatcher(data_dir),
+            trees=TreeWatcher(workers, diary),
+            mark=mark,
+        )
+        return make_results(storm, _let_pass(storm, port=port))
+    finally:
+        if model is not None:
+            model.end()
+
+
+def make_places(options: Options, environment: Mapping[str, str], *, port: int) -> list[Place]:
+    """Make tenants with a key each, and spread the conversations over them."""
+    keys = [
+        database.manage("create_api_key", f"--tenant=storm {number}", environment=environment)
+        for number in range(TENANTS)
+    ]
+    return [
+        Place(number % TENANTS, uuid.uuid4(), port, keys[number % TENANTS])
+        for number in range(options.conversations)
+    ]
+
+
+def _let_pass(storm: Storm, *, port: int) -> Outcome:
+    """Run the product, the storm and what comes after; return what was found."""
+    with services.kept(storm.services) as keeper:
+        tell("Starting web and workers …")
+        services.wait_until_serving(storm.services, port=port, within_s=SERVING_WITHIN_S)
+        storm.started = time.monotonic()
+        for watcher in (storm.jobs, storm.trees):
+            watcher.start()
+        _rage(storm)
+        stormed_s = time.monotonic() - storm.started
+        if storm.model is not None:
+            storm.model.calm()
+        quiet_s = aftermath.wait_until_quiet(storm)
+        for watcher in (storm.jobs, storm.trees):
+            watcher.stop()
+        keeper.stop()
+        stubborn = tuple(service.name for service in storm.services if not service.end())
+    orphans = aftermath.end_orphans(storm)
+    with database.connect(storm.data_dir) as connection:
+        return Outcome(
+            stormed_s=stormed_s,
+            quiet_s=quiet_s,
+            orphans=orphans,
+            stubborn=stubborn,
+            standing=oracle.read_standing(connection),
+            paid=_count_paid(storm, connection),
+            violations=tuple(
+                oracle.find_violations(
+                    connection,
+                    accepted=storm.ledger.all_accepted(),
+                    sent=storm.ledger.sent.values(),
+                )
+            ),
+        )
+
+
+def _rage(storm: Storm) -> None:
+    """Write and kill until both are done."""
+    options = storm.options
+    give_up_at = time.monotonic() + options.ends_within_s
+    killer = Killer(
+        draw_plan(options),
+        storm.services,
+        data_dir=storm.data_dir,
+        diary=storm.diary,
+        frozen_s=options.frozen_s,
+        give_up_at=give_up_at,
+        seed=options.seed,
+    )
+    threads = [killer, *_make_writers(storm, give_up_at=give_up_at)]
+    for thread in threads:
+        thread.start()
+    told_at = 0.0
+    while any(thread.is_alive() for thread in threads):
+        if time.monotonic() - told_at > TELL_EVERY_S:
+            storm.tell_progress("storm")
+            told_at = time.monotonic()
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _make_writers(storm: Storm, *, give_up_at: float) -> list[Writer]:
+    """Return the writers, each with its share of the messages."""
+    options = storm.options
+    share = -(-options.messages // options.writers)
+    return [
+        Writer(
+            number,
+            places=storm.places,
+            ledger=storm.ledger,
+            messages=min(share, options.messages - number * share),
+            seconds=options.seconds,
+            give_up_at=give_up_at,
+            seed=options.seed,
+        )
+        for number in range(options.writers)
+        if number * share < options.messages
+    ]
+
+
+def _count_paid(storm: Storm, connection: database.Connection) -> Paid | None:
+    """Return what the model was asked for beside what was needed; None with no model.
+
+    A kill may cut off the answer that each worker of its cluster waits for, a crash and
+    a freeze those of all workers.
+    """
+    if storm.model is None or storm.options.llm == "off":
+        return None
+    good = storm.model.count()["good"]
+    events = storm.diary.read()
+    each = storm.options.workers
+    kills = sum(event.hits_workers for event in events)
+    others = sum(event.deed in {Deed.CRASH, Deed.FREEZE} for event in events)
+    return Paid(
+        good=sum(count for purpose, count in good.items() if purpose != "embed"),
+        needed=oracle.count_needed(connection),
+        allowed=each * (kills + others * storm.options.supervisors),
+    )

@@ -1,0 +1,7 @@
+-- Every message stored, as a client may know it.
+--
+-- in:  nothing
+-- out: id uuid, conversation uuid (the client's), key text, index int, seq bigint, content text
+SELECT m.id, c.external_id, m.client_key, m.client_index, m.seq, m.content
+FROM episodic_message m
+JOIN episodic_conversation c ON c.id = m.conversation_id

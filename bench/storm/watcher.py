@@ -1,0 +1,90 @@
+"""Watches the trees and the table of jobs while the storm lasts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import psycopg
+
+from bench.storm import database
+from bench.storm.events import Diary
+from bench.storm.recovery import Restart, Row, Runs
+from bench.storm.services import Service
+
+LOOK_EVERY_S = 0.1
+READ_EVERY_S = 0.25
+JOBS = (Path(__file__).parent / "sql" / "jobs.sql").read_text(encoding="utf-8")
+
+
+class TreeWatcher(threading.Thread):
+    """Measures how long a worker service takes to be whole again after a kill."""
+
+    def __init__(self, services: list[Service], diary: Diary) -> None:
+        super().__init__(name="tree watcher", daemon=True)
+        self.restarts: list[Restart] = []
+        self._services = services
+        self._diary = diary
+        self._enough = threading.Event()
+        self._whole_at: dict[str, float] = {}
+
+    def run(self) -> None:
+        """Look ten times a second."""
+        while not self._enough.wait(LOOK_EVERY_S):
+            for service in self._services:
+                self._look(service)
+
+    def _look(self, service: Service) -> None:
+        looked_at = time.time()
+        if not service.is_whole(service.look()):
+            return
+        since = self._whole_at.get(service.name, 0.0)
+        kills = [
+            event
+            for event in self._diary.read()
+            if event.hits_workers and event.service == service.name and event.at > since
+        ]
+        # A look that began before the kill saw the tree as it was.
+        if kills and looked_at > kills[-1].at:
+            self.restarts.append(
+                Restart(seconds=looked_at - kills[0].at, kills=len(kills), role=kills[0].role)
+            )
+        self._whole_at[service.name] = looked_at
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._enough.set()
+        self.join()
+
+
+class JobWatcher(threading.Thread):
+    """Reads the table of jobs, four times a second, whatever becomes of the database."""
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__(name="job watcher", daemon=True)
+        self.runs = Runs()
+        self.ready = self.running = 0
+        self._data_dir = data_dir
+        self._enough = threading.Event()
+
+    def run(self) -> None:
+        """Connect, read, and connect anew after a crash."""
+        while not self._enough.is_set():
+            try:
+                with database.connect(self._data_dir) as connection:
+                    self._watch(connection)
+            except psycopg.Error:
+                self._enough.wait(READ_EVERY_S)
+
+    def _watch(self, connection: database.Connection) -> None:
+        while not self._enough.wait(READ_EVERY_S):
+            rows = [Row(*row) for row in connection.execute(JOBS)]
+            self.ready = sum(row.state == "ready" for row in rows)
+            self.running = sum(row.state == "running" for row in rows)
+            self.runs.note(rows)
+
+    def stop(self) -> None:
+        """Read no more."""
+        self._enough.set()
+        self.join()
