@@ -12,12 +12,25 @@ from episodic.time_anchors import anchor_times
 from semantic import chinese, informative
 from semantic.categories import classify_fact
 from semantic.claims import Slot
-from semantic.corrections import Correction, find_correction
+from semantic.contrasts import names_state
+from semantic.corrections import Correction, find_correction, is_cued
 from semantic.echoes import Echoes
 from semantic.engines import Category
+from semantic.gist import (
+    LEAST_INFORMATIVE,
+    MOST_CHARACTERS,
+    join_sentences,
+    name_speaker,
+    pick_gist,
+    shorten,
+)
 from semantic.guidelines import find_chinese_guideline, find_guideline
 from semantic.keywords import pick_keywords
-from semantic.relations import LASTING, Reading, read_fact
+from semantic.pronouns import find_spoken_of, name_pronoun
+from semantic.readings import QUOTED, Reading, read_fact
+from semantic.relations import LASTING
+from semantic.remainders import LEANING
+from semantic.replacing import CHANGING
 from semantic.sentences import Script, detect_script, split_captions, split_sentences
 from semantic.speakers import Speaker, find_company, identify_speaker
 from semantic.third_person import add_subject, to_third_person
@@ -25,17 +38,12 @@ from semantic.third_person import add_subject, to_third_person
 CHARACTERS_AT_MOST = 4_000
 """Read of one message. What people tell of themselves is short; a pasted book would hold a
 worker for minutes, and its words are found all the same."""
-LEAST_INFORMATIVE = 2.2
 LEAST_IN_ADDITION = 1.0
 """What a sentence must tell that only accompanies a better one of its message."""
 LEAST_ALONE = 1.5
 """The same for a message that is one first-person sentence: "I have a motorbike"."""
 MOST_OF_ONE = 20
 """Facts of one message: each is compared with all that are held."""
-MOST_SENTENCES = 3
-MOST_WORDS = 40
-MOST_CHARACTERS = 200
-"""Of a fact without spaces between words."""
 # An assistant's chat is advice; only what it did or promised is worth a fact.
 ASSISTANT_DEED = re.compile(
     r"^(?:sure[,!.] |ok[,!.] |okay[,!.] |done[,!.] )?(?:I(?:'ve| have)?|I'll|I will) (?:just |"
@@ -46,7 +54,7 @@ ASSISTANT_DEED = re.compile(
 )
 STATEMENT = re.compile(r"^(?:I|I'm|I've|my|we|we're|we've|our)\b", re.IGNORECASE)
 OWN_WORD = re.compile(r"[我咱私僕俺]")
-STATED_SLOTS = LASTING | {Slot.EVENT, Slot.ENDING}
+STATED_SLOTS = LASTING | {Slot.EVENT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,8 @@ class Candidate:
     """One fact that a message may support, with what is needed to place it.
 
     An `echo` only says what an answer had told the agent: it is no news and no evidence.
+    A `minor` one tells too little to be a fact by itself, unless it changes one that is
+    held; the `sentences` of one that joins several may have been minor ones before.
     """
 
     fact: str
@@ -65,6 +75,9 @@ class Candidate:
     episode: int
     correction: Correction | None = None
     echo: bool = False
+    minor: bool = False
+    sentences: tuple[str, ...] = ()
+    topic: str = ""
 
 
 def find_candidates(
@@ -77,18 +90,35 @@ def find_candidates(
     """
     return [
         candidate
-        for line in lines
+        for at, line in enumerate(lines)
         for candidate in islice(
-            _from_line(line, names=names, episode=episode, echoes=echoes), MOST_OF_ONE
+            _from_line(
+                line,
+                names=names,
+                episode=episode,
+                echoes=echoes,
+                before=find_spoken_of(lines, at),
+            ),
+            MOST_OF_ONE,
         )
     ]
 
 
 def make_candidate(
-    fact: str, *, speaker: str, line: Line, episode: int, correction: Correction | None = None
+    fact: str,
+    *,
+    speaker: str,
+    line: Line,
+    episode: int,
+    correction: Correction | None = None,
+    topic: str = "",
+    turns: bool = False,
 ) -> Candidate:
-    """Return `fact` with its category, keywords and claims."""
-    reading = read_fact(fact)
+    """Return `fact` with its category, keywords and claims; "it" in it is the `topic`.
+
+    `turns` says that it was said as a correction.
+    """
+    reading = read_fact(fact, speaker=speaker, topic=topic, turns=turns)
     return Candidate(
         fact=fact,
         category=classify_fact(reading),
@@ -98,11 +128,12 @@ def make_candidate(
         line=line,
         episode=episode,
         correction=correction,
+        topic=topic,
     )
 
 
 def _from_line(
-    line: Line, *, names: frozenset[str], episode: int, echoes: Echoes
+    line: Line, *, names: frozenset[str], episode: int, echoes: Echoes, before: str
 ) -> Iterator[Candidate]:
     """Yield guidelines, plain statements of a slot, then the message's own gist.
 
@@ -117,8 +148,10 @@ def _from_line(
     gist: list[tuple[float, str]] = []
     company = find_company(text, speaker.name)
     sentences = split_sentences(text)
-    for sentence in sentences:
-        made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode)
+    for at, spoken in enumerate(sentences):
+        sentence = name_pronoun(spoken, before=f"{before} {' '.join(sentences[:at])}")
+        topic = " ".join(sentences[max(at - 2, 0) : at])
+        made = _plain_candidate(sentence, line=line, speaker=speaker, episode=episode, topic=topic)
         if made is not None:
             yield replace(made, echo=echoes.find_origin(made.fact, line=line) is not None)
             continue
@@ -131,27 +164,52 @@ def _from_line(
             alone=len(sentences) == 1,
         )
         if not fact:
+            minor = _find_change(
+                sentence, line=line, speaker=speaker, names=names, episode=episode, topic=topic
+            )
+            if minor is not None:
+                yield minor
             continue
-        stated = _state(fact, sentence, line=line, speaker=speaker, episode=episode, echoes=echoes)
-        states = bool({c.slot for c in stated.reading.claims} & STATED_SLOTS)
+        stated = _state(
+            fact, sentence, line=line, speaker=speaker, episode=episode, echoes=echoes, topic=topic
+        )
+        leans = LEANING.match(sentence) is not None and at > 0
+        states = not leans and bool({c.slot for c in stated.reading.claims} & STATED_SLOTS)
         if states or stated.correction is not None or (stated.echo and value >= LEAST_INFORMATIVE):
             yield stated
         elif not stated.echo:
+            if _may_change(stated.reading):
+                yield replace(stated, minor=True)
             gist.append((value, stated.fact))
-    joined = _join_gist(gist)
-    if joined:
-        fact = _name_speaker(joined, speaker=speaker.name)
-        yield make_candidate(fact, speaker=speaker.name, line=line, episode=episode)
+    told = pick_gist(gist)
+    if told:
+        fact = name_speaker(join_sentences(told), speaker=speaker.name)
+        made = make_candidate(fact, speaker=speaker.name, line=line, episode=episode)
+        yield replace(made, sentences=tuple(told))
 
 
 def _state(
-    fact: str, sentence: str, *, line: Line, speaker: Speaker, episode: int, echoes: Echoes
+    fact: str,
+    sentence: str,
+    *,
+    line: Line,
+    speaker: Speaker,
+    episode: int,
+    echoes: Echoes,
+    topic: str,
 ) -> Candidate:
     """Return what a sentence says as a candidate: an echo, a correction, or neither."""
     said = anchor_times(fact, at=line.at)
     echo = _find_echo(said, sentence, line=line, echoes=echoes)
-    made = make_candidate(echo or said, speaker=speaker.name, line=line, episode=episode)
-    correction = find_correction(sentence) if speaker.is_person and not echo else None
+    made = make_candidate(
+        echo or said,
+        speaker=speaker.name,
+        line=line,
+        episode=episode,
+        topic=topic,
+        turns=is_cued(sentence),
+    )
+    correction = find_correction(sentence, before=topic) if speaker.is_person and not echo else None
     return replace(made, correction=correction, echo=bool(echo))
 
 
@@ -167,7 +225,7 @@ def _find_echo(fact: str, sentence: str, *, line: Line, echoes: Echoes) -> str:
 
 
 def _plain_candidate(
-    sentence: str, *, line: Line, speaker: Speaker, episode: int
+    sentence: str, *, line: Line, speaker: Speaker, episode: int, topic: str
 ) -> Candidate | None:
     """Return a guideline, or a correction that is too short to be a fact itself."""
     is_chinese = chinese.HAN.search(sentence) is not None
@@ -182,14 +240,58 @@ def _plain_candidate(
         if rule is not None:
             made = make_candidate(rule, speaker=speaker.name, line=line, episode=episode)
             return replace(made, category=Category.GUIDELINE)
-    correction = find_correction(sentence) if speaker.is_person else None
+    correction = find_correction(sentence, before=topic) if speaker.is_person else None
     own = informative.FIRST_SUBJECT.search(sentence) or "我" in sentence
     if correction is None or own:
         return None
     fact = to_third_person(sentence, speaker=speaker.name) if not is_chinese else sentence
     return make_candidate(
-        fact, speaker=speaker.name, line=line, episode=episode, correction=correction
+        fact,
+        speaker=speaker.name,
+        line=line,
+        episode=episode,
+        correction=correction,
+        topic=topic,
     )
+
+
+def _find_change(
+    sentence: str,
+    *,
+    line: Line,
+    speaker: Speaker,
+    names: frozenset[str],
+    episode: int,
+    topic: str,
+) -> Candidate | None:
+    """Return a sentence that tells too little of itself, but may change what is held."""
+    bare = informative.strip_filler(sentence, names=names)
+    if not speaker.is_person or not bare or informative.is_question(sentence):
+        return None
+    if chinese.HAN.search(bare):
+        fact = chinese.to_third_person(bare, speaker=speaker.name, listener=speaker.listener)
+    elif informative.HYPOTHETICAL.search(bare) or informative.SECOND_PERSON.search(bare):
+        return None
+    else:
+        own = add_subject(bare, speaker=speaker.name)
+        fact = to_third_person(own, speaker=speaker.name, listener=speaker.listener)
+    named = name_speaker(anchor_times(shorten(fact), at=line.at), speaker=speaker.name)
+    made = make_candidate(
+        named,
+        speaker=speaker.name,
+        line=line,
+        episode=episode,
+        topic=topic,
+        turns=is_cued(sentence),
+    )
+    return replace(made, minor=True) if _may_change(made.reading) else None
+
+
+def _may_change(reading: Reading) -> bool:
+    """Whether a sentence says that something is over or has another value."""
+    ends = any(claim.slot is Slot.ENDING for claim in reading.claims)
+    turned = reading.turns or CHANGING.search(reading.text) is not None
+    return ends or turned or names_state(reading.text)
 
 
 def _judge_sentence(
@@ -209,13 +311,14 @@ def _judge_sentence(
     script = detect_script(sentence)
     script = message if script is Script.OTHER else script
     if script is Script.CHINESE:
-        if not speaker.is_person or not chinese.is_worth_keeping(sentence):
+        heard = informative.HEARSAY.search(sentence) is not None
+        if heard or not speaker.is_person or not chinese.is_worth_keeping(sentence):
             return 0.0, ""
         fact = chinese.to_third_person(sentence, speaker=speaker.name, listener=speaker.listener)
         return float(len(fact)), fact[:MOST_CHARACTERS]
     if script is not Script.ENGLISH:
         return _judge_other_language(sentence, speaker=speaker, script=script)
-    if informative.is_question(sentence):
+    if informative.is_question(sentence) or informative.HEARSAY.search(sentence):
         return 0.0, ""
     called = frozenset(n for name in names for n in (name, name[:3]))
     bare = informative.strip_filler(sentence, names=called)
@@ -225,18 +328,28 @@ def _judge_sentence(
         return 0.0, ""
     if not speaker.listener and informative.SECOND_PERSON.search(bare):
         return 0.0, ""
+    own = add_subject(bare, speaker=speaker.name)
     value = informative.informativeness(bare)
-    fact = to_third_person(
-        add_subject(bare, speaker=speaker.name),
-        speaker=speaker.name,
-        listener=speaker.listener,
-        company=company,
-    )
+    fact = _rewrite(own, speaker=speaker, company=company)
     if _states_a_slot(bare, fact) or (alone and STATEMENT.match(bare) and value >= LEAST_ALONE):
         value = max(value, LEAST_INFORMATIVE)
     if value < LEAST_IN_ADDITION:
         return 0.0, ""
-    return value, _shorten(fact)
+    return value, shorten(fact)
+
+
+def _rewrite(sentence: str, *, speaker: Speaker, company: str) -> str:
+    """Return a sentence in the third person; what it quotes stays as it was said."""
+    quotes = QUOTED.findall(sentence)
+    rewritten = to_third_person(
+        QUOTED.sub("@@", sentence),
+        speaker=speaker.name,
+        listener=speaker.listener,
+        company=company,
+    )
+    for quote in quotes:
+        rewritten = rewritten.replace("@@", quote, 1)
+    return rewritten
 
 
 def _states_a_slot(sentence: str, fact: str) -> bool:
@@ -258,61 +371,10 @@ def _judge_other_language(sentence: str, *, speaker: Speaker, script: Script) ->
         said = re.sub(r"^(?:私|僕|俺|わたし|ぼく)(?:は|も)?、?", "", sentence)
         said = re.sub(r"私|僕|俺|わたし", speaker.name, said)
         if re.search(
-            r"(?:か|かな|ね？|の？|ください(?:ね)?)[。！]*$|^(?:こんにち|ありがと|よろしく|確かに|はい|そうです|なるほど)",
+            r"(?:か|かな|ね？|の？|ください(?:ね)?)[。！]*$|^(?:こんにち|ありがと|よろしく|"
+            r"確かに|はい|そうです|なるほど)",
             said,
         ):
             return 0.0, ""
         return words, f"{speaker.name}は{said}"[:MOST_CHARACTERS]
-    return float(words), f"{speaker.name}: {_shorten(sentence)}"
-
-
-def _join_gist(gist: Sequence[tuple[float, str]]) -> str:
-    """Return the most telling sentences of one message as one fact, in the order said.
-
-    The best one decides whether there is a fact at all; others join it while there
-    is room. A sentence of a slot has already been taken out.
-    """
-    order = sorted(range(len(gist)), key=lambda i: (-gist[i][0], i))
-    if not order or gist[order[0]][0] < LEAST_INFORMATIVE:
-        return ""
-    taken: list[int] = []
-    size = 0.0
-    for index in order:
-        size += _size(gist[index][1])
-        if taken and (size > 1.0 or len(taken) == MOST_SENTENCES):
-            break
-        taken.append(index)
-    ended = [_end_sentence(gist[index][1]) for index in sorted(taken)]
-    return " ".join(ended).replace("。 ", "。")
-
-
-def _size(text: str) -> float:
-    """Return the share of a fact's room that `text` takes, 1.0 being all of it."""
-    if chinese.HAN.search(text):
-        return len(text) / MOST_CHARACTERS
-    return len(text.split()) / MOST_WORDS
-
-
-def _end_sentence(text: str) -> str:
-    return text if text[-1] in ".!。！…" else f"{text}."
-
-
-def _name_speaker(fact: str, *, speaker: str) -> str:
-    """Return a fact that names the speaker: what names nobody is what they say."""
-    if speaker in fact:
-        return fact
-    if chinese.HAN.search(fact):
-        return f"{speaker}说{fact}"
-    first = fact.split()[0]
-    said = fact if first.isupper() or first[1:] != first[1:].lower() else fact[0].lower() + fact[1:]
-    return f"{speaker} says that {said}"
-
-
-def _shorten(fact: str) -> str:
-    """Cut a sentence of more than 40 words at its last joint before them."""
-    words = fact.split()
-    if len(words) <= MOST_WORDS:
-        return fact
-    head = " ".join(words[:MOST_WORDS])
-    joint = max(head.rfind(", "), head.rfind(" and "), head.rfind(" because "), head.rfind(" but "))
-    return f"{head[:joint] if joint > len(head) // 2 else head}."
+    return float(words), f"{speaker.name}: {shorten(sentence)}"

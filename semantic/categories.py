@@ -6,7 +6,7 @@ import re
 
 from semantic.claims import Slot
 from semantic.engines import Category
-from semantic.relations import Reading
+from semantic.readings import Reading
 
 IDENTITY_SLOTS = frozenset({Slot.HOME, Slot.EMPLOYER, Slot.JOB, Slot.STATUS, Slot.AGE, Slot.COUNT})
 GOAL = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from semantic.chinese_endings import find_chinese_endings
 from semantic.claims import Claim, Slot, stems
 
 SMALL_TALK = re.compile(
@@ -37,7 +38,8 @@ SUBJECT = r"^(?P<s>[^，。；！]{2,20}?)"
 ADVERB = (
     r"(?:现在|目前|如今|已经|还是|还|就|一直|又|刚刚|刚|最近|都|也|其实|终于|马上|真的|很|非常|"
     r"特别|超级?|更|比较|"
-    r"上个月|上周|上星期|昨天|今天|今年|去年|后来|前几天|这个月|这周|开始|正式|一家人?|全家|"
+    r"(?:和其他人)|全家|就|只|上个月|上周|上星期|昨天|今天|今年|去年|后来|前几天|这个月|这周|"
+    r"开始|正式|一家人?|全家|"
     r"[（(][^）)]*[）)]|从[^，。]{1,8}?)*"
 )
 ONCE = r"(?:以前|曾经|过去|原来|从前|小时候|之前|原先)"
@@ -67,10 +69,11 @@ HOME = _pattern(
     r"(?:住在|居住在|定居在?|搬到|搬去|搬回|搬家到|搬来|移居到?)了?(?P<v>[^，。；了,\s（(]{1,12}?)"
     + PLACE_END
 )
+HOME_IS = _pattern(r"(?:的)?家(?:就)?(?:在|住)(?P<v>[^，。；了]{2,10}?)" + PLACE_END)
 LIVING = _pattern(r"在(?P<v>[^，。；了]{2,10}?)(?:生活|定居|居住)")
 NO_HOME = _pattern(r"(?:不再|不)住(?:在)?(?P<v>[^，。；了]{0,10}?)(?:了|$|[，。])")
 EMPLOYER = _pattern(
-    r"(?:在(?P<v>[^，。；了]{2,14}?)(?:工作|上班|任职|当(?="
+    r"(?:在(?P<v>[^，。；了]{2,14}?)(?:工作|上班|任职|做(?=[\u3400-\u9fff])|当(?="
     + JOBS
     + r"))|(?:加入|跳槽到|跳槽去|入职|换到)了?(?P<w>[^，。；了]{2,14}?)(?=了|工作|上班|[，。]|$))"
 )
@@ -117,12 +120,11 @@ COUNT = _pattern(
 )
 DIET = _pattern(r"(?:是|开始|改|又开始|成了)?(?P<v>吃素|素食者|素食主义者|纯素|吃肉)")
 RULE = re.compile(r"^(?P<s>助手)(?P<n>不应该|不要|别)?(?:应该)?(?P<v>.+?)[。！]?$")
-ENDING = _pattern(
-    r"(?:(?:不再|再也不)(?P<a>[^，。；]{1,16}?)(?:了|$|[，。])|不(?:打算|想|会|能|"
-    r"准备)?(?P<b>(?!再|是)[^，。；了]{1,14}?)了(?=$|[，。！])|"
-    r"(?:把)?(?P<c>[^，。；把]{1,12}?)(?:卖掉|卖|取消|退|戒|扔)(?:了|掉了)|(?:取消|放弃|戒掉|戒|"
-    r"停止|卖掉|卖|退出)了?(?P<d>[^，。；了]{1,16}))"
+# More than a denial: it happened, and is news.
+EVENTFUL = re.compile(
+    r"卖|退|送|捐|取消|放弃|去世|过世|死|倒闭|分手|离婚|辞|解散|丢|不成了|黄了|泡汤"
 )
+TAKEN_IN = re.compile(r"把([^，。把]{1,4}?)(?:接|搬|带|送)(?:到|去|回)")
 DENIED = re.compile(r"(?:不再?|不是|没有?|不用)$")
 CHANGED = re.compile(
     r"现在|改|换|搬|推迟|提前|不再|其实|更正|说错|后来|跳槽|转行|如今|了$|了[。！，]"
@@ -160,10 +162,14 @@ def is_worth_keeping(sentence: str) -> bool:
     return not about_listener and weight >= (2 if own else 6)
 
 
-def read_chinese_claims(fact: str) -> tuple[Claim, ...]:
-    """Return the claims of a Chinese sentence about a named person, in order."""
+def read_chinese_claims(fact: str, *, speaker: str = "", topic: str = "") -> tuple[Claim, ...]:
+    """Return the claims of a Chinese sentence about a named person, in order.
+
+    `speaker` is whom a clause without a subject is about; `topic` is what was said just
+    before.
+    """
     claims: list[Claim] = []
-    owner = ""
+    owner = speaker.lower()
     for clause in re.split(r"[，。；！,;]\s*(?:但是?|不过|而且|然后|所以|并且|而)?", fact):
         text = re.sub(
             r"^(?:但是?|不过|其实|后来|现在|最近|今年|去年|上个月|上周|如今|所以|而|"
@@ -173,15 +179,17 @@ def read_chinese_claims(fact: str) -> tuple[Claim, ...]:
         )
         if not text:
             continue
-        if owner and not text.startswith(owner):
+        text = TAKEN_IN.sub(r"\1搬到", text)
+        if owner and owner not in text:
             text = owner + text
-        found = list(_clause_claims(text, bool(CHANGED.search(fact))))
+        found = list(_clause_claims(text, bool(CHANGED.search(fact)), owner, topic))
         owner = owner or next((c.subject for c in found if c.subject), "")
         claims += found
+        topic = text
     return tuple(claims)
 
 
-def _clause_claims(text: str, changed: bool) -> Iterator[Claim]:
+def _clause_claims(text: str, changed: bool, owner: str, topic: str) -> Iterator[Claim]:
     past = re.search(rf"{ONCE}|年前|(?:19|20)\d\d年", text) is not None
     for slot, pattern, holds in SIMPLE:
         match = pattern.match(text)
@@ -198,11 +206,20 @@ def _clause_claims(text: str, changed: bool) -> Iterator[Claim]:
         yield Claim(subject, slot, groups.get("k") or "", value, not denied, changed)
         if slot in {Slot.STANCE, Slot.ATTRIBUTE, Slot.RULE}:
             return
-    ending = None if past else ENDING.match(text)
-    if ending is not None:
-        gone = next((g for g in ending.group("a", "b", "c", "d") if g), "")
+    if past:
+        return
+    for words in find_chinese_endings(text, speaker=owner, topic=topic):
+        gone = re.sub(rf"^{DO}", "", words)
+        leads = text.replace(owner, "", 1).startswith(words[:2])
+        near = frozenset({words[:2]}) if leads else frozenset()
         yield Claim(
-            _subject(ending["s"]), Slot.ENDING, "", stems(re.sub(rf"^{DO}", "", gone)), False, True
+            owner,
+            Slot.ENDING,
+            "gone" if EVENTFUL.search(text) else "plain",
+            stems(gone),
+            False,
+            True,
+            near,
         )
 
 
@@ -221,6 +238,7 @@ SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
     (Slot.HOME, NO_HOME, False),
     (Slot.HOME, HOME, True),
     (Slot.HOME, LIVING, True),
+    (Slot.HOME, HOME_IS, True),
     (Slot.JOB, NO_JOB, False),
     (Slot.EMPLOYER, EMPLOYER, True),
     (Slot.JOB, JOB, True),

@@ -51,7 +51,7 @@ class Claim:
     """One claim: `subject` in lower case, `key` which slot of that kind, `value` its stems.
 
     `holds` is False where the claim is denied. `changed` says that the words speak of
-    a change ("now", "actually"); `firm` is False for a value that is only compared.
+    a change ("now", "actually"). `near` has the names that stand beside an ending's value.
     """
 
     subject: str
@@ -60,6 +60,7 @@ class Claim:
     value: frozenset[str]
     holds: bool = True
     changed: bool = False
+    near: frozenset[str] = frozenset()
 
 
 def stems(text: str) -> frozenset[str]:
@@ -83,6 +84,46 @@ def stems(text: str) -> frozenset[str]:
     if run and not any(run in pair for pair in found):
         found.add(run)
     return frozenset(found)
+
+
+# Words for one thing, where what is said of one is said of the other.
+ALIKE = tuple(
+    frozenset(STEMMER.stemWord(word) for word in line.split())
+    for line in (
+        "wedding married marry marrying marriage",
+        "dog puppy pup doggo",
+        "cat kitten kitty",
+        "apartment flat place house home condo",
+        "movie film films cinema",
+        "mother mum mom",
+        "father dad",
+        "kid child children",
+        "bike bicycle",
+        "phone mobile cellphone smartphone",
+        "shop store",
+        "university college uni",
+        "exam test",
+        "running run runs ran jog jogging",
+        "swim swimming swam",
+        "drive drives driving drove",
+        "eat eats eating ate",
+        "teach teaching teaches taught",
+        "write writing writes wrote",
+        "smoke smoking cigarettes cigarette",
+        "drink drinking drank",
+        "alcohol booze drinking",
+        "salary pay wage earns earn",
+        "appointment slot checkup",
+        "begin start starts starting began",
+        "meat chicken beef steak",
+    )
+)
+KIND_OF = {stem: min(line) for line in ALIKE for stem in line}
+
+
+def concepts(words: frozenset[str]) -> frozenset[str]:
+    """Return stems with one stem for all words for one thing: "puppy" and "dog"."""
+    return frozenset(KIND_OF.get(word, word) for word in words)
 
 
 def same_value(a: frozenset[str], b: frozenset[str]) -> bool:

@@ -5,22 +5,41 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from semantic.values import find_alike, find_values, value_kind
+
 MOST_WORDS = 9
 """Of a correction: a longer sentence contrasts rather than corrects."""
 VALUE = (
     r"(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?|"
-    r"\d+(?:[.:]\d+)?(?:st|nd|rd|th)?(?: ?[ap]m)?|[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|[a-z][\w-]*(?: "
-    r"[a-z][\w-]*)?)"
+    r"[$€£]?\d+(?:[.:,]\d+)*(?:st|nd|rd|th)?(?: ?[ap]m| o'clock)?|[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|"
+    r"[a-z][\w-]*(?: [a-z][\w-]*)?)"
 )
-LEAD = r"(?:on |in |at |the |a |an |from |for |with |called |named )*"
+LEAD = r"(?:on |in |at |the |a |an |from |for |with |called |named |to |now )*"
 IS = (
-    r"(?:it's|it is|that's|that is|it was|it'll be|this is|i meant(?: to say)?|i mean|make "
-    r"that|should be|he's|she's|they're|i'm)"
+    r"(?:it's|it is|that's|that is|it was|it'll be|this is|i meant(?: to say| to write)?|i mean|"
+    r"make "
+    r"that|should be|should have been|should read|he's|she's|they're|i'm|we're|it should be|we "
+    r"said)"
 )
 CUE = re.compile(
-    r"^(?:(?:actually|sorry|correction|wait|no|oops|my mistake|my bad|i was wrong|i misspoke|to "
-    r"correct myself|"
-    r"let me correct that|i made a mistake|i meant|well|oh|ah|hmm|scratch that)[,:.!—–\s-]*)+",
+    r"^(?:(?:actually|sorry|apologies|correction|wait|hold on|hang on|no|nope|oops|whoops|my "
+    r"mistake|my bad|typo|i was wrong|i got (?:that|it) wrong|i misspoke|to correct myself|i lied|"
+    r"let me correct (?:that|myself)|i made a mistake|i meant|well|oh|ah|hmm|argh|ugh|scratch that|"
+    r"i mixed (?:that|it|them) up|i said that wrong|not quite|so)\b[,:.!—–\s-]*)+",
+    re.IGNORECASE,
+)
+CUE_OPENING = re.compile(
+    r"^(?:actually|sorry|correction|wait|hold on|hang on|oops|whoops|my mistake|my bad|typo|"
+    r"scratch "
+    r"that|no wait|i lied)\b|^.{0,6}(?:不对|说错|记错|搞错|更正|写错|其实)",
+    re.IGNORECASE,
+)
+# Somewhere in the sentence before: the value itself follows in this one.
+CUE_BEFORE = re.compile(
+    r"\b(?:actually|sorry|correction|wait|hold on|hang on|oops|whoops|mistake|my bad|typo|wrong|"
+    r"misspoke|scratch that|mixed|push(?:ed)?|moved?|changed?|postponed?|rescheduled?|delayed?|"
+    r"new (?:date|time|day|slot|number|address))\b|"
+    r"不对|说错|记错|搞错|更正|写错|改|推迟|提前",
     re.IGNORECASE,
 )
 ENGLISH_PAIRS = (
@@ -29,30 +48,44 @@ ENGLISH_PAIRS = (
         rf"not {LEAD}(?P<old>{VALUE})[,;]? (?:but|{IS}) {LEAD}(?P<new>{VALUE})\s*[.!]*$",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"\b(?:said|wrote|told you|put|typed) {LEAD}(?P<old>{VALUE})[,;]? (?:but |and |when )*"
+        rf"(?:(?:{IS}|it|i) )*(?:meant |is |was )?(?:actually |really "
+        rf")?{LEAD}(?P<new>{VALUE})\s*[.!]*$",
+        re.IGNORECASE,
+    ),
 )
+BARE_PAIR = re.compile(rf"\bnot {LEAD}(?P<old>{VALUE})[,;:.—–-]+ ?{LEAD}(?P<new>{VALUE})\s*[.!]*$")
+# A day or time that is put in place of another, with nothing else said.
+RESET = re.compile(
+    r"^(?:okay |ok |so |and )*(?:it's|it is|we're|we are|they're|it'll be|we'll|i'm|it|we|that's)\b"
+    r".*\b(?:instead|now)\b|\bnew (?:date|time|day)\b",
+    re.IGNORECASE,
+)
+SO_IT_IS = re.compile(
+    r"^(?:okay |so |and )*(?:it's|it is|we're|they're|it'll be|we'll|it|we)\b", re.I
+)
+DAYS = frozenset({"date", "weekday", "time", "day", "month"})
 ENGLISH_SINGLE = re.compile(rf"^(?:{IS} )?{LEAD}(?P<new>{VALUE})\s*[.!]*$", re.IGNORECASE)
+# "It's now July 8, hope you can still come"
+NOW = re.compile(r"\b(?:now|actually)\b")
+IT_IS = re.compile(
+    rf"^(?:it's|it is|it'll be|that's|make it|make that|we said) (?:(?:now|actually|really|only|"
+    rf"gonna be|going to be) )*{LEAD}"
+)
 CHINESE_PAIRS = (
     re.compile(r"不是(?P<old>[^，。；是]{1,12})[，,]?(?:而)?(?:应该)?是(?P<new>[^，。；！]{1,12})"),
     re.compile(
         r"(?:是|在|叫)(?P<new>[^，。；是]{1,12})[，,]\s*(?:而)?不是(?P<old>[^，。；！]{1,12})"
     ),
 )
-CHINESE_SINGLE = re.compile(
-    r"^(?:其实|不对|更正一下|更正|说错了|我说错了|我记错了|搞错了|应该|抱歉|"
-    r"对不起)[，,。！\s]*(?:其实|应该)?(?:是|在|叫)(?P<new>[^，。；！]{1,12})[。！]?$"
+WRONG = (
+    r"其实|不对|更正一下|更正|说错了|我说错了|我记错了|记错了|写错了|打错了|搞错了|弄错了|"
+    r"看错了|听错了|看反了|弄反了|看错|记错|应该|抱歉|对不起|不好意思"
 )
-KINDS = (
-    re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b"),
-    re.compile(
-        r"\b(?:January|February|March|April|May|June|July|August|September|October|November|"
-        r"December) \d{1,2}\b"
-    ),
-    re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"),
-    re.compile(r"\b\d{1,2}(?::\d\d)? ?[ap]m\b", re.IGNORECASE),
-    re.compile(r"\d+月\d+[号日]"),
-    re.compile(r"(?:周|星期|礼拜)[一二三四五六日天]"),
-    re.compile(r"\d+[号日]"),
-    re.compile(r"\d+(?:[.:]\d+)?"),
+CHINESE_SINGLE = re.compile(
+    rf"^[^。！]{{0,12}}?(?:{WRONG})[了，,。！\s]*(?:其实|应该|(?:{WRONG})[，,]?)*(?:是|在|叫)"
+    r"(?P<new>[^，。；！]{1,16}?)(?:才对)?[。！]?$"
 )
 
 
@@ -64,11 +97,12 @@ class Correction:
     new: str
 
 
-def find_correction(sentence: str) -> Correction | None:
+def find_correction(sentence: str, *, before: str = "") -> Correction | None:
     """Return what a sentence corrects, None where it corrects nothing.
 
     "Rome, not Paris" counts without a cue word; a lone right value only behind one
-    ("Actually, it's the 14th"), since every other short answer would look like it.
+    ("Actually, it's the 14th") or after a sentence `before` it that has one, since every
+    other short answer would look like it.
     """
     text = sentence.strip()
     for pattern in CHINESE_PAIRS:
@@ -76,20 +110,50 @@ def find_correction(sentence: str) -> Correction | None:
             return Correction(_bare(match["old"]), _bare(match["new"]))
     if match := CHINESE_SINGLE.match(text):
         return Correction("", _bare(match["new"]))
-    bare = re.sub(rf"^{IS} {LEAD}", "", CUE.sub("", text), flags=re.IGNORECASE)
-    if found := _find_pair(bare, cued=bare != text):
+    rest = CUE.sub("", text)
+    bare = re.sub(rf"^{IS} {LEAD}", "", rest, flags=re.IGNORECASE)
+    cued = rest != text or CUE_BEFORE.search(before) is not None
+    if found := _find_pair(bare, cued=cued or bare != text):
         return found
-    single = ENGLISH_SINGLE.match(bare) if bare != text else None
-    return Correction("", single["new"]) if single and kind_of(single["new"]) is not None else None
+    found = _find_single(rest, bare, cued=cued) if cued or bare != text else None
+    return found or _find_reset(text, cued=CUE_BEFORE.search(before) is not None)
+
+
+def _find_reset(text: str, *, cued: bool) -> Correction | None:
+    """Return the only day or time of a short clause that says no more than that it is so."""
+    for clause in re.split(r"[,.;!]\s+|\bso\b", text):
+        values = find_values(clause)
+        reset = RESET.search(clause.strip()) or (cued and SO_IT_IS.match(clause.strip()))
+        if reset and len(clause.split()) <= MOST_WORDS and len(values) == 1:
+            return Correction("", values[0].text) if values[0].kind in DAYS else None
+    return None
+
+
+def _find_single(rest: str, bare: str, *, cued: bool) -> Correction | None:
+    """Return the right value of a cued sentence that is, or starts with, one typed value."""
+    single = ENGLISH_SINGLE.match(bare)
+    if single and value_kind(single["new"]):
+        return Correction("", single["new"])
+    lead = IT_IS.match(rest.lower())
+    if lead is None or not (cued or NOW.search(lead[0])):
+        return None
+    values = find_values(rest)
+    starts = [value for value in values if value.start == lead.end()]
+    return Correction("", starts[0].text) if starts and len(values) == 1 else None
 
 
 def _find_pair(text: str, *, cued: bool) -> Correction | None:
     """Return "Rome, not Paris" in a short sentence; plain words only behind a cue."""
     if len(text.split()) > MOST_WORDS:
         return None
+    if cued and (plain := BARE_PAIR.search(text)):
+        new = plain["new"].lower() if plain["old"].islower() else plain["new"]
+        return Correction(plain["old"], new)
     for pattern in ENGLISH_PAIRS:
         match = pattern.search(text)
-        if match and (cued or (_stands_out(match["old"]) and _stands_out(match["new"]))):
+        if match is None or _stands_out(match["old"]) != _stands_out(match["new"]):
+            continue
+        if cued or _stands_out(match["old"]):
             return Correction(match["old"], match["new"])
     return None
 
@@ -97,6 +161,11 @@ def _find_pair(text: str, *, cued: bool) -> Correction | None:
 def _stands_out(value: str) -> bool:
     """Whether a value is a name or a number, and no "I'm"."""
     return not value[0].islower() and not re.match(r"I\b", value)
+
+
+def is_cued(sentence: str) -> bool:
+    """Whether a sentence opens by taking something back: "Hold on, …"."""
+    return CUE_OPENING.match(sentence.strip()) is not None
 
 
 def mend_fact(fact: str, correction: Correction) -> str | None:
@@ -111,18 +180,12 @@ def mend_fact(fact: str, correction: Correction) -> str | None:
         if not re.search(rf"{edge}{pattern}{edge}", fact):
             return None
         return re.sub(rf"{edge}{pattern}{edge}", lambda _: correction.new, fact, count=1)
-    kind = kind_of(correction.new)
-    if kind is None:
-        return None
-    found = kind.findall(fact)
-    if len(found) != 1 or found[0] == correction.new:
-        return None
-    return kind.sub(lambda _: correction.new, fact)
-
-
-def kind_of(value: str) -> re.Pattern[str] | None:
-    """Return the pattern of the first kind of value (ordinal, weekday, …) that fits all of it."""
-    return next((kind for kind in KINDS if kind.fullmatch(value)), None)
+    mended = fact
+    for value in find_values(correction.new):
+        found = list(find_alike(mended, value.text))
+        if len(found) == 1 and found[0].text != value.text:
+            mended = f"{mended[: found[0].start]}{value.text}{mended[found[0].end :]}"
+    return mended if mended != fact else None
 
 
 def _bare(text: str) -> str:

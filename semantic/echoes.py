@@ -34,7 +34,7 @@ from semantic.merge import (
     read_numbers,
     read_roles,
 )
-from semantic.relations import ANCHOR
+from semantic.readings import ANCHOR
 from semantic.sentences import Script, detect_script, split_sentences
 from semantic.third_person import add_subject, to_third_person
 

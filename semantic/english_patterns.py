@@ -39,7 +39,8 @@ EVENTS = (
     r"session|checkup|due date|start date|vacation|holiday)"
 )
 SUBJECT = (
-    r"(?P<s>(?:[A-Z][\w.-]*(?: and others)?(?:'s (?:[a-z-]+ )?[a-z-]+)?|their (?:[a-z-]+ )?[a-z-]+|"
+    r"(?P<s>(?:[A-Z][\w.-]*(?: and (?:others|[A-Z][\w-]*|(?:their|his|her) [a-z-]+))?(?:'s "
+    r"(?:[a-z-]+ )?[a-z-]+)?|their (?:[a-z-]+ )?[a-z-]+|"
     r"they|The user|The assistant))"
 )
 ADVERB = (
@@ -77,7 +78,8 @@ CLAUSE_SPLIT = re.compile(
 )
 CLAUSE_LEAD = re.compile(
     r"^(?:(?:now|actually|currently|these days|recently|finally|also|lately|nowadays|and|but|so|"
-    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|as of \w+|"
+    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|change of plans?|plot twist|"
+    r"turns out(?: that)?|it turns out(?: that)?|so yeah|as of \w+|"
     r"after (?:\w+ ){1,3}?(?=(?-i:[A-Z]))|in the end|after all that)\b,?\s*)+",
     re.IGNORECASE,
 )
@@ -104,13 +106,40 @@ def _pattern(body: str) -> re.Pattern[str]:
     return re.compile(rf"^{SUBJECT} {ADVERB}{body}")
 
 
+DWELLING = (
+    r"(?:(?:little|small|tiny|big|new|old|nice|lovely|cozy|cosy|own|first|\w+-bed(?:room)?|"
+    r"one-room|"
+    r"studio|student|shared|terraced|rented) )*(?:apartment|flat|house|place|home|studio|room|"
+    r"condo|"
+    r"cottage|bungalow|loft|duplex|bedsit)"
+)
 HOME = _pattern(
-    r"(?:lives?|(?:is|are|been) living|lived|resides?|(?:is|are) (?:now )?based|settled(?: down)?|"
-    r"moved(?: (?:back|over|house|home|away))?|relocated|is staying permanently|rents? an? [a-z "
-    r"]+?)"
+    r"(?:lives?|(?:is|are|been) living|lived|resides?|(?:is|are) (?:now )?based|(?:has|have "
+    r")?settled"
+    r"(?: down)?|moved(?: (?:back|over|house|home|away|out))?(?: in with [a-z' ]+?)?|relocated|is "
+    r"staying permanently|(?:(?:rents?|owns?|has|have|got|bought|found|shares?|(?:is|are) renting|"
+    r"moved into|settled into|rented) (?:an?|that|the|their) "
+    + DWELLING
+    + r"(?: with \w+)?)|packed up and (?:moved|went|left)|transferred|"
+    r"(?:has |have )?been(?= in [A-Z][\w .-]*? (?:since|for)\b)|(?:is|are)(?: back)?(?= in "
+    r"[A-Z]\w+(?: \w+)? (?:now|for good))|"
+    r"calls?(?= [A-Z]))"
     r"(?: (?:\w+ )?from [A-Z][\w' -]+?)?(?: \w+ly| alone| together| back| with [a-z' ]+?)? "
-    r"(?:in|to|at) "
+    r"(?:in|to|at|over to|near|just outside|outside) "
     r"(?P<v>[A-Z][\w' .-]*?)" + STOP
+)
+HOME_FOLK = _pattern(
+    r"(?:is|are|became|become)(?: now)? (?:an? )?(?P<v>[A-Z][\w-]*) (?:people|person|resident|"
+    r"residents|"
+    r"girl|guy|folks|citizen|local|locals)\b"
+)
+HOME_OF = re.compile(
+    r"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:\w+ )?(?:home|house|flat|apartment|place) in "
+    r"(?P<v>[A-Z]\w+(?: [A-Z]\w+)*)"
+)
+HOME_IS = re.compile(
+    r"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:\w+ )?(?:home|house|flat|apartment|place) is (?:now |"
+    r"currently )?(?:in |near )?(?P<v>[A-Z][\w' .-]*?)" + STOP
 )
 LIVED = re.compile(r"\blived\b")
 PERFECT_LIVED = re.compile(r"\b(?:has|have) (?:\w+ )?lived\b")
@@ -135,11 +164,25 @@ JOB = _pattern(
     r"(?= (?:at|for|in|and|who|that|of|this|last|since|when|yesterday|today|after|with|on|again|"
     r"because|but)\b|\s*[,.;!(]| now\b| these days\b|$)"
 )
+HIRED = re.compile(
+    r"\b(?:hired|promoted|appointed|made|took) (?P<s>[A-Z][\w.-]*)(?: on)?(?: as| to)(?: an?| "
+    r"the)? "
+    r"(?P<v>[a-z][\w -]*?)" + STOP
+)
+PROMOTED = re.compile(
+    r"\b(?:promoted|traded|transferred|drafted|poached) (?P<s>[A-Z][\w.-]*)\b(?! to)|"
+    r"^(?P<t>[A-Z][\w.-]*) (?:\w+ )*?got (?:promoted|traded|transferred|poached|headhunted)\b"
+)
 NO_JOB = _pattern(
     r"(?:(?:quit|left|lost|resigned from|retired from|was (?:laid off|fired) from) (?:their |the )?"
     r"(?:\w+ )?(?:job|position|work|(?P<v>[A-Z][\w&' -]*?))|(?:(?:doesn't|does not) work|no "
     r"longer works?|"
     r"stopped working)(?: (?:at|for|as)(?: an?)? (?P<w>[\w&' -]+?))?|(?:was laid off|got fired|"
+    r"handed in (?:their|his|her|\w+'s) (?:notice|resignation|apron|badge|keys|uniform)(?: (?:at|"
+    r"to) (?:the |an? )?(?:[\w&' -]+?))?|"
+    r"(?:gave|put in) (?:their |his |her |in )?(?:two weeks'? )?notice|(?:got|was|were) "
+    r"(?:sacked|let go|"
+    r"made redundant)|"
     r"retired|"
     r"got laid off|was fired|resigned))" + STOP
 )
@@ -165,6 +208,12 @@ DISLIKE = _pattern(rf"{DISLIKES} (?P<v>.+?){STOP}")
 FAVORITE = re.compile(
     r"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:all-time |new |absolute )*favou?rite (?P<k>[\w ]+?) "
     rf"(?:is|are|has become|became|was)(?: now| actually)? (?P<v>[\w' -]+?){STOP}"
+)
+FAVORITE_IS = re.compile(
+    r"^(?P<v>[\w' -]+?) (?:is|are) (?:now |still )?(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:all-time |"
+    r"new |"
+    r"absolute |current )*(?:favou?rite|top pick|go-to|number one|top)(?P<k>(?: [\w-]+){0,2}?)"
+    + STOP
 )
 ATTRIBUTE = re.compile(
     rf"^(?P<s>[A-Z][\w-]*|their)(?:'s)? (?:new )?(?P<k>{ATTRIBUTES}) (?:is|are|changed to|has "
@@ -197,29 +246,9 @@ DIET = _pattern(
 RULE = re.compile(
     r"^(?P<s>Assistant|The assistant) should (?P<n>not |never |avoid )?(?P<v>.+?)[.!]?$"
 )
-ENDING = _pattern(
-    r"(?:(?:isn't|is not|aren't|are not|is no longer|are no longer) (?P<a>.+?)(?= any ?more|"
-    r"[.,;!(]|$)|"
-    r"no longer (?P<b>.+?)(?=[.,;!(]|$)|"
-    r"(?:doesn't|does not|don't|can't|cannot|won't|will not) (?P<c>.+?) any ?(?:more|longer)|"
-    r"(?:stopped|quit|gave up|given up|dropped out of|dropped(?! off| by)|is done with|"
-    r"cancell?ed|called off|sold|got rid "
-    r"of|lost interest in|returned|gave away|unsubscribed from|withdrew from|ended|closed|scrapped|"
-    r"abandoned|had to cancel|decided against|decided not to|won't be|is not going to|isn't "
-    r"going to|"
-    r"is never going to|had to call off|changed their mind about|"
-    r"(?:had|has|decided) to (?:stop|quit|give up|drop out of|sell|call off))"
-    r" (?P<d>.+?)(?= (?:because|since|so|last|yesterday|this|after|due|in|for now)\b|[.,;!(]|$))"
-)
-
-CALLED_OFF = re.compile(
-    r"^(?:(?P<s>[A-Z][\w-]*|their)(?:'s)? |The )(?P<x>[\w' -]+?) (?:is|was|are|has been|got|had "
-    r"to be) "
-    r"(?:cancell?ed|called off|scrapped|not happening|off(?=\s*(?:[.,;!]|$| because| for)))"
-)
-# "Is not giving up" ends nothing.
-UNABATED = re.compile(
-    r"(?:not|n't|never|no longer|won't) (?:\w+ )?(?:giv\w+ up|stop\w*|quit\w*)", re.IGNORECASE
+DECIDED = re.compile(
+    r"\b(?:decided(?: on)?|in the end|settled on|going with|went with|sticking with|stuck with|"
+    r"staying with|staying put|chose|opted for|picked|made up (?:their|\w+'s) mind)\b"
 )
 INSTEAD_OF = re.compile(
     r"\binstead of (?!(?!going)\w+ing\b)(?:going to |to )?(?P<x>[\w' -]+?)(?=[.,;!(]|$)"
@@ -228,10 +257,14 @@ INSTEAD_OF = re.compile(
 SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
     (Slot.RULE, RULE, True),
     (Slot.ATTRIBUTE, FAVORITE, True),
+    (Slot.ATTRIBUTE, FAVORITE_IS, True),
     (Slot.ATTRIBUTE, ATTRIBUTE, True),
     (Slot.EVENT, EVENT, True),
     (Slot.HOME, NO_HOME, False),
     (Slot.HOME, HOME, True),
+    (Slot.HOME, HOME_FOLK, True),
+    (Slot.HOME, HOME_IS, True),
+    (Slot.HOME, HOME_OF, True),
     (Slot.JOB, NO_JOB, False),
     (Slot.EMPLOYER, EMPLOYER, True),
     (Slot.JOB, JOB, True),

@@ -33,7 +33,7 @@ IRREGULAR_PASTS = split_words(
     "fought flew forgot forgave froze hid hit hurt laid let lent lay lit meant rode rang rose sang "
     "shook shot showed shut swam swore threw understood woke quit bet cost fed bred bled dealt dug "
     "crept sought stuck struck swept stole tore hung proved snuck learnt dreamt burnt used "
-    "reread redid undertook overcame withdrew bit blew"
+    "reread redid undertook overcame withdrew bit blew outgrew gave split overcame"
 )
 COMMON_BASES = split_words(
     "love like enjoy want need hope feel think go have do make try work know live play help "

@@ -16,7 +16,10 @@ FILLER_OPENING = re.compile(
     r"to be honest|of course|good question|plus|oh no|my god|gosh|hmm+|um+|uh+|like|guess what|"
     r"believe me|trust me|seriously|luckily|thankfully|speaking of which|as for me)"
     r"(?:\s+(?:so much|a lot|again|you))?\s*[,!.\-–—…:]+\s*|"
-    r"(?:and|but|so|also|plus|well|actually|honestly|anyway)\s+(?=(?:I|my|we|our)\b))+",
+    r"(?:and|but|so|also|plus|well|actually|honestly|anyway|ugh|oh|yeah|nah|hello|hi|hey|okay|"
+    r"ok)\s+(?=(?:I|my|we|our|i|the|it)\b)|"
+    r"(?:btw|by the way|fyi|psst|ugh|nah|heads up|\w+ update|update|good news|bad "
+    r"news|big news|funny thing|funny story|small confession|confession)\b[\s,:!.\u2026-]+)+",
     re.IGNORECASE,
 )
 THANKS_OR_PRAISE = re.compile(
@@ -38,13 +41,20 @@ THANKS_OR_PRAISE = re.compile(
     r"stay safe|chat soon|appreciate)\b|"
     r"couldn't agree more|excited to (?:see|hear)|here for you|got your back|"
     r"hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
-    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|love (?:that|it|"
+    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|^love (?:that|it|"
     r"this)[!.]?$)",
+    re.IGNORECASE,
+)
+RHETORICAL = re.compile(
+    r"^(?:(?:can|could|would) you believe (?:it|this|that)?|guess what|you know what|"
+    r"did (?:i|you) (?:tell you|mention|hear)(?: that)?|have i told you(?: that)?|remember "
+    r"(?:when|how|that))\b[\s,:?!]*(?=\w+ )",
     re.IGNORECASE,
 )
 HYPOTHETICAL = re.compile(
     r"^(?:if|maybe|perhaps|what if|imagine|suppose)\b|\bif i (?:were|was|could|had)\b|"
-    r"\bi (?:might|may|could) (?!be\b)|\bi'd (?:probably|maybe)\b|\bi would (?:probably|maybe)\b",
+    r"\bi (?:might|may|could) (?!be\b)|\bi'd (?:probably|maybe)\b|\bi would (?:probably|maybe)\b|"
+    r"\bif \w+ ever\b|\bwould say\b",
     re.IGNORECASE,
 )
 FIRST_PERSON = re.compile(
@@ -59,6 +69,24 @@ SECOND_PERSON = re.compile(
 VAGUE_OPENING = re.compile(
     r"^(?:it|it's|it'll|that|that's|this|these|those|they|they're|there|there's|he|he's|she|she's|"
     r"such|so|what|how|can't beat|nothing|just)\b",
+    re.IGNORECASE,
+)
+# What others say of one is no fact about one, unless it is their profession to know.
+HEARSAY = re.compile(
+    r"\b(?:my|our|his|her|the|some|people|everyone|they)\b(?! (?:doctor|dentist|vet|therapist|"
+    r"boss|manager|"
+    r"coach|teacher|landlord|consultant|gp|nurse|physio|accountant|lawyer))[\w' "
+    r"]{0,25}?\b(?:claim(?:s|ed)?|"
+    r"jok(?:e|es|ed)|insists?|swears?|reckons?|pretends?|always (?:says?|said)|would say|keeps? "
+    r"(?:saying|telling)|says?|tells? (?:people|everyone))(?: (?:that|everyone|people))? (?:I|"
+    r"I'm|I've|I'd)\b|"
+    r"我(?:的)?(?:邻居|朋友|同事|室友|前任|前男友|前女友|同学|哥们|闺蜜|老婆|老公|妈妈?|"
+    r"爸爸?)[^，。]{0,6}"
+    r"(?:说|笑|叫|喊|吐槽)我是?",
+    re.IGNORECASE,
+)
+TRAILING = re.compile(
+    r"(?:,? (?:so,? )?(?:you know|lol|haha+|though|tbh|right|ya know)|,? i could [^,.]+)[\s.!]*$",
     re.IGNORECASE,
 )
 TIME_OR_NUMBER = re.compile(
@@ -93,7 +121,7 @@ def strip_filler(sentence: str, *, names: frozenset[str]) -> str:
     text = sentence.strip()
     calls = "|".join(sorted((re.escape(n) for n in names if n), key=len, reverse=True))
     while True:
-        cut = FILLER_OPENING.sub("", text)
+        cut = TRAILING.sub("", RHETORICAL.sub("", FILLER_OPENING.sub("", text)))
         if calls:
             cut = re.sub(rf"^(?:{calls})\s*[,!.\-]+\s*", "", cut, flags=re.IGNORECASE)
             cut = re.sub(rf",\s+(?:{calls})(?=[,.!?]|$)", "", cut, flags=re.IGNORECASE)
@@ -117,7 +145,8 @@ def content_words(text: str) -> list[str]:
 
 def is_question(sentence: str) -> bool:
     """Whether a sentence asks; a trailing smiley or bracket does not hide the mark."""
-    return "?" in sentence[-3:] or "？" in sentence[-3:]
+    asks = "?" in sentence[-3:] or "？" in sentence[-3:]
+    return asks and RHETORICAL.match(sentence) is None
 
 
 def informativeness(sentence: str) -> float:

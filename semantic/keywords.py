@@ -6,7 +6,7 @@ import re
 
 from semantic.english_verbs import COMMON_BASES, IRREGULAR_PASTS, conjugate
 from semantic.informative import STOP_WORDS
-from semantic.relations import ANCHOR
+from semantic.readings import ANCHOR
 from semantic.sentences import HAN
 from semantic.word_lists import split_words
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from semantic.claims import stems
+from semantic.claims import STEMMER, stems
 from semantic.informative import STOP_WORDS
-from semantic.relations import ANCHOR
+from semantic.kin import find_subject
+from semantic.normal_forms import write_alike
+from semantic.readings import ANCHOR
 from semantic.sentences import HAN
 from semantic.word_lists import split_words
 
@@ -98,7 +101,7 @@ OPPOSITES = tuple(
         ("hot", "cold|iced"),
         ("black", "white"),
         ("red", "blue|green"),
-        ("short", "long"),
+        (r"short\w*", r"long\w*"),
         ("small", "big|large"),
         ("plans|wants|hopes|is going", "has|did|went|finished|completed"),
         (r"north\w*", r"south\w*"),
@@ -107,20 +110,56 @@ OPPOSITES = tuple(
         ("moved to", "moved from"),
         ("taught|teaches", "learned|learns|studies"),
         ("single", "married"),
+        (r"is \w+ing", r"has \w+ed"),
         (r"increase\w*", r"decrease\w*"),
     )
 )
 CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'-]*")
+OPENINGS = split_words("since every during when while until because each although")
 FIRST_WORD = re.compile(r"^[A-Z][\w-]*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 # Their presence on one side only changes nothing worth two facts.
-SPELLINGS = {"favourite": "favorite", "colour": "color", "mum": "mom", "neighbour": "neighbor"}
+SPELLINGS = {
+    "gave": "give",
+    "given": "give",
+    "children": "kids",
+    "have": "has",
+    "named": "called",
+    "movie": "film",
+    "favourite": "favorite",
+    "colour": "color",
+    "mum": "mom",
+    "neighbour": "neighbor",
+}
+HARMLESS = split_words(
+    "a an the really very quite just so now currently already also much truly totally absolutely "
+    "definitely both is are am be being been do does to of and that their they them theirs too "
+    "still "
+    "always finally how together while user assistant himself herself themselves lot"
+)
+PASSIVE_WORDS = split_words("was were by")
+REPHRASED = tuple(
+    (re.compile(pattern), written)
+    for pattern, written in (
+        (r"\bcannot\b|\bcan't\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"n't\b", " not"),
+        (r"\bin order to\b", "to"),
+        (r"\bwould (?:like|love) to\b", "wants to"),
+        (r"\b(?:has|have) got\b", "has"),
+        (r"\b(?:has|have) (?=been\b|\w+ed\b)", ""),
+        (r"\bprefers? (.+) over\b", r"prefers \1 to"),
+        (r"\bat the moment\b|\bthese days\b|\bright now\b|\ba lot\b", ""),
+        (r"\btill\b", "until"),
+    )
+)
 SOFT_WORDS = stems(
     "really very quite just now currently already also much so truly totally always still "
     "absolutely together is are was has have been being user finally definitely both"
 )
-SOFT_CHARACTERS = frozenset("的了吗呢吧啊着过在很真现正都也就太非常已经名个位是一")
+HAN_TIME = re.compile(rf"每?(?:{CHINESE_DATES.pattern})|每[天周月年]")
+SOFT_CHARACTERS = frozenset("把将名的了吗呢吧啊着在很真现正都也就太非常已经名个位是一")
 DIRECTIONS = split_words("for with without against from about")
 ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
 PAIR_OF_NAMES = re.compile(r"\b([A-Z][\w-]*) and ([A-Z][\w-]*)\b")
@@ -128,7 +167,39 @@ COMPOUND = re.compile(
     r"\b(twenty|thirty|forty|fifty|sixty)-(one|two|three|four|five|six|seven|eight|nine)\b",
     re.IGNORECASE,
 )
-MOST_EXTRA_STEMS = 1
+# A word of one line on one side only makes two facts: what is meant, how much, how surely.
+OPERATORS = {
+    word: line.split()[0]
+    for line in (
+        "want wants wanted wish wishes 想 希望",
+        "plan plans planning planned intends intend 打算 计划 准备",
+        "will going",
+        "might may could perhaps maybe possibly 可能 也许",
+        "should must needs need has-to",
+        "tries trying tried attempted",
+        "considering thinks thinking 考虑",
+        "dreams hopes hoping hope",
+        "almost nearly barely hardly 差点 几乎",
+        "all every each everything everyone 所有 全部",
+        "some several few certain 一些 有些",
+        "most mostly 大多",
+        "only 只",
+        "often usually frequently 经常 常常",
+        "sometimes occasionally 有时 偶尔",
+        "rarely seldom 很少",
+        "law step ex former late great grand half foster 前任 继",
+        "pretends claims allegedly supposedly",
+        "first",
+        "alone",
+    )
+    for word in line.split()
+}
+HAN_OPERATORS = tuple(word for word in OPERATORS if not word.isascii())
+PASSIVE = re.compile(
+    r"\b(?:was|were|is|are|been|got) (?:\w+ed|\w+en|hit|cut|put|hurt|built|made|sold|bought|"
+    r"told|taught|sent|left|lent|paid|led|won|shot|read|caught|found|held|met)\b.* by\b"
+)
+HAN_ORDERED = re.compile(r"[比给教借让叫帮追赢输]")
 LEAST_REPEATED = 3
 
 
@@ -153,10 +224,12 @@ def details_agree(first: str, second: str) -> bool:
     return (
         read_numbers(a) == read_numbers(b)
         and read_dates(a) == read_dates(b)
-        and read_names(a) == read_names(b)
+        and _same_names(a, b)
         and count_negations(a) == count_negations(b)
+        and read_operators(a) == read_operators(b)
         and not _are_opposed(a, b)
-        and read_roles(a) == read_roles(b)
+        and not _is_turned_round(a, b)
+        and _same_roles(a, b)
         and _share_words(a, b)
     )
 
@@ -208,6 +281,37 @@ def read_names(text: str) -> frozenset[str]:
     return frozenset(name for name in names if _is_name(name))
 
 
+def _same_names(a: str, b: str) -> bool:
+    """Whether the names agree; a capital that the other sentence does without is no name."""
+    return all(
+        name in other or re.search(rf"\b{re.escape(name)}\b", text.lower()) is not None
+        for names, other, text in (
+            (read_names(a), read_names(b), b),
+            (read_names(b), read_names(a), a),
+        )
+        for name in names
+    )
+
+
+def _same_roles(a: str, b: str) -> bool:
+    """Whether the names that both sentences have come in the same order."""
+    one, two = read_roles(a), read_roles(b)
+    return [name for name in one if name in two] == [name for name in two if name in one]
+
+
+def read_operators(text: str) -> frozenset[str]:
+    """Return which kinds of wish, plan, quantity or doubt `text` speaks of."""
+    words = set(WORD.findall(re.sub(r"\bwould (?:like|love) to\b", "wants", text.lower())))
+    found = {OPERATORS[word] for word in words if word in OPERATORS}
+    return frozenset(found | {OPERATORS[word] for word in HAN_OPERATORS if word in text})
+
+
+def _is_turned_round(a: str, b: str) -> bool:
+    """Whether one of two sentences about the same subject is passive, and the other not."""
+    passive = [PASSIVE.search(text) is not None for text in (a, b)]
+    return passive[0] != passive[1] and find_subject(a) == find_subject(b)
+
+
 def count_negations(text: str) -> int:
     """Return how many words of `text` deny something."""
     return len(NEGATION.findall(text))
@@ -223,7 +327,7 @@ def _are_opposed(a: str, b: str) -> bool:
 
 def _normalise(text: str) -> str:
     """Return `text` with names in a fixed order and written numbers as digits."""
-    plain = re.sub(r"\b[Tt]he (user|assistant)\b", lambda m: m[1].title(), text)
+    plain = re.sub(r"\b[Tt]he (user|assistant)\b", lambda m: m[1].title(), write_alike(text))
     plain = PAIR_OF_NAMES.sub(lambda m: " and ".join(sorted((m[1], m[2]))), plain)
     tens = {word: NUMBER_WORDS[word] for word in ("twenty", "thirty", "forty", "fifty", "sixty")}
     return COMPOUND.sub(
@@ -240,21 +344,28 @@ def read_roles(text: str) -> tuple[str, ...]:
 
 
 def _is_name(word: str) -> bool:
-    return word not in STOP_WORDS and word not in DATE_WORDS
+    return word not in STOP_WORDS | OPENINGS and word not in DATE_WORDS
 
 
 def _share_words(a: str, b: str) -> bool:
-    """Whether at most one side says more, and that no more than a word."""
+    """Whether both sentences have the same words, but for those that change nothing."""
     if HAN.search(a) or HAN.search(b):
         return _share_characters(ANCHOR.sub("", a), ANCHOR.sub("", b))
-    one, two = _weighty_stems(a), _weighty_stems(b)
-    if set(one) != set(two):
-        extra, lacking = set(one) - set(two), set(two) - set(one)
-        if (extra and lacking) or len(extra | lacking) > MOST_EXTRA_STEMS:
-            return False
-    common = set(one) & set(two)
-    in_order = [w for w in one if w in common] == [w for w in two if w in common]
-    return read_directions(a) == read_directions(b) and (in_order or not ORDERED.search(a))
+    one, two = _telling_words(a), _telling_words(b)
+    if PASSIVE.search(a) is not None or PASSIVE.search(b) is not None:
+        one, two = ([w for w in words if w not in PASSIVE_WORDS] for words in (one, two))
+    in_order = one == two or not ORDERED.search(a)
+    return set(one) == set(two) and in_order and read_directions(a) == read_directions(b)
+
+
+def _telling_words(text: str) -> list[str]:
+    """Return the stems of all words that matter, in order; numbers are compared elsewhere."""
+    plain = ANCHOR.sub("", text).lower().replace("’", "'").replace("%", " percent")
+    for pattern, written in REPHRASED:
+        plain = pattern.sub(written, plain)
+    words = (SPELLINGS.get(word, word) for word in WORD.findall(plain.replace("'s", "")))
+    kept = (w for w in words if w not in HARMLESS and w not in NUMBER_WORDS)
+    return list(dict.fromkeys(STEMMER.stemWord(word) for word in kept))
 
 
 def _weighty_stems(text: str) -> list[str]:
@@ -273,6 +384,12 @@ def read_directions(text: str) -> frozenset[str]:
 
 def _share_characters(a: str, b: str) -> bool:
     """Compare two Chinese sentences by their characters; who acts comes first in both."""
-    one = {c for c in a if c.isalnum()} - SOFT_CHARACTERS
-    two = {c for c in b if c.isalnum()} - SOFT_CHARACTERS
-    return a[:2] == b[:2] and (one <= two or two <= one) and len(one ^ two) <= 1
+    one, two = (sorted(c for c in t if c.isalnum() and c not in SOFT_CHARACTERS) for t in (a, b))
+    if HAN_ORDERED.search(a) and _common(a, one) != _common(b, one):
+        return False
+    actor_a, actor_b = (HAN_TIME.sub("", text)[:2] for text in (a, b))
+    return actor_a == actor_b and one == two
+
+
+def _common(text: str, characters: Sequence[str]) -> list[str]:
+    return [c for c in text if c in characters]

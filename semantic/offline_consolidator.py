@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from episodic.engines import Vectors
 from semantic.candidates import Candidate, find_candidates, make_candidate
-from semantic.claims import Slot
+from semantic.claims import Slot, stems
 from semantic.corrections import mend_fact
 from semantic.echoes import Echoes
 from semantic.engines import (
@@ -21,8 +22,11 @@ from semantic.engines import (
     Proposal,
     fact_embedding_text,
 )
+from semantic.gist import join_sentences
 from semantic.merge import is_same_fact, says_no_more
-from semantic.relations import Reading, Relation, compare_claims, read_fact
+from semantic.readings import Reading, read_fact
+from semantic.relations import Relation, compare_claims, compare_facts
+from semantic.remainders import drop_listed, split_parts
 from semantic.speakers import people_in
 
 ENGINE = "offline"
@@ -41,12 +45,29 @@ class Held:
     vector: Vectors
 
 
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """A held fact of which something no longer holds, and the sentences that still do.
+
+    `replaced` is False where it merely ends: then nothing is told in its place.
+    """
+
+    held: Held
+    replaced: bool
+    rest: str
+
+
 @dataclass(slots=True)
 class Run:
-    """What one consolidation has proposed so far, and what is held after that."""
+    """What one consolidation has proposed so far, and what is held after that.
+
+    `told` are the sentences that have changed something.
+    """
 
     held: list[Held]
     proposals: list[Proposal] = field(default_factory=list)
+    names: frozenset[str] = frozenset()
+    told: set[str] = field(default_factory=set)
 
     def propose(self, action: Action, candidate: Candidate, *, alias: str | None) -> None:
         """Add one proposal for `candidate`."""
@@ -100,7 +121,7 @@ class OfflineConsolidator:
         ]
         if not candidates:
             return Consolidation(proposals=(), engine=ENGINE)
-        run = Run(held=[_hold_known(fact) for fact in known])
+        run = Run(held=[_hold_known(fact) for fact in known], names=names)
         vectors = self._embed([_embedding_text(candidate) for candidate in candidates])
         for candidate, vector in zip(candidates, vectors, strict=True):
             self._settle(run, candidate, vector)
@@ -118,31 +139,73 @@ class OfflineConsolidator:
             run.propose(action, candidate, alias=known.alias if known else None)
             return
         if candidate.correction is not None and self._mend(run, candidate):
+            run.told.add(candidate.fact)
+            return
+        if not run.told.isdisjoint(candidate.sentences):
+            self._settle_rest(run, candidate)
             return
         if _only_corrects(candidate):
             return
-        repeated = _find_repeated(run.held, candidate, vector)
+        repeated = None if candidate.minor else _find_repeated(run.held, candidate, vector)
         if repeated is not None:
             run.propose(Action.REINFORCE, candidate, alias=repeated.alias)
             return
-        replaced, ended = _find_overtaken(run.held, candidate)
-        gone = replaced + ended
-        run.held = [held for held in run.held if held not in gone]
-        if replaced or not ended:
-            action = Action.UPDATE if replaced else Action.NEW
-            run.propose(action, candidate, alias=replaced[0].alias if replaced else None)
+        overtaken = [found for held in run.held if (found := _overtake(held, candidate))]
+        if candidate.minor and not overtaken:
+            return
+        run.told.add(candidate.fact)
+        candidate = _name_subject(candidate, overtaken)
+        run.held = [held for held in run.held if all(held is not one.held for one in overtaken)]
+        replaced = [one.held for one in overtaken if one.replaced and not one.rest]
+        news = any(one.replaced for one in overtaken) or not (overtaken or candidate.minor)
+        if news:
+            run.propose(
+                Action.UPDATE if replaced else Action.NEW,
+                candidate,
+                alias=replaced[0].alias if replaced else None,
+            )
             run.hold(candidate, vector)
-        for held in replaced[1:] + ended:
-            run.propose(Action.INVALIDATE, candidate, alias=held.alias)
+        for one in overtaken:
+            if one.rest:
+                self._keep_rest(run, one, candidate)
+            elif not (news and replaced and one.held is replaced[0]):
+                run.propose(Action.INVALIDATE, candidate, alias=one.held.alias)
+
+    def _settle_rest(self, run: Run, candidate: Candidate) -> None:
+        """Settle what is left of a message when a sentence of it has been settled by itself."""
+        left = [sentence for sentence in candidate.sentences if sentence not in run.told]
+        if not left:
+            return
+        rest = make_candidate(
+            join_sentences(left),
+            speaker=candidate.speaker,
+            line=candidate.line,
+            episode=candidate.episode,
+        )
+        self._settle(run, rest, self._embed([_embedding_text(rest)])[0])
+
+    def _keep_rest(self, run: Run, overtaken: Overtaken, candidate: Candidate) -> None:
+        """Put what still holds of a fact of several sentences into its place."""
+        rest = make_candidate(
+            overtaken.rest,
+            speaker=candidate.speaker,
+            line=candidate.line,
+            episode=candidate.episode,
+        )
+        rest = replace(rest, category=Category(overtaken.held.category))
+        run.propose(Action.UPDATE, rest, alias=overtaken.held.alias)
+        run.hold(rest, self._embed([_embedding_text(rest)])[0])
 
     def _mend(self, run: Run, candidate: Candidate) -> bool:
         """Put a corrected value into the newest fact that holds the wrong one."""
         correction = candidate.correction
         if correction is None:
             return False
-        for held in reversed(run.held):
+        newest_first = list(reversed(run.held))
+        words = candidate.reading.words | stems(candidate.topic)
+        for held in sorted(newest_first, key=lambda one: -len(words & one.reading.words)):
             mended = mend_fact(held.fact, correction)
-            if mended is None or not _is_about(held, candidate.speaker):
+            if mended is None or not _is_about(held, candidate.speaker, run.names):
                 continue
             fixed = make_candidate(
                 mended,
@@ -168,9 +231,22 @@ def _embedding_text(candidate: Candidate) -> str:
     )
 
 
-def _is_about(held: Held, speaker: str) -> bool:
-    """Whether a held fact names the speaker who corrects."""
-    return speaker.lower() in held.fact.lower() or held.reading.text.startswith("The ")
+def _is_about(held: Held, speaker: str, names: frozenset[str]) -> bool:
+    """Whether a held fact may be the speaker's: it names them, or nobody else who speaks."""
+    fact = held.fact.lower()
+    others = {name.lower() for name in names} - {speaker.lower()}
+    return speaker.lower() in fact or not any(fact.startswith(name) for name in others)
+
+
+def _name_subject(candidate: Candidate, overtaken: Sequence[Overtaken]) -> Candidate:
+    """Return a candidate about "she" as one about the kin whose fact it replaces."""
+    opening = re.match(r"(?:She|He)(?= )", candidate.fact)
+    whose = next((one.held.reading.subject for one in overtaken), "")
+    if opening is None or "'s " not in whose:
+        return candidate
+    kin = whose.split("'s ", 1)[1]
+    fact = f"{candidate.speaker}'s {kin}{candidate.fact[opening.end() :]}"
+    return replace(candidate, fact=fact, reading=read_fact(fact))
 
 
 def _only_corrects(candidate: Candidate) -> bool:
@@ -192,7 +268,7 @@ def _find_repeated(held: Sequence[Held], candidate: Candidate, vector: Vectors) 
             category_b=candidate.category,
             cosine=float(cosines[at]),
         )
-        overtakes = compare_claims(candidate.reading, one.reading) in OVERTAKING
+        overtakes = not OVERTAKING.isdisjoint(compare_facts(candidate.reading, one.reading))
         if not overtakes and (same or _adds_nothing(one, candidate)):
             return one
     return None
@@ -208,14 +284,17 @@ def _adds_nothing(held: Held, candidate: Candidate) -> bool:
     return says_no_more(candidate.fact, held.fact)
 
 
-def _find_overtaken(held: Sequence[Held], candidate: Candidate) -> tuple[list[Held], list[Held]]:
-    """Return the held facts that the candidate replaces, and those it merely ends."""
-    replaced: list[Held] = []
-    ended: list[Held] = []
-    for one in held:
-        relation = compare_claims(candidate.reading, one.reading)
-        if relation is Relation.REPLACES:
-            replaced.append(one)
-        elif relation is Relation.ENDS:
-            ended.append(one)
-    return replaced, ended
+def _overtake(held: Held, candidate: Candidate) -> Overtaken | None:
+    """Return what the candidate leaves of a held fact, None where that is all of it."""
+    relations = compare_facts(candidate.reading, held.reading)
+    if OVERTAKING.isdisjoint(relations):
+        return None
+    parts = split_parts(held.fact)
+    gone = frozenset(
+        stem for c in candidate.reading.claims if c.slot is Slot.ENDING for stem in c.value
+    )
+    left = [
+        part if told not in OVERTAKING else drop_listed(part, gone)
+        for part, told in zip(parts, relations, strict=True)
+    ]
+    return Overtaken(held, Relation.REPLACES in relations, " ".join(filter(None, left)))

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
-from semantic.chinese import read_chinese_claims
-from semantic.claims import Claim, Slot, count_shared, same_value, stems
-from semantic.english_claims import read_english_claims
-from semantic.sentences import HAN
+from semantic.claims import Claim, Slot, concepts, same_value, stems
+from semantic.closing import PAST, is_ended
+from semantic.contrasts import are_opposed
+from semantic.kin import same_person
+from semantic.readings import Reading, is_about
+from semantic.replacing import gives_new_value
 
-ANCHOR = re.compile(r"\s*[((][^()()]*\d{4}[^()()]*[))]")
-# Words for a plan itself, which its end may name differently ("the trip is off").
-PLAN_WORDS = stems(
-    "trip visit travel flight journey plan plans tickets booking holiday vacation going go"
-)
-PLANNED = re.compile(
-    r"\b(?:going to|plans?|planning|will|wants?|hopes?|hoping|booked|thinking|signed up|"
-    r"registered)\b|打算|计划|准备|要去"
-)
 # Rules on one topic exclude each other: an answer is in one language, of one length.
 RULE_VERBS = stems("use reply answer respond write give include add make always speak talk")
 RULE_TOPICS = tuple(
@@ -47,14 +39,7 @@ LASTING = frozenset(
         Slot.DIET,
     }
 )
-# What is over leaves these facts alone: they tell of the past, or of the end itself.
-PAST = re.compile(
-    r"\bused to\b|\bno longer\b|\bany ?more\b|\b(?:stopped|quit|gave up|cancelled|canceled|sold)\b|"
-    r"\b(?:in|since) (?:19|20)\d\d\b|\byears? ago\b|\bwas\b|\bwere\b|\b(?:went|won|played|attended|"
-    r"visited|saw|met|performed|finished|competed|lived|worked|watched|ran|took|had)\b|"
-    r"以前|曾经|小时候|不再|取消|放弃|卖掉|卖了|戒|年前|过[了的]?"
-)
-SHARE_OF_ENDED = 0.6
+CHANGED = re.compile(r"\b(?:now|again|finally|these days|after all|back to)\b|现在|又|终于", re.I)
 LEAST_BEYOND = 1
 CLAUSE = re.compile(r"[.;,:，。；]\s*|\b(?:but|and now|because|since)\b")
 JOB_WORDS = stems("work works working job position employed employee")
@@ -69,20 +54,15 @@ class Relation(StrEnum):
     ENDS = "ends"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A fact as it is compared: its text without date anchors, its claims, its stems."""
-
-    text: str
-    claims: tuple[Claim, ...]
-    words: frozenset[str]
+STRENGTH = (Relation.NONE, Relation.REPEATS, Relation.ENDS, Relation.REPLACES)
 
 
-def read_fact(fact: str) -> Reading:
-    """Return what `fact` claims; its language decides which rules read it."""
-    text = ANCHOR.sub("", fact)
-    claims = read_chinese_claims(text) if HAN.search(text) else read_english_claims(text)
-    return Reading(text=text, claims=claims, words=stems(text))
+def compare_facts(new: Reading, held: Reading) -> tuple[Relation, ...]:
+    """Return what `new` does to each sentence of `held`."""
+    return tuple(
+        max((compare_claims(one, part) for one in new.parts or (new,)), key=STRENGTH.index)
+        for part in held.parts or (held,)
+    )
 
 
 def compare_claims(new: Reading, held: Reading) -> Relation:
@@ -94,15 +74,33 @@ def compare_claims(new: Reading, held: Reading) -> Relation:
             return found
         if found is Relation.ENDS or relation is Relation.NONE:
             relation = found
-    instead = any(claim.key == "instead" for claim in new.claims)
-    if relation is Relation.ENDS and (instead or _gives_new_value(new) or _tells_more(new, held)):
+    if relation is Relation.ENDS and (_is_news(new) or _tells_more(new, held)):
+        return Relation.REPLACES
+    if relation is not Relation.ENDS and _denies_denial(new, held):
+        return Relation.REPLACES
+    if relation is not Relation.ENDS and (are_opposed(new, held) or gives_new_value(new, held)):
         return Relation.REPLACES
     return relation
 
 
+def _denies_denial(new: Reading, held: Reading) -> bool:
+    """Whether `new` says what `held` denies: "works now" where somebody did not work."""
+    if not new.claims and not CHANGED.search(new.text):
+        return False
+    if any(claim.slot is Slot.ENDING for claim in new.claims):
+        return False
+    return CHANGED.search(new.text) is not None and any(
+        claim.key == "denied"
+        and claim.value
+        and concepts(claim.value) <= concepts(new.words)
+        and is_about(held, new.subject, speaker=new.speaker)
+        for claim in held.claims
+    )
+
+
 def _relation_of_claim(claim: Claim, new: Reading, held: Reading) -> Relation:
     if claim.slot is Slot.ENDING:
-        return Relation.ENDS if _is_ended(claim, held) else Relation.NONE
+        return Relation.ENDS if is_ended(claim, new=new, held=held) else Relation.NONE
     for other in held.claims:
         if not _same_slot(claim, other):
             continue
@@ -117,12 +115,8 @@ def _relation_of_claim(claim: Claim, new: Reading, held: Reading) -> Relation:
 def _same_slot(claim: Claim, other: Claim) -> bool:
     if claim.slot is not other.slot or other.slot is Slot.ENDING:
         return False
-    if (
-        claim.subject != other.subject
-        and claim.subject
-        and other.subject
-        and claim.subject != "the"
-    ):
+    both_known = claim.subject not in {"", "the"} and other.subject
+    if both_known and not same_person(claim.subject, other.subject):
         return False
     if claim.slot is Slot.EVENT:
         return _same_event(claim.key, other.key)
@@ -174,9 +168,13 @@ def _relation_of_stances(claim: Claim, other: Claim, *, same: bool) -> Relation:
     return Relation.REPLACES
 
 
-def _gives_new_value(new: Reading) -> bool:
-    """Whether a sentence that ends something also says what holds instead."""
-    return any(claim.holds and claim.slot in LASTING | {Slot.STANCE} for claim in new.claims)
+def _is_news(new: Reading) -> bool:
+    """Whether a sentence that ends something is worth a fact: an event, or what holds instead."""
+    return any(
+        claim.key in {"instead", "gone", "left", "decided"}
+        or (claim.holds and claim.slot in LASTING | {Slot.STANCE})
+        for claim in new.claims
+    )
 
 
 def _tells_more(new: Reading, held: Reading) -> bool:
@@ -188,17 +186,6 @@ def _tells_more(new: Reading, held: Reading) -> bool:
     return len(beyond - subjects - held.words - JOB_WORDS) >= LEAST_BEYOND
 
 
-def _is_ended(claim: Claim, held: Reading) -> bool:
-    """Whether most of what is over is what a held fact, not itself past, tells of."""
-    if not claim.value or not _about(claim.subject, held):
-        return False
-    planned = PLANNED.search(held.text) is not None
-    if (claim.key == "instead" and not planned) or (PAST.search(held.text) and not planned):
-        return False
-    essential = (claim.value - PLAN_WORDS) or claim.value
-    return count_shared(essential, held.words) >= SHARE_OF_ENDED * len(essential)
-
-
 def _same_topic(claim: Claim, other: Claim) -> bool:
     """Whether two rules settle one question in different ways."""
     return any(claim.value & topic and other.value & topic for topic in RULE_TOPICS)
@@ -208,13 +195,3 @@ def _is_job_ended(claim: Claim, held: Reading) -> bool:
     jobs = [c for c in held.claims if c.slot in {Slot.JOB, Slot.EMPLOYER} and c.holds]
     mine = [c for c in jobs if c.subject == claim.subject]
     return any(not claim.value or same_value(claim.value, c.value) for c in mine)
-
-
-def _about(subject: str, held: Reading) -> bool:
-    """Whether a held fact is about `subject`: named first, or claimed about."""
-    if any(claim.subject == subject for claim in held.claims):
-        return True
-    if subject in {"", "the"} or held.text.lower().startswith("the "):
-        return True
-    start = held.text.lower().removeprefix("the ")
-    return start.startswith(subject) and not start.startswith((f"{subject}'s ", f"{subject}的"))

@@ -19,7 +19,14 @@ TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|\s+|[^\sA-Za-z]+")
 # "I'd" is "had" before these, else "would".
 HAD_AFTER = split_words("been better already never just had gone")
 INVERTED = split_words("am was do did have had can could will would should")
+NEW_THING = re.compile(
+    r"^(?:the )?new (place|flat|apartment|house|home|job|office|car|phone|boss|number|address|"
+    r"team|school|"
+    r"role|gig|landlord|roommate|address|email)\b(?= is|'s| has)",
+    re.IGNORECASE,
+)
 SUBJECTLESS = (
+    (re.compile(r"^guess who(?:'s| is)\s+", re.IGNORECASE), "is "),
     (re.compile(r"^(?:gonna|going to)\s+", re.IGNORECASE), "is going to "),
     (re.compile(r"^(?:gotta)\s+", re.IGNORECASE), "has to "),
     (
@@ -46,7 +53,11 @@ SUBJECTLESS = (
         re.compile(
             r"^((?:just |also |recently |finally |even |actually )*)"
             r"(got|went|had|took|started|finished|made|saw|met|bought|found|won|moved|came|read|"
-            r"signed|tried|joined|visited|did|watched|signed|lost|decided|wrote|spent|quit|began)"
+            r"signed|tried|joined|visited|did|watched|signed|lost|decided|wrote|spent|quit|began|"
+            r"gave|handed|dropped|sold|cancell?ed|ditched|switched|traded|swapped|donated|"
+            r"returned|tossed|"
+            r"scrapped|stopped|replaced|left|broke|threw|became|ended|booked|ordered|turned|ran|"
+            r"hurt)"
             r"\s+(?=\w)",
             re.IGNORECASE,
         ),
@@ -84,6 +95,8 @@ def possessive(name: str) -> str:
 
 def add_subject(sentence: str, *, speaker: str) -> str:
     """Return the sentence with the subject that chat leaves out: "Just got back" -> "Bo just …"."""
+    if own := NEW_THING.match(sentence):
+        return f"{possessive(speaker)} new {own[1].lower()}{sentence[own.end() :]}"
     for pattern, lead in SUBJECTLESS:
         match = pattern.match(sentence)
         if match is None:

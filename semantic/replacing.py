@@ -1,0 +1,89 @@
+"""Says whether a sentence gives a new value of a known type for what a held fact tells."""
+
+from __future__ import annotations
+
+import re
+
+from semantic.claims import concepts, count_shared, stems
+from semantic.closing import PAST
+from semantic.readings import Reading, is_about
+from semantic.values import find_values, same_kind
+
+# Words that say that a value is another one than before.
+CHANGING = re.compile(
+    r"\b(?:now|these days|nowadays|from now on|any ?more|instead|actually|lately|only|"
+    r"(?:re)?scheduled|postponed|delayed|pushed|brought forward|moved|changed|switched|shifted|"
+    r"bumped|"
+    r"raised|lowered|upped|increased|reduced|went (?:up|down)|gone (?:up|down)|(?:up|down|cut|"
+    r"back) to|"
+    r"dropped to|makes (?:that|it)|turned|already|not \w+ but|correction|new)\b|"
+    r"现在|改|换|只|变|涨|降|推迟|提前|延|如今|已经|目前|减|增|又.{1,8}了",
+    re.IGNORECASE,
+)
+CLAUSES = re.compile(r"[.;:!,，。；！]\s*(?!\d{3}\b)|\b(?:but|because|so|since)\b")
+ADDING = re.compile(
+    r"\b(?:also|too|another|as well|additional|besides|extra|one more|second)\b|也|还|另外|又"
+)
+CHANGE_VERBS = stems(
+    "now these days from on moved changed switched pushed raised lowered increased reduced went "
+    "gone "
+    "up down back makes turned rescheduled postponed delayed shifted bumped set is been currently "
+    "only cut dropped finally slot date time new says because so"
+) | frozenset("改到 改成 换成 推迟 提前 现在 已经 变成 目前 如今 时间".split())
+HABIT = re.compile(
+    r"\b(?:every|each|a (?:day|week|month|year)|per|daily|weekly|on \w+days|usually|costs?|is|are|"
+    r"weighs?|earns?|pays?)\b|每|是"
+)
+ONE_OF_MANY = re.compile(r"\b(?:has|have|got|gets?|is having) an?\b|\bis (?:\w+ing)\b")
+LEAST_SHARED = 0.5
+
+
+def gives_new_value(new: Reading, held: Reading) -> bool:
+    """Whether `new` tells of the same as `held`, with another day, number or time.
+
+    Without a word of change only what lasts can be meant, said in the same words.
+    """
+    if not is_about(held, new.subject, speaker=new.speaker) or PAST.search(held.main):
+        return False
+    return any(
+        _changes_value(clause, told, new, held)
+        for clause in CLAUSES.split(new.text)
+        for told in CLAUSES.split(held.text)
+    )
+
+
+def _changes_value(clause: str, told: str, new: Reading, held: Reading) -> bool:
+    """Whether one clause of a sentence gives another value for what one of `held` tells."""
+    if ADDING.search(clause) or not _differs(clause, told):
+        return False
+    frame = _frame(clause, new) or _frame(f"{new.topic} {new.text}", new)
+    kept = _frame(told, held) or _frame(held.text, held)
+    shared = count_shared(frame, kept)
+    if not shared:
+        return False
+    if (new.turns or CHANGING.search(new.text)) and not PAST.search(clause):
+        return shared >= LEAST_SHARED * min(len(frame), len(kept))
+    lasts = HABIT.search(clause) is not None and not ONE_OF_MANY.search(clause)
+    return lasts and frame == kept
+
+
+def _differs(clause: str, told: str) -> bool:
+    """Whether a clause has a value of a type that what was told has another one of."""
+    values = find_values(told)
+    known = {_bare(value.text) for value in values}
+    return any(
+        _bare(value.text) not in known and any(same_kind(value.kind, v.kind) for v in values)
+        for value in find_values(clause)
+    )
+
+
+def _frame(text: str, reading: Reading) -> frozenset[str]:
+    """Return the stems around the values, the subject's name left out."""
+    for value in reversed(find_values(text)):
+        text = f"{text[: value.start]} {text[value.end :]}"
+    own = stems(reading.subject.replace("'s", " ")) | stems(reading.speaker)
+    return concepts(stems(text) - own - CHANGE_VERBS)
+
+
+def _bare(text: str) -> str:
+    return text.lower().removesuffix("s").replace(",", "")
