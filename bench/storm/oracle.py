@@ -8,7 +8,7 @@ asked of the model than the kills explain.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ LOST = "i5_accepted_but_not_there"
 NOWHERE = "i1_nowhere"
 TWICE = ("i2_content_twice", "i5_stored_more_than_sent")
 GAPS = ("i2_seq_gaps", "i2_episode_not_its_messages", "i2_window_behind_an_episode")
+POSTING = frozenset({"add_message", "add_messages"})
 STUCK = ("i4_overdue", "i4_open", "i4_window_left")
 
 
@@ -142,6 +143,23 @@ def check_paid(paid: Paid) -> list[Violation]:
         return []
     sample = f"{paid.good} answers, {paid.needed} needed, {paid.allowed} explained by kills"
     return [Violation("i6_paid_twice", too_many, (sample,))]
+
+
+def check_statuses(statuses: Mapping[str, int]) -> list[Violation]:
+    """Return a violation of I5 for each answer that no client deserves.
+
+    Whatever is away, the answer is 503 or none; what the writers post is never refused.
+    """
+    undue = [
+        (call, int(status), count)
+        for (call, status), count in ((name.rsplit(" ", 1), n) for name, n in statuses.items())
+        if status.isdecimal()
+    ]
+    return [
+        Violation("i5_undue_answer", count, (f"{call} answered {status}",))
+        for call, status, count in undue
+        if status == 500 or (call in POSTING and 400 <= status < 500 and status != 429)
+    ]
 
 
 def count_rules(violations: Iterable[Violation], *rules: str) -> int:

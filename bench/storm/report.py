@@ -45,6 +45,7 @@ def judge(storm: Storm, outcome: Outcome) -> tuple[Violation, ...]:
     unanswered = len(storm.ledger.sent) - len(storm.ledger.accepted)
     if unanswered:
         found.append(Violation("i5_never_accepted", unanswered, ()))
+    found += oracle.check_statuses(storm.ledger.statuses)
     if outcome.paid is not None:
         found += oracle.check_paid(outcome.paid)
     if outcome.orphans:

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from bench.storm import answers
+from bench.storm import answers, oracle
 from bench.storm.events import Event
 from bench.storm.options import read_options
 from bench.storm.processes import Process
@@ -104,3 +104,12 @@ def test_a_bent_answer_is_not_the_right_one(fault: str, purpose: str) -> None:
     bent = answers.bend(fault, purpose, right)
     assert bent != straight
     assert (straight in bent) is (fault == "prose")
+
+
+def test_a_500_and_a_refused_message_are_undue_answers() -> None:
+    fine = {"add_message 201": 5, "add_message 503": 2, "add_message none": 1, "flush 404": 1}
+    assert not oracle.check_statuses(fine)
+    (broken,) = oracle.check_statuses({**fine, "retrieve_memory/raw 500": 3})
+    assert broken.count == 3 and broken.invariant == "I5"
+    (refused,) = oracle.check_statuses({**fine, "add_messages 409": 1})
+    assert refused.samples == ("add_messages answered 409",)
