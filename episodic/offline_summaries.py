@@ -32,6 +32,14 @@ _TITLE_OF_A_PERSON = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e)\.(?= )")
 _HALF_OF_THE_DAY = re.compile(r"(\d ?)([ap])\. ?m\b\.?", re.IGNORECASE)
 _CLOSED = re.compile(r"[.!?。！？…:：;；,，、]\W*$")
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
+_REACTION = re.compile(
+    r"^\W*(?:wow|who?ah?|woah|yay|aww*|congrats|congratulations|amazing|awesome|cool|nice|great"
+    r"|incredible|(?:i['’]m )?(?:so |really )?(?:glad|happy|proud) (?:of|for|to hear|that|the|you)"
+    r"|(?:that|it|this)?(?: sounds|['’]s) (?:like |so |really )*(?:awesome|amazing|great|good"
+    r"|incredible|cool|nice|fun|tough|wonderful|lovely)|stay safe|keep (?:it )?up|believe in)\b",
+    re.IGNORECASE,
+)
+"""What a listener says to be kind tells nothing of what happened."""
 
 
 class Sentence(NamedTuple):
@@ -96,7 +104,7 @@ def name_speaker(line: Line) -> str:
 def rank_sentences(lines: Sequence[Line], vectors: Vectors) -> list[Sentence]:
     """Return the sentences, the most telling first; none says what a better one says.
 
-    Greetings and sentences of fewer than three content words come last.
+    Greetings, kind words and sentences of fewer than three content words come last.
     """
     weights = weigh_lines(lines, vectors)
     ranked: list[tuple[float, Sentence]] = []
@@ -130,7 +138,8 @@ def find_wish(lines: Sequence[Line]) -> Sentence | None:
 
 
 def _tells_little(text: str) -> bool:
-    return len(cues.content_words(text)) < FEWEST_TELLING_WORDS or cues.is_greeting(text)
+    few = len(cues.content_words(text)) < FEWEST_TELLING_WORDS
+    return few or cues.is_greeting(text) or bool(_REACTION.search(text))
 
 
 def split_sentences(text: str) -> list[str]:

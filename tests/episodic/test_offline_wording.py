@@ -132,6 +132,18 @@ def test_phrases_have_no_loose_ends(content: str, phrases: list[str]) -> None:
     assert [" ".join(phrase) for phrase in cut_phrases(content, set())] == phrases
 
 
+def test_a_summary_leaves_kind_words_out() -> None:
+    said = [
+        ("Ana", "I adopted a brown dog called Max from the animal shelter in Porto."),
+        ("Bo", "Wow, Ana, that brown dog from the shelter looks awesome!"),
+        ("Ana", "Max sleeps on my bed and wakes my whole family at six in the morning."),
+        ("Bo", "Congrats to your family and to Max, the happiest dog in Porto!"),
+    ]
+    summary = summary_of(make_lines(said))
+    assert "animal shelter" in summary and "six in the morning" in summary
+    assert "Wow" not in summary and "Congrats" not in summary
+
+
 def test_a_summary_keeps_the_order_in_which_things_were_said() -> None:
     summary = summary_of(make_lines(MARATHON))
     assert summary.index("marathon in four hours") < summary.index("physiotherapist")
