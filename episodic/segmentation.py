@@ -25,6 +25,7 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
+from memoryproject.crash_points import Point, pass_point
 
 logger = logging.getLogger("memory.episodic")
 
@@ -109,6 +110,7 @@ def segment_window(
         return Outcome(episodes=0, left=0, moved=False)
     if messages and not size:
         return _set_aside(messages[0], claim=claim, conversation=conversation, finish=finish)
+    pass_point(Point.WINDOW_READ)
     run = _leading_run(messages)
     alone = size < limit or len(run) < len(messages)
     plan = plan_episodes(
@@ -119,7 +121,9 @@ def segment_window(
         everything=alone or (everything and conversation.pending_count <= limit),
         waited=claim.waited,
     )
-    with commit(claim, finish=finish, result={"episodes": len(plan.episodes)}):
+    pass_point(Point.WINDOW_PLANNED)
+    result = {"episodes": len(plan.episodes)}
+    with commit(claim, finish=finish, result=result, searching=size < limit):
         left = _write(plan, conversation=conversation, messages=run, take_reviews=take_reviews)
     return Outcome(episodes=len(plan.episodes), left=left, moved=bool(run))
 
@@ -148,6 +152,7 @@ def _set_aside(
     with commit(claim, finish=finish, result={"set_aside": 1}):
         locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
         services.quarantine_message(locked, message, job_id=claim.job_id)
+        pass_point(Point.MESSAGE_SET_ASIDE)
         services.request_segmentation_if_due(locked)
     logger.error("message %s set aside by job %s", message.id, claim.job_id)
     return Outcome(episodes=0, left=locked.pending_count, moved=True)
@@ -177,9 +182,11 @@ def plan_episodes(
         return Plan(episodes=(), doubled=False, seen=0, language="")
     lines = queries.to_lines(messages)
     embedded = embed_lines([line.text for line in lines], waited=waited)
+    pass_point(Point.WINDOW_EMBEDDED)
     found = segmenter.segment(
         lines=lines, vectors=embedded.vectors, previous_summary=conversation.previous_summary
     )
+    pass_point(Point.WINDOW_DIVIDED)
     closing = window.decide_closing(
         found=len(found.segments), doubled=doubled, everything=everything
     )
@@ -221,14 +228,17 @@ def _write(
 ) -> int:
     """Write the plan; return how many messages the window still holds."""
     locked = queries.lock_conversation(tenant=conversation.tenant, conversation_id=conversation.id)
+    pass_point(Point.WINDOW_LOCKED)
     _check_snapshot(locked, read=conversation, messages=messages)
     if plan.episodes and not queries.count_episodes(locked):
         locked.language = plan.language
     if plan.seen:
         take_reviews(locked)
+        pass_point(Point.REVIEWS_TAKEN)
     episodes = _insert_episodes(plan, locked)
     if episodes:
         _fill_index(plan, locked, episodes)
+        pass_point(Point.EPISODES_INDEXED)
         _request_consolidation(locked, episodes)
         locked.previous_summary = episodes[-1].summary
     if plan.seen:
@@ -257,6 +267,7 @@ def _insert_episodes(plan: Plan, conversation: Conversation) -> list[Episode]:
         for planned, memory in zip(plan.episodes, memories, strict=True)
     ]
     Episode.objects.bulk_create(episodes)
+    pass_point(Point.EPISODE_INSERTED)
     for planned, episode in zip(plan.episodes, episodes, strict=True):
         drained = (
             Message.objects.of(tenant)
@@ -265,6 +276,7 @@ def _insert_episodes(plan: Plan, conversation: Conversation) -> list[Episode]:
         )
         if drained != len(planned.messages):
             raise SnapshotMoved(str(conversation.id))
+        pass_point(Point.EPISODE_FILLED)
     return episodes
 
 

@@ -19,6 +19,7 @@ from episodic.room import check_room
 from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.errors import Conflict
 from memoryproject.tenancy.models import APIKey, Tenant
 
@@ -83,8 +84,10 @@ def add_messages(
         if capped:
             check_room(conversation, count=len(messages))
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
+        pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
-        return Posted(messages=stored, replayed=False)
+    pass_point(Point.MESSAGES_STORED)
+    return Posted(messages=stored, replayed=False)
 
 
 def _lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:

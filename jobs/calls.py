@@ -23,6 +23,7 @@ from jobs.models import LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.env import Price
 from memoryproject.tenancy.models import Tenant
 
@@ -142,6 +143,7 @@ def _ask_model(
 
 def _put(call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
+    pass_point(Point.CALL_OPENED)
     started = time.monotonic()
     try:
         completion = llm.complete(prompt=prompt, schema=reply)
@@ -156,11 +158,13 @@ def _put(call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | N
             call.input_tokens, call.estimated = 0, False
         raise
     finally:
+        pass_point(Point.CALL_ANSWERED)
         call.latency_ms = round((time.monotonic() - started) * 1000)
         call.cost = spending.find_cost(
             price, input_tokens=call.input_tokens, output_tokens=call.output_tokens
         )
         _keep(call)
+        pass_point(Point.CALL_KEPT)
 
 
 def _count(call: LLMCall, completion: llm.Completion) -> None:

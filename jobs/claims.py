@@ -22,6 +22,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs.models import Job, Kind, State
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
 LEASE = timedelta(seconds=30)
@@ -60,9 +61,12 @@ class Charge(Enum):
     """It was not its turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Claim:
-    """A running job and the token that lets its holder write."""
+    """A running job and the token that lets its holder write.
+
+    `attempts` counts this run and the fruitless ones before it.
+    """
 
     job_id: uuid.UUID
     tenant: Tenant
@@ -120,6 +124,8 @@ def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
             started_at=Now(),
             error_class="",
         )
+        pass_point(Point.CLAIM_WRITTEN)
+    pass_point(Point.CLAIMED)
     return True
 
 
@@ -130,11 +136,16 @@ def _scope_is_held(job: Job) -> bool:
 
 @contextmanager
 def commit(
-    claim: Claim, *, finish: bool = True, result: dict[str, int] | None = None
+    claim: Claim,
+    *,
+    finish: bool = True,
+    result: dict[str, int] | None = None,
+    searching: bool = False,
 ) -> Iterator[None]:
     """Write the job's effects in one transaction, and mark it done with `finish`.
 
-    `result` says in numbers what the run did; it may be filled inside the block.
+    Without, the job goes on, and what failed before is forgiven: unless it is still
+    `searching` for the item that it fails at, by halves.
 
     Lock order, the same everywhere: the caller's scope row first (inside the block's
     first statement, by `lock_scope` of its domain), then the job row, checked last,
@@ -149,15 +160,18 @@ def commit(
             cursor.execute("SET LOCAL lock_timeout = '10s'")
             cursor.execute("SET LOCAL statement_timeout = '60s'")
         yield
+        pass_point(Point.EFFECTS_WRITTEN)
         if finish:
             changed = _held(claim).update(
                 state=State.DONE, finished_at=Now(), result=result or {}, **_released()
             )
         else:
-            # Progress: what failed before is behind us.
-            changed = _held(claim).update(lease_until=Now() + LEASE, attempts=1)
+            claim.attempts = claim.attempts if searching else 1
+            changed = _held(claim).update(lease_until=Now() + LEASE, attempts=claim.attempts)
         if changed != 1:
             raise LeaseLost(str(claim.job_id))
+        pass_point(Point.LEASE_CHECKED)
+    pass_point(Point.COMMITTED)
 
 
 def _released() -> dict[str, Any]:
@@ -169,6 +183,7 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Cha
 
     Where the lease is lost nothing happens: the job is another's.
     """
+    pass_point(Point.RELEASING)
     name = type(error).__name__
     if charge is Charge.ATTEMPT and _is_lost_cause(claim, error):
         died = _held(claim).update(
@@ -181,6 +196,7 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Cha
         attempts=F("attempts") - int(charge is not Charge.ATTEMPT),
         **_wait_again(claim, after),
     )
+    pass_point(Point.RELEASED)
     return False
 
 

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django_q.tasks import async_task
 
 from jobs.models import Job, Kind, State
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
 RUN_JOB = "jobs.tasks.run_job"
@@ -39,6 +40,7 @@ def enqueue(
         try:
             with transaction.atomic():
                 job = Job.objects.create(tenant=tenant, kind=kind, scope=scope, input=given)
+                pass_point(Point.JOB_INSERTED)
                 wake(job.id)
                 return job
         except IntegrityError:

@@ -8,7 +8,6 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -167,7 +166,6 @@ def flush(claim: Claim) -> None:
         ):
             with claims.commit(claim):
                 return
-        claim = replace(claim, attempts=1)  # as that commit has set it
     claims.hand_back(claim)
     wake(claim.job_id)
 

@@ -18,6 +18,7 @@ from indexing import services as index
 from indexing.models import SearchUnit, UnitKind
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
+from memoryproject.crash_points import Point, pass_point
 from semantic import queries as semantic_queries
 from semantic.engines import fact_embedding_text
 
@@ -42,8 +43,10 @@ def embed_batch(claim: Claim) -> bool:
         with commit(claim):
             return False
     vectors = embeddings.embed_passages(_texts_of(units, conversation))
+    pass_point(Point.VECTORS_MADE)
     with commit(claim, finish=False):
         index.add_vectors(units=units, vectors=vectors, model=model)
+        pass_point(Point.VECTORS_WRITTEN)
     return True
 
 

@@ -14,6 +14,7 @@ from episodic.models import Episode
 from episodic.services import EpisodeReview
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
+from memoryproject.crash_points import Point, pass_point
 from retrieval import receipts
 from retrieval.models import Retrieval
 
@@ -41,6 +42,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
         tenant=claim.tenant, conversation_id=uuid.UUID(claim.input["conversation"])
     )
     cases = _load_cases(claim)
+    pass_point(Point.SERVED_READ)
     ratings: list[EpisodeReview] = []
     engine, degraded, ignored = "", False, 0
     for retrieval, group in _by_retrieval(cases):
@@ -68,6 +70,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
             for case in group
             if case.served.alias in judged.ratings
         ]
+    pass_point(Point.SERVED_JUDGED)
     with commit(claim, result={"rated": len(ratings), "ignored": ignored}):
         episodic.apply_reviews(
             tenant=claim.tenant,
@@ -77,6 +80,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
             degraded=degraded,
             now=episodic_queries.database_now(),
         )
+        pass_point(Point.REVIEWS_APPLIED)
 
 
 def _load_cases(claim: Claim) -> list[Case]:

@@ -20,6 +20,7 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
+from memoryproject.crash_points import Point, pass_point
 from semantic import queries
 from semantic.engines import Action, Consolidation, Consolidator, Proposal, fact_embedding_text
 from semantic.models import Changeset, Fact
@@ -69,10 +70,14 @@ def consolidate_batch(
     if not size:
         return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
     snapshot = read_snapshot(conversation, episodes, find_answers=find_answers)
+    pass_point(Point.EPISODES_READ)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
+    pass_point(Point.FACTS_PROPOSED)
     vectors = embeddings.embed_passages([_embedding_text(item) for item in answer.proposals])
+    pass_point(Point.FACTS_EMBEDDED)
     result = {"episodes": len(episodes), "proposals": len(answer.proposals)}
-    with commit(claim, finish=finish, result=result):
+    searching = size < EPISODES_A_RUN
+    with commit(claim, finish=finish, result=result, searching=searching):
         _write(snapshot, answer, vectors, job_id=claim.job_id)
         _request_next(conversation)
     return len(episodes)
@@ -85,6 +90,7 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
     with commit(claim, finish=finish, result={"set_aside": 1}):
         episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
         episodic.mark_consolidation_failed(tenant=claim.tenant, episode_id=episode.id)
+        pass_point(Point.EPISODE_SET_ASIDE)
         _request_next(conversation)
     logger.error("episode %s set aside by job %s", episode.id, claim.job_id)
     return 1
@@ -107,6 +113,7 @@ def _write(
     marked = episodic.mark_consolidated(
         tenant=locked.tenant, episode_ids=[episode.id for episode in snapshot.episodes], now=now
     )
+    pass_point(Point.EPISODES_MARKED)
     shown = snapshot.facts_by_alias
     still = queries.active_facts(
         tenant=locked.tenant, fact_ids=[fact.id for fact in shown.values()], lock=True

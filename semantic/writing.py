@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 from episodic.models import Role
+from memoryproject.crash_points import Point, pass_point
 from semantic import queries
 from semantic.engines import Action, Category, Proposal
 from semantic.merge import MERGE_COSINE, is_same_fact
@@ -66,6 +67,7 @@ class Writer:
         for position, proposal in enumerate(self._proposals):
             named = self._find_named(proposal, before=position)
             fact = self._apply(proposal, named, self._vectors[position])
+            pass_point(Point.FACT_APPLIED)
             if fact is not None:
                 self._result[position] = fact
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import psycopg
 import pytest
-from django.db import connection
 from django.db.models.functions import Now
 
 from episodic.models import Episode, Message
@@ -18,32 +14,14 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, State
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.jobs.poison import POISON, poisoned
 from tests.llm.conftest import flush_job, post
 from tests.talk import MORNING, MOVING, messages, whole_talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-POISON = "POISON"
 
-
-@contextmanager
-def poisoned(table: str, column: str) -> Iterator[None]:
-    """Let every write fail that leaves POISON in a search unit of such a row.
-
-    A real failure of the commit, as a value is that the database refuses.
-    """
-    place = connection.settings_dict
-    where = {"host": place["HOST"], "port": place["PORT"], "dbname": place["NAME"]}
-    with psycopg.connect(user="memory_owner", autocommit=True, **where) as owner:
-        owner.execute(
-            f"ALTER TABLE {table} ADD CONSTRAINT no_poison"
-            f" CHECK ({column} NOT LIKE '%{POISON.lower()}%') NOT VALID"
-        )
-        yield
-        owner.execute(f"ALTER TABLE {table} DROP CONSTRAINT no_poison")
-
-
-def drain_through_waits(agent: Agent, *, runs: int = 40) -> None:
+def drain_through_waits(agent: Agent, *, runs: int = 14) -> None:
     """Work as if every wait were over at once."""
     for _ in range(runs):
         Job.objects.of(agent.tenant).filter(state=State.READY).update(run_after=Now())

@@ -1,0 +1,68 @@
+"""Named places at which a test kills the process; nobody else ever arms one.
+
+A crash in between any two statements must lose nothing and do nothing twice. These are
+the places where that could go wrong; a test walks through all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from enum import StrEnum
+
+
+class Point(StrEnum):
+    """Where work has just got to."""
+
+    MESSAGES_INSERTED = "messages inserted"
+    MESSAGES_STORED = "messages committed, the client not told"
+    JOB_INSERTED = "a job inserted, nobody woken"
+    CLAIM_WRITTEN = "a claim written"
+    CLAIMED = "a claim committed"
+    WINDOW_READ = "a window read"
+    WINDOW_EMBEDDED = "its lines embedded"
+    WINDOW_DIVIDED = "its segments known"
+    WINDOW_PLANNED = "its episodes planned"
+    WINDOW_LOCKED = "the conversation locked for its episodes"
+    REVIEWS_TAKEN = "pending reviews given to a job"
+    EPISODE_INSERTED = "episodes inserted"
+    EPISODE_FILLED = "an episode's messages taken from the window"
+    EPISODES_INDEXED = "episodes made findable"
+    EPISODES_READ = "fresh episodes and facts read"
+    FACTS_PROPOSED = "changes proposed"
+    FACTS_EMBEDDED = "changes embedded"
+    EPISODES_MARKED = "episodes marked as drawn from"
+    FACT_APPLIED = "one change applied"
+    SERVED_READ = "what was served read"
+    SERVED_JUDGED = "what was served judged"
+    REVIEWS_APPLIED = "reviews applied"
+    CALL_OPENED = "a model call on record, the question not put"
+    CALL_ANSWERED = "the model has answered, nothing kept"
+    CALL_KEPT = "the answer kept"
+    VECTORS_MADE = "missing vectors made"
+    VECTORS_WRITTEN = "missing vectors written"
+    MESSAGE_SET_ASIDE = "a message set aside"
+    EPISODE_SET_ASIDE = "an episode set aside"
+    EFFECTS_WRITTEN = "all effects written, the lease not checked"
+    LEASE_CHECKED = "the lease checked, nothing committed"
+    COMMITTED = "the run committed"
+    RELEASING = "a failure known, the job not given back"
+    RELEASED = "the job given back"
+
+
+_armed: dict[Point, int] = {}
+"""How many passages are left until the end."""
+
+
+def arm(point: Point, *, passage: int) -> None:
+    """Kill this process at the given passage of a point: 1 is the next one. For tests."""
+    _armed[point] = passage
+
+
+def pass_point(point: Point) -> None:
+    """Say that work has got there."""
+    if not _armed or point not in _armed:
+        return
+    _armed[point] -= 1
+    if _armed[point] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
