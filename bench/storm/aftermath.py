@@ -56,6 +56,14 @@ def _flush_all(storm: Storm, *, until: float) -> None:
         client.close()
 
 
+def count_done(data_dir: Path) -> int:
+    """Return how many jobs are done."""
+    with database.connect(data_dir) as connection:
+        row = connection.execute("SELECT count(*) FROM jobs_job WHERE state = 'done'").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def _is_quiet(data_dir: Path) -> bool:
     try:
         with database.connect(data_dir) as connection:

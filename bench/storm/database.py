@@ -77,9 +77,13 @@ def connect(data_dir: Path) -> Iterator[Connection]:
 def manage(*arguments: str, environment: Mapping[str, str]) -> str:
     """Run one of the product's commands and return what it printed."""
     done = subprocess.run(
-        [*MANAGE, *arguments], env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        [*MANAGE, *arguments],
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     return done.stdout.strip()
 
 

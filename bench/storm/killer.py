@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import psycopg
 
 from bench.storm import database
 from bench.storm.events import WORKER_SIDE, Diary, Event
+from bench.storm.parts import Part
 from bench.storm.processes import Process, send
 from bench.storm.roles import Role, Tree
 from bench.storm.schedule import WEIGHTS, Deed, Planned
@@ -23,7 +23,7 @@ DOWN_S = (1.0, 2.0)
 LOOK_AGAIN_S = 0.2
 
 
-class Killer(threading.Thread):
+class Killer(Part):
     """Carries out the plan; late rather than not at all, until it is time to give up."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Killer(threading.Thread):
         give_up_at: float,
         seed: int,
     ) -> None:
-        super().__init__(name="killer", daemon=True)
+        super().__init__("killer")
         self._plan = plan
         self._services = services
         self._data_dir = data_dir
@@ -48,7 +48,7 @@ class Killer(threading.Thread):
         self._frozen: dict[str, tuple[float, list[Process]]] = {}
         """By service: until when its workers are stopped, and which those are."""
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Work through the plan, then wake what is frozen."""
         started = time.monotonic()
         for planned in self._plan:

@@ -214,8 +214,9 @@ def complete(text: str, *, sent: int) -> dict[str, Any]:
 
 def embed(texts: list[str], fault: str | None) -> dict[str, Any]:
     """Return a vector a text: texts with the same words lie near each other."""
-    rows = [np.sum([direct(word) for word in text.lower().split()] or [direct("")], axis=0)
-            for text in texts]  # fmt: skip
+    rows = [
+        np.sum([direct(word) for word in text.lower().split() or [""]], axis=0) for text in texts
+    ]
     vectors: list[list[float]] = [row.round(4).tolist() for row in rows]
     if fault == "nan":
         vectors[0][0] = float("nan")

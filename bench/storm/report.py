@@ -26,6 +26,8 @@ class Outcome:
     """What was found when the storm was over; `quiet_s` None: it was not quiet in time."""
 
     stormed_s: float
+    done_in_storm: int
+    """Jobs that were finished while it lasted: a storm in which nothing works proves little."""
     quiet_s: float | None
     orphans: int
     stubborn: tuple[str, ...]
@@ -81,6 +83,7 @@ def make_results(storm: Storm, outcome: Outcome) -> Results:
         "http": dict(sorted(storm.ledger.statuses.items())),
         "stubborn": list(outcome.stubborn),
         "violations": [{"invariant": one.invariant, **asdict(one)} for one in violations],
+        "done_in_storm": outcome.done_in_storm,
         "seed": options.seed,
         "storm_s": _round(outcome.stormed_s),
     }

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
 from bench.storm import aftermath, database, oracle, services
 from bench.storm.events import Diary
@@ -14,7 +15,7 @@ from bench.storm.killer import Killer
 from bench.storm.ledger import Ledger
 from bench.storm.model import DIM
 from bench.storm.options import Control, Options
-from bench.storm.oracle import Paid
+from bench.storm.oracle import Paid, Standing, Violation
 from bench.storm.report import Outcome, Results, make_results
 from bench.storm.schedule import Deed, draw_plan
 from bench.storm.services import ModelServer
@@ -25,6 +26,14 @@ TENANTS = 2
 SERVING_WITHIN_S = 120.0
 TELL_EVERY_S = 5.0
 LOOK_AGAIN_S = 0.2
+
+
+class Judged(TypedDict):
+    """What only the database tells, of an `Outcome`."""
+
+    standing: Standing
+    paid: Paid | None
+    violations: tuple[Violation, ...]
 
 
 def run(options: Options) -> Results:
@@ -100,30 +109,33 @@ def _let_pass(storm: Storm, *, port: int) -> Outcome:
             watcher.start()
         _rage(storm)
         stormed_s = time.monotonic() - storm.started
+        done_in_storm = aftermath.count_done(storm.data_dir)
         if storm.model is not None:
             storm.model.calm()
         quiet_s = aftermath.wait_until_quiet(storm)
         for watcher in (storm.jobs, storm.trees):
             watcher.stop()
         keeper.stop()
-        stubborn = tuple(service.name for service in storm.services if not service.end())
-    orphans = aftermath.end_orphans(storm)
+        stubborn = [service.name for service in storm.services if not service.end()]
+    return Outcome(
+        stormed_s=stormed_s,
+        done_in_storm=done_in_storm,
+        quiet_s=quiet_s,
+        stubborn=tuple(stubborn),
+        orphans=aftermath.end_orphans(storm),
+        **_look_into(storm),
+    )
+
+
+def _look_into(storm: Storm) -> Judged:
+    """Return what the database says; nothing of the product runs any more."""
+    accepted, sent = storm.ledger.all_accepted(), storm.ledger.sent.values()
     with database.connect(storm.data_dir) as connection:
-        return Outcome(
-            stormed_s=stormed_s,
-            quiet_s=quiet_s,
-            orphans=orphans,
-            stubborn=stubborn,
-            standing=oracle.read_standing(connection),
-            paid=_count_paid(storm, connection),
-            violations=tuple(
-                oracle.find_violations(
-                    connection,
-                    accepted=storm.ledger.all_accepted(),
-                    sent=storm.ledger.sent.values(),
-                )
-            ),
-        )
+        return {
+            "standing": oracle.read_standing(connection),
+            "paid": _count_paid(storm, connection),
+            "violations": tuple(oracle.find_violations(connection, accepted=accepted, sent=sent)),
+        }
 
 
 def _rage(storm: Storm) -> None:
@@ -148,6 +160,8 @@ def _rage(storm: Storm) -> None:
             storm.tell_progress("storm")
             told_at = time.monotonic()
         time.sleep(LOOK_AGAIN_S)
+    for thread in threads:
+        thread.check()
 
 
 def _make_writers(storm: Storm, *, give_up_at: float) -> list[Writer]:

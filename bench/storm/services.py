@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from bench.storm.client import HOST
 from bench.storm.database import MANAGE, ROOT
 from bench.storm.options import Control, Options
+from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
 from bench.storm.roles import ClusterTree, Tree, WebTree
 from operations.management.commands import run
@@ -47,9 +48,14 @@ class Service:
     """One command that is started again whenever it has ended."""
 
     def __init__(
-        self, name: str, command: list[str], *, environment: Mapping[str, str], log: Path,
+        self,
+        name: str,
+        command: list[str],
+        *,
+        environment: Mapping[str, str],
+        log: Path,
         tree: Looks,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name = name
         self.starts = 0
         self._command = command
@@ -221,15 +227,15 @@ def find_port() -> int:
         return port
 
 
-class Keeper(threading.Thread):
+class Keeper(Part):
     """Starts again what has ended, until told not to."""
 
     def __init__(self, services: list[Service]) -> None:
-        super().__init__(name="keeper", daemon=True)
+        super().__init__("keeper")
         self._services = services
         self._enough = threading.Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Look ten times a second."""
         while not self._enough.wait(0.1):
             for service in self._services:

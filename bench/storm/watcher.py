@@ -10,6 +10,7 @@ import psycopg
 
 from bench.storm import database
 from bench.storm.events import Diary
+from bench.storm.parts import Part
 from bench.storm.recovery import Restart, Row, Runs
 from bench.storm.services import Service
 
@@ -18,18 +19,18 @@ READ_EVERY_S = 0.25
 JOBS = (Path(__file__).parent / "sql" / "jobs.sql").read_text(encoding="utf-8")
 
 
-class TreeWatcher(threading.Thread):
+class TreeWatcher(Part):
     """Measures how long a worker service takes to be whole again after a kill."""
 
     def __init__(self, services: list[Service], diary: Diary) -> None:
-        super().__init__(name="tree watcher", daemon=True)
+        super().__init__("tree watcher")
         self.restarts: list[Restart] = []
         self._services = services
         self._diary = diary
         self._enough = threading.Event()
         self._whole_at: dict[str, float] = {}
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Look ten times a second."""
         while not self._enough.wait(LOOK_EVERY_S):
             for service in self._services:
@@ -56,19 +57,20 @@ class TreeWatcher(threading.Thread):
         """Look no more."""
         self._enough.set()
         self.join()
+        self.check()
 
 
-class JobWatcher(threading.Thread):
+class JobWatcher(Part):
     """Reads the table of jobs, four times a second, whatever becomes of the database."""
 
     def __init__(self, data_dir: Path) -> None:
-        super().__init__(name="job watcher", daemon=True)
+        super().__init__("job watcher")
         self.runs = Runs()
         self.ready = self.running = 0
         self._data_dir = data_dir
         self._enough = threading.Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Connect, read, and connect anew after a crash."""
         while not self._enough.is_set():
             try:
@@ -88,3 +90,4 @@ class JobWatcher(threading.Thread):
         """Read no more."""
         self._enough.set()
         self.join()
+        self.check()

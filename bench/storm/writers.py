@@ -12,6 +12,7 @@ from typing import Any
 from bench.retrieval import english
 from bench.storm.client import Answer, Client
 from bench.storm.ledger import Ledger, Posting
+from bench.storm.parts import Part
 
 BATCH_SHARE, BATCH_AT_MOST = 0.08, 8
 TWIN_SHARE = 0.04
@@ -32,7 +33,7 @@ class Place:
     key: str
 
 
-class Writer(threading.Thread):
+class Writer(Part):
     """Posts its share of the messages to conversations that others write to as well."""
 
     def __init__(
@@ -46,7 +47,7 @@ class Writer(threading.Thread):
         give_up_at: float,
         seed: int,
     ) -> None:
-        super().__init__(name=f"writer {number}", daemon=True)
+        super().__init__(f"writer {number}")
         self._number = number
         self._places = places
         self._ledger = ledger
@@ -58,7 +59,7 @@ class Writer(threading.Thread):
         talk = english.make_talk(seed=seed * 1_000 + number, messages=max(2, messages))
         self._talk = [row["content"] for row in talk]
 
-    def run(self) -> None:
+    def work(self) -> None:
         """Post until all is accepted, or until it is time to give up."""
         started, done = time.monotonic(), 0
         while done < self._messages and time.monotonic() < self._give_up_at:
