@@ -86,13 +86,13 @@ class Runs:
                 before.end, before.next_claim = End.CUT_OFF, started
         run = runs.get(started)
         if row.state == "running" and row.lease_until is not None:
-            self.longest_overdue_s = max(self.longest_overdue_s, row.now - row.lease_until)
             if run is None:
                 run = runs[started] = Run(token=row.token, lease_until=row.lease_until)
                 # At the claim both are set by the same clock; later it can only be more.
                 self.lease_s = min(self.lease_s, row.lease_until - started)
             if row.token == run.token:
                 run.lease_until = row.lease_until
+                self.longest_overdue_s = max(self.longest_overdue_s, row.now - row.lease_until)
             else:
                 run.end = End.SETTLED  # it keeps its place, under a token that nobody has
         elif run is not None and not (row.state == "ready" and not row.error):
