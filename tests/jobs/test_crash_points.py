@@ -167,12 +167,12 @@ def test_missing_vectors_are_made_once(forker: Forker, ana: Agent, point: Point)
 
 @pytest.mark.parametrize("point", sorted(OF_POISON), ids=lambda point: point.name.lower())
 def test_giving_up_survives_being_killed(forker: Forker, ana: Agent, point: Point) -> None:
-    talk = Talk(ana)
     table, column = ("indexing_searchunit", "lexical_text")
     said = {"role": "user", "name": "Mira", "content": f"I work as a {POISON} tester in Delft."}
     if point is Point.EPISODE_SET_ASIDE:
         table, column = ("semantic_fact", "lower(fact)")
     for _ in range(PASSAGES):
+        talk = Talk(ana)  # in the last one the poison is still at work
         talk.go_on()
         body = {"conversation_id": str(talk.id), "message": said}
         with poisoned(table, column):
