@@ -50,13 +50,13 @@ def find_chinese_endings(clause: str, *, speaker: str, topic: str) -> Iterator[s
     words = ""
     if after is not None:
         words = _content(after["x"])
-        if len(words.replace(" ", "")) < 2:
+        if not words or (len(words) < 2 and after[0][0] in "不没早再"):
             words = f"{_content(bare[: after.start()])} {words}".strip() or words
     elif before is not None:
         words = _content(before["x"])
     else:
         return
-    if POINTING.match(words) or len(words.replace(" ", "")) < 2:
+    if POINTING.match(words):
         words = f"{words} {_content(topic)}"
     yield words
 

@@ -39,6 +39,7 @@ class Slot(StrEnum):
     STANCE = "stance"
     ATTRIBUTE = "attribute"
     EVENT = "event"
+    STUDY = "study"
     AGE = "age"
     COUNT = "count"
     DIET = "diet"
@@ -114,6 +115,8 @@ ALIKE = tuple(
         "alcohol booze drinking",
         "salary pay wage earns earn",
         "appointment slot checkup",
+        "scared terrified afraid frightened fear phobia",
+        "like love enjoy adore",
         "begin start starts starting began",
         "meat chicken beef steak",
     )

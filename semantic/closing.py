@@ -10,7 +10,8 @@ from semantic.readings import Reading, is_about
 # Words for a plan itself, which its end may name differently ("the trip is off").
 PLAN_WORDS = stems(
     "trip visit travel flight journey plan plans tickets booking holiday vacation going go idea "
-    "thing anywhere anything anyone allergy food diet stuff class classes lesson lessons "
+    "thing touched had been anywhere anything anyone allergy food diet stuff class classes "
+    "lesson lessons "
     "membership subscription whole going old big little entire stupid damn silly poor beloved "
     "dear job work"
 )

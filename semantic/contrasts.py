@@ -38,7 +38,8 @@ CONTRASTS = tuple(
         ),
         (
             r"\bpregnant\b|\bexpecting (?:a|their|our|twins|triplets)\b|怀孕|预产期",
-            r"\bgave birth\b|\bwas born\b|\bwere born\b|\bhad (?:the|their|a) (?:baby|twins)\b|"
+            r"\b(?:baby|little \w+) (?:\w+ )?arrived\b|\bgave birth\b|\bwas born\b|\bwere born\b|"
+            r"\bhad (?:the|their|a) (?:baby|twins)\b|"
             r"生了|出生了",
         ),
         (
@@ -54,7 +55,8 @@ CONTRASTS = tuple(
         ),
         (
             r"\bsingle\b|\b(?:has been|is) (?:all )?alone\b|\bwidowed\b|单身",
-            r"\bdating\b|\bgirlfriend\b|\bboyfriend\b|\bengaged\b|\bmarried\b|谈恋爱|女朋友|"
+            r"\bdating\b|\bseeing some\w+\b|\bgirlfriend\b|\bboyfriend\b|\bengaged\b|\bmarried\b|"
+            r"谈恋爱|女朋友|"
             r"男朋友|结婚",
         ),
         (
@@ -67,7 +69,23 @@ CONTRASTS = tuple(
         ),
         (
             r"\bvegetarian\b|\bvegan\b|吃素",
-            r"\beats? (?:meat|chicken|beef)\b|\beating (?:meat|chicken|beef)\b|吃肉",
+            r"\b(?:eats?|cooks?|cook) (?:meat|chicken|beef)\b|\beating (?:meat|chicken|beef)\b|"
+            r"吃肉",
+        ),
+        (
+            r"\b(?:can't|cannot|doesn't|learning to|learns to) drive\b|\bno (?:driving "
+            r")?licen[cs]e\b",
+            r"\bpassed (?:\w+ )?driving test\b|\bgot (?:\w+ )?(?:driving |driver's )?licen[cs]e\b",
+        ),
+        (
+            r"\bin (?:the )?hospital\b|\bhospitali[sz]ed\b|\bin intensive care\b|住院",
+            r"\b(?:home|back home) again\b|\bback home\b|\bout of (?:the )?hospital\b|"
+            r"\bdischarged\b|"
+            r"出院",
+        ),
+        (
+            r"\b(?:flatmates?|roommates?|housemates?)\b|\blives? with\b|室友|合租",
+            r"\bliv(?:es?|ing) (?:alone|by \w+sel(?:f|ves)|on \w+ own)\b|一个人住|独居|自己住",
         ),
     )
 )
@@ -80,14 +98,19 @@ def names_state(text: str) -> bool:
 
 def are_opposed(new: Reading, held: Reading) -> bool:
     """Whether two facts about one person put them on two sides of a contrast."""
-    if not is_about(held, new.subject, speaker=new.speaker) or NOT.search(new.main):
+    if not is_about(held, new.subject, speaker=new.speaker):
         return False
-    clauses = [clause for clause in CLAUSES.split(held.text) if not NOT.search(clause)]
+    said, told = CLAUSES.split(new.text), CLAUSES.split(held.text)
     return any(
-        one.search(new.main)
-        and not other.search(new.main)
-        and any(other.search(clause) for clause in clauses)
+        any(_affirms(clause, one) for clause in said)
+        and not other.search(new.text)
+        and any(_affirms(clause, other) for clause in told)
         and not one.search(held.text)
         for sides in CONTRASTS
         for one, other in (sides, sides[::-1])
     )
+
+
+def _affirms(clause: str, side: re.Pattern[str]) -> bool:
+    """Whether a clause names a state, and does not deny it outside of the words that name it."""
+    return side.search(clause) is not None and NOT.search(side.sub(" ", clause)) is None

@@ -14,9 +14,12 @@ from semantic.english_patterns import (
     CLAUSE_SPLIT,
     DATED_PAST,
     DECIDED,
+    HABIT_NOW,
     HIRED,
+    INSTEAD,
     INSTEAD_OF,
     LIVED,
+    MOVED_EVENT,
     OCCUPATIONS,
     OVER,
     PERFECT_LIVED,
@@ -39,6 +42,7 @@ IS_SO = re.compile(
     r"(\w)'s ((?:(?:just|finally|now|all|both|still|really|so) )*(?:off|over|not|on|at|in|dead|"
     r"gone|no "
     r"longer|going|being|a|an|the|called|named|closed|done|happening|with|cancell?ed|moving|"
+    r"seeing|dating|staying|studying|starting|selling|buying|"
     r"working|getting|living|doing|having|leaving)\b)"
 )
 BARE_KIN = re.compile(
@@ -179,10 +183,14 @@ def _clause_claims(text: str, owner: str, changed: bool) -> Iterator[Claim]:
         yield Claim(
             (moved_up["s"] or moved_up["t"]).lower(), Slot.JOB, "", frozenset(), False, True
         )
+    if moved := MOVED_EVENT.search(text):
+        yield Claim(owner, Slot.EVENT, moved["k"].lower(), stems(moved["v"]), True, True)
     if decided := DECIDED.search(text):
         yield Claim(owner, Slot.ENDING, "decided", stems(text[decided.end() :]), False, True)
     if instead := INSTEAD_OF.search(text):
         yield Claim(owner, Slot.ENDING, "instead", stems(instead["x"]), False, True)
+    if HABIT_NOW.search(text) and (gone := INSTEAD.search(text)):
+        yield Claim(owner, Slot.ENDING, "gone", stems(gone["x"]), False, True)
 
 
 def _fits(slot: Slot, match: re.Match[str]) -> bool:
@@ -191,7 +199,11 @@ def _fits(slot: Slot, match: re.Match[str]) -> bool:
     if slot is Slot.JOB:
         words = value.lower().split()
         working = re.search(r"\b(?:works?|working|job|position|role|employed) as\b", text)
-        works_for = re.match(r" (?:at|for) (?:the|an?|[A-Z])", text[match.end("v") :]) is not None
+        titled = re.search(r"\ban? $", text[: match.start("v")]) is not None
+        works_for = (
+            titled
+            and re.match(r" (?:at|for) (?:the|an?|[A-Z])", text[match.end("v") :]) is not None
+        )
         known = (
             bool(working) or words[-1] in OCCUPATIONS or (works_for and words[-1] not in NO_JOBS)
         )

@@ -85,7 +85,7 @@ SUBJECT_ENDED = re.compile(
     r"closed (?:down|its doors|for good)|shut (?:down|its doors)|folded|disbanded|ended|expired|"
     r"didn't (?:work out|happen|pan out|last|survive|go ahead|make it)|(?:isn't|aren't) happening|"
     r"won't (?:happen|be happening|work out)|ran (?:away|off)|run (?:away|off)|never (?:came "
-    r"back|returned)|flew (?:away|off|out)|disappeared|"
+    r"back|returned)|flew (?:away|off|out)|disappeared|came off|"
     r"(?:was|were) put (?:down|to sleep)|broke up|split up|came to an end|"
     r"bit the dust)\b"
 )
@@ -99,6 +99,13 @@ DENIED = re.compile(
     r"\b(?:isn't|is not|aren't|are not|doesn't|does not|don't|do not|can't|cannot|hasn't got|"
     r"never|has no) (?P<x>[^,.;!]+)"
 )
+NOT_SINCE = re.compile(
+    r"\b(?:hasn't|haven't|has not|have not) (?P<x>[^,.;!]+?) (?:in|for|since) (?:\w+ "
+    r"){0,3}(?:weeks?|months?|"
+    r"years?|days|ages|forever|\w+)\b"
+)
+# Another of the kind comes in its place.
+SAME_AGAIN = re.compile(r"\b(?:new|better|bigger|different|another|second|nicer) one\b")
 USED_TO = re.compile(r"\bused to (?P<x>[^,.;!]+)")
 # Wishes, plans and denials of an end.
 OPEN = re.compile(
@@ -122,6 +129,7 @@ STRONG_END = re.compile(
 )
 # Two who did something together do it no more.
 APART = re.compile(
+    r"\band \w+ (?:is|are) (?:\w+ )?(?:done|over|through|history|finished|no more)\b|"
     r"(?:\bnot|n't|\bno longer) (?:\w+ )*?(?:together|a (?:couple|thing)|friends|speaking|"
     r"talking)\b|"
     r"\bparted ways\b|\bseparate ways\b|\bfell out\b|\bcalled it quits\b|\b(?:broke|split|"
@@ -152,6 +160,10 @@ class Ending:
 
 def find_endings(clause: str) -> Iterator[Ending]:
     """Yield what a third-person clause says is over."""
+    if SAME_AGAIN.search(clause):
+        return
+    if since := NOT_SINCE.search(clause):
+        yield Ending(since["x"], plain=True)
     for pattern in (OBJECT_OVER, *PARTS):
         for match in pattern.finditer(clause):
             if not OPEN.search(clause[: match.start()]):

@@ -78,7 +78,8 @@ CLAUSE_SPLIT = re.compile(
 )
 CLAUSE_LEAD = re.compile(
     r"^(?:(?:now|actually|currently|these days|recently|finally|also|lately|nowadays|and|but|so|"
-    r"yesterday|today|last \w+|this \w+|no|sorry|well|since then|change of plans?|plot twist|"
+    r"yesterday|today|last \w+|this \w+|no(?! (?:more|longer))|sorry|well|since then|change of "
+    r"plans?|plot twist|"
     r"turns out(?: that)?|it turns out(?: that)?|so yeah|as of \w+|"
     r"after (?:\w+ ){1,3}?(?=(?-i:[A-Z]))|in the end|after all that)\b,?\s*)+",
     re.IGNORECASE,
@@ -228,6 +229,11 @@ EVENT = re.compile(
     r"| back| changed| delayed| brought forward| been)* (?:on|to|at|in|until|for) "
     r"(?P<v>[^,;]+?)(?=\s*[,.;!(]?$|[,;(])"
 )
+MOVED_EVENT = re.compile(
+    r"\b(?:moved|pushed|shifted|rescheduled|postponed|bumped|delayed|brought forward) (?:the |"
+    r"their |our |"
+    rf"\w+'s )(?P<k>(?:[\w-]+ )??{EVENTS})(?: back| forward)? (?:to|until|till|for) (?P<v>[^,;.!]+)"
+)
 AGE = _pattern(
     r"(?:is|turned|just turned|is turning)(?: now)? (?P<v>\d{1,3}|twenty|thirty|forty|fifty|sixty)"
     r"(?: years old| years of age|(?=\s*[,.;!(]|$| now| today| yesterday| last))"
@@ -250,6 +256,15 @@ DECIDED = re.compile(
     r"\b(?:decided(?: on)?|in the end|settled on|going with|went with|sticking with|stuck with|"
     r"staying with|staying put|chose|opted for|picked|made up (?:their|\w+'s) mind)\b"
 )
+HABIT_NOW = re.compile(r"\b(?:has|have) been \w+ing\b|\bnow\b|\bthese days\b|\bevery\b|\bsince\b")
+INSTEAD = re.compile(r"\b(?:instead of|rather than) (?:\w+ing )?(?P<x>[\w' -]+?)(?=[.,;!(]|$)")
+STUDY = _pattern(
+    r"(?:(?:is|are|been) studying|studies|majors in|(?:is|are) majoring in|(?:switched|changed) "
+    r"(?:\w+ )?"
+    r"(?:majors?|courses?|degrees?|program(?:me)?s?)(?: from [\w ]+?)? to|transferred to|"
+    r"switched to "
+    r"studying) (?P<v>[a-z][\w ]*?)(?= (?:at|in|with|for)\b|\s*[,.;!(]|$| now\b)"
+)
 INSTEAD_OF = re.compile(
     r"\binstead of (?!(?!going)\w+ing\b)(?:going to |to )?(?P<x>[\w' -]+?)(?=[.,;!(]|$)"
 )
@@ -268,6 +283,7 @@ SIMPLE: tuple[tuple[Slot, re.Pattern[str], bool], ...] = (
     (Slot.JOB, NO_JOB, False),
     (Slot.EMPLOYER, EMPLOYER, True),
     (Slot.JOB, JOB, True),
+    (Slot.STUDY, STUDY, True),
     (Slot.STATUS, SPLIT, False),
     (Slot.STATUS, STATUS, True),
     (Slot.STATUS, PARTNER, True),

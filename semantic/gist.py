@@ -49,6 +49,9 @@ def _end_sentence(text: str) -> str:
     return text if text[-1] in ".!。！…" else f"{text}."
 
 
+POINTING = frozenset({"it's", "that's", "he's", "she's", "there's", "here's", "what's", "let's"})
+
+
 def name_speaker(fact: str, *, speaker: str) -> str:
     """Return a fact that names the speaker: what names nobody is what they say."""
     if speaker in fact:
@@ -59,7 +62,8 @@ def name_speaker(fact: str, *, speaker: str) -> str:
     after = fact.split()[1].lower() if " " in fact else ""
     verb = after in IRREGULAR_PASTS | {"is", "has"} or after.endswith("ed")
     named = first.isupper() or first[1:] != first[1:].lower()
-    named = named or (verb and first.lower() not in informative.STOP_WORDS)
+    owns = first.endswith("'s") and first.lower() not in POINTING
+    named = named or owns or (verb and first.lower() not in informative.STOP_WORDS)
     said = fact if named else fact[0].lower() + fact[1:]
     return f"{speaker} says that {said}"
 

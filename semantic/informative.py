@@ -41,7 +41,8 @@ THANKS_OR_PRAISE = re.compile(
     r"stay safe|chat soon|appreciate)\b|"
     r"couldn't agree more|excited to (?:see|hear)|here for you|got your back|"
     r"hope (?:you|it|your|everything)|hit me up|stay in touch|keep in touch|"
-    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|^love (?:that|it|"
+    r"i'll (?:let you know|keep you|check it|definitely)|great idea|good point|^(?:\w+ "
+    r"){0,3}love (?:that|it|"
     r"this)[!.]?$)",
     re.IGNORECASE,
 )
@@ -86,7 +87,7 @@ HEARSAY = re.compile(
     re.IGNORECASE,
 )
 TRAILING = re.compile(
-    r"(?:,? (?:so,? )?(?:you know|lol|haha+|though|tbh|right|ya know)|,? i could [^,.]+)[\s.!]*$",
+    r"(?:,? (?:so,? )?you know|,? (?:lol|haha+|tbh)|, (?:though|ya know)|, i could [^,.]+)[\s.!]*$",
     re.IGNORECASE,
 )
 TIME_OR_NUMBER = re.compile(

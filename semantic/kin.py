@@ -16,8 +16,8 @@ HE = split_words(
 )
 EITHER = split_words(
     "friend friends cousin partner boss roommate flatmate housemate neighbour neighbor colleague "
-    "coworker co-worker teacher coach kid kids child children baby parents parent family team "
-    "manager ex landlord buddy mate doctor therapist siblings sibling twin spouse folks mate"
+    "coworker co-worker teacher coach kid kids child children baby parents parent "
+    "manager ex landlord buddy mate doctor therapist siblings sibling twin spouse folks"
 )
 KIN = SHE | HE | EITHER
 KIN_WORD = r"(?:" + "|".join(sorted(map(re.escape, KIN), key=len, reverse=True)) + r")"

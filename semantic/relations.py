@@ -115,7 +115,7 @@ def _relation_of_claim(claim: Claim, new: Reading, held: Reading) -> Relation:
 def _same_slot(claim: Claim, other: Claim) -> bool:
     if claim.slot is not other.slot or other.slot is Slot.ENDING:
         return False
-    both_known = claim.subject not in {"", "the"} and other.subject
+    both_known = not {claim.subject, other.subject} & {"", "the"}
     if both_known and not same_person(claim.subject, other.subject):
         return False
     if claim.slot is Slot.EVENT:
@@ -150,7 +150,7 @@ def _relation_in_slot(claim: Claim, other: Claim) -> Relation:
     lasting = claim.slot in LASTING
     return (
         Relation.REPLACES
-        if lasting or (claim.slot is Slot.EVENT and claim.changed)
+        if lasting or (claim.slot in {Slot.EVENT, Slot.STUDY} and claim.changed)
         else Relation.NONE
     )
 

@@ -14,7 +14,8 @@ CHANGING = re.compile(
     r"\b(?:now|these days|nowadays|from now on|any ?more|instead|actually|lately|only|"
     r"(?:re)?scheduled|postponed|delayed|pushed|brought forward|moved|changed|switched|shifted|"
     r"bumped|"
-    r"raised|lowered|upped|increased|reduced|went (?:up|down)|gone (?:up|down)|(?:up|down|cut|"
+    r"just (?:started|became|turned|entered)|started|raised|lowered|upped|increased|reduced|went "
+    r"(?:up|down)|gone (?:up|down)|(?:up|down|cut|"
     r"back) to|"
     r"dropped to|makes (?:that|it)|turned|already|not \w+ but|correction|new)\b|"
     r"现在|改|换|只|变|涨|降|推迟|提前|延|如今|已经|目前|减|增|又.{1,8}了",
@@ -56,8 +57,8 @@ def _changes_value(clause: str, told: str, new: Reading, held: Reading) -> bool:
     """Whether one clause of a sentence gives another value for what one of `held` tells."""
     if ADDING.search(clause) or not _differs(clause, told):
         return False
-    frame = _frame(clause, new) or _frame(f"{new.topic} {new.text}", new)
-    kept = _frame(told, held) or _frame(held.text, held)
+    frame = _frame(clause, new, new.speaker) or _frame(f"{new.topic} {new.text}", new, new.speaker)
+    kept = _frame(told, held, new.speaker) or _frame(held.text, held, new.speaker)
     shared = count_shared(frame, kept)
     if not shared:
         return False
@@ -77,11 +78,13 @@ def _differs(clause: str, told: str) -> bool:
     )
 
 
-def _frame(text: str, reading: Reading) -> frozenset[str]:
+def _frame(text: str, reading: Reading, speaker: str) -> frozenset[str]:
     """Return the stems around the values, the subject's name left out."""
     for value in reversed(find_values(text)):
         text = f"{text[: value.start]} {text[value.end :]}"
-    own = stems(reading.subject.replace("'s", " ")) | stems(reading.speaker)
+    if speaker and not speaker.isascii():
+        text = text.replace(speaker, " ")
+    own = stems(reading.subject.replace("'s", " ")) | stems(speaker)
     return concepts(stems(text) - own - CHANGE_VERBS)
 
 

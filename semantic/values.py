@@ -16,8 +16,12 @@ SMALL = (
 )
 NUMBER = rf"(?:\d+(?:[.,]\d+)*|{SMALL}(?:[- ]{SMALL})?(?: hundred| thousand)?)"
 HAN_NUMBER = r"(?:\d+(?:\.\d+)?|[零一二两三四五六七八九十百千万半]+)"
+CASED = frozenset({"date", "weekday", "month"})
 KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE if kind in {"time", "number", "often"} else 0))
+    (
+        kind,
+        re.compile(pattern, 0 if kind in CASED else re.IGNORECASE),
+    )
     for kind, pattern in (
         (
             "date",
@@ -29,12 +33,24 @@ KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             rf"\b(?:\d{{1,2}}(?:[:.]\d\d)?\s?(?:[ap]\.?m\b\.?)|\d{{1,2}}:\d\d|(?:half past |"
             rf"quarter "
             rf"(?:past|to) )(?:\d{{1,2}}|{SMALL})|(?:\d{{1,2}}|{SMALL}) o'clock|noon|midnight)|"
-            rf"{HAN_NUMBER}点(?:半|{HAN_NUMBER}分)?",
+            rf"(?:早上|上午|中午|下午|晚上|凌晨|傍晚)?{HAN_NUMBER}点(?:半|{HAN_NUMBER}分)?",
         ),
         ("day", r"\b\d{1,2}(?:st|nd|rd|th)\b|(?<!\d)\d{1,2}[号日]"),
         (
             "month",
             rf"\b{MONTH}\b|(?<![\d一二三四五六七八九十])(?:\d{{1,2}}|[一二三四五六七八九十]+)月",
+        ),
+        (
+            "length",
+            rf"\b(?:{NUMBER}|an?|half an) (?:hours?|minutes?|mins?)\b|"
+            rf"{HAN_NUMBER}个?(?:小时|分钟)",
+        ),
+        (
+            "rank",
+            r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|"
+            r"twelfth|"
+            r"\d+(?:st|nd|rd|th)) (?=grade|year|class|semester|term|floor)|"
+            r"[一二三四五六七八九初高大]+(?=年级)",
         ),
         (
             "often",
