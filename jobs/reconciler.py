@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.db import connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, Max, Q, Value
 from django.db.models.functions import Now, Random
+from django.utils import timezone
 
 from episodic import queries as episodic
 from episodic.models import Conversation
@@ -23,6 +24,7 @@ from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
 
 AT_MOST = 200
+SOON = timedelta(seconds=10)
 LEFTOVERS_WAIT = timedelta(hours=2)
 """Episodes below the consolidation threshold wait this long for company."""
 CALLED_WITHIN = timedelta(seconds=30)
@@ -95,10 +97,10 @@ def _wake_due_jobs() -> int:
     ids = due_jobs()
     with connection.cursor() as cursor:
         # One that a worker has taken stays in the table, its lock minutes ahead by that
-        # worker's clock, also when he is dead.
+        # worker's clock, also when he is dead. Ours is the clock of the workers beside us,
+        # and they take none whose time has not come by it.
         cursor.execute(
-            "SELECT count(*) FROM django_q_ormq "
-            "WHERE lock <= clock_timestamp() + interval '10 seconds'"
+            "SELECT count(*) FROM django_q_ormq WHERE lock <= %s", [timezone.now() + SOON]
         )
         waiting = cursor.fetchone()[0]
     if waiting >= len(ids):

@@ -18,6 +18,7 @@ from django.core.exceptions import (
 )
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from psycopg.errors import UndefinedColumn, UndefinedTable
 from rest_framework import exceptions, status
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -34,6 +35,7 @@ RETRY_AFTER_S = 5
 DEPTH_AT_MOST = 100
 """How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
 TOO_LARGE = "too_large"
+AWAY = "The database is away; try again soon."
 
 
 class JSONWhateverIsAsked(BaseContentNegotiation):
@@ -144,7 +146,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response | Non
     """Turn an exception of a view into a response; None lets it pass as a 500."""
     if isinstance(error, Problem):
         return _respond(error.status, error_body(error.code, error.message, error.fields), error)
-    if isinstance(error, (OperationalError, InterfaceError)):
+    if is_away(error):
         return _respond_unavailable(error)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
@@ -215,9 +217,26 @@ def _respond(code: int, body: dict[str, Any], error: Exception | None = None) ->
     return response
 
 
+def is_away(error: BaseException) -> bool:
+    """Return whether the database was away, or lacks what a migration would make."""
+    missing = isinstance(error.__cause__, (UndefinedTable, UndefinedColumn))
+    return missing or isinstance(error, (OperationalError, InterfaceError))
+
+
+def _tell_away(*, as_json: bool) -> HttpResponse:
+    """Return what is said outside a view of the API: to a program, or to a person."""
+    response = (
+        JsonResponse(error_body("unavailable", AWAY), status=503)
+        if as_json
+        else HttpResponse(f"<h1>503</h1><p>{AWAY}</p>", status=503)
+    )
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
+
+
 def _respond_unavailable(error: Exception) -> Response:
     logger.warning("database away: %s", type(error).__name__)
-    body = error_body("unavailable", "The database is away; try again soon.")
+    body = error_body("unavailable", AWAY)
     response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_AFTER_S)
     return response
@@ -250,14 +269,11 @@ class ApiErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer for what a view outside DRF's handling raised."""
-        if not request.path.startswith(API_PREFIX):
+        is_api = request.path.startswith(API_PREFIX)
+        if is_away(error):
+            return _tell_away(as_json=is_api)
+        if not is_api:
             return None
-        if isinstance(error, (OperationalError, InterfaceError)):
-            response = JsonResponse(
-                error_body("unavailable", "The database is away; try again soon."), status=503
-            )
-            response["Retry-After"] = str(RETRY_AFTER_S)
-            return response
         if isinstance(error, SuspiciousOperation):
             return JsonResponse(error_body("invalid", "The request is malformed."), status=400)
         # The text of an exception may quote what somebody said: log its class alone.

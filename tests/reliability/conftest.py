@@ -1,0 +1,64 @@
+"""An installation to copy, made once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.reliability.product import Product, installed, web
+from tests.server import throwaway_folder
+
+# Root alone can mount a small disk; see tests.embedded.conftest.
+collect_ignore = [] if os.geteuid() == 0 else ["test_disk_full.py"]
+
+SayFigures = Callable[[str], None]
+
+
+@pytest.fixture
+def say_figures(pytestconfig: pytest.Config) -> SayFigures:
+    """Write a line of figures to the terminal, whatever is captured."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+
+    def say(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            sys.stdout.write(f"\n{line}\n")
+
+    return say
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[Product]:
+    """An installation with a migrated database and a key, not running; to be copied only."""
+    with throwaway_folder() as folder:
+        made = Product(folder / "template")
+        made.start()
+        made.manage("migrate", "-v0")
+        made.key = made.manage("create_api_key", "--tenant", "ana's")
+        made.stop("fast")
+        yield made
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that every user can walk through."""
+    with throwaway_folder() as made:
+        yield made
+
+
+@pytest.fixture
+def product(template: Product, folder: Path) -> Iterator[Product]:
+    """An installation of the test's own, whose database runs."""
+    with installed(template, folder) as copy:
+        copy.start()
+        yield copy
+
+
+@pytest.fixture(scope="session")
+def port(django_db_setup: None) -> Iterator[int]:
+    """The port of a real web server on the run's database."""
+    with web(os.environ) as found:
+        yield found
