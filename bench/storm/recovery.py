@@ -10,7 +10,7 @@ rather than too short.
 from __future__ import annotations
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -70,7 +70,7 @@ class Runs:
     def __init__(self) -> None:
         self.longest_overdue_s = 0.0
         """By which a job that ran was past its lease."""
-        self.lease_s = float("inf")
+        self._leases: Counter[float] = Counter()
         self._runs: dict[uuid.UUID, dict[float, Run]] = defaultdict(dict)
 
     def note(self, rows: Iterable[Row]) -> None:
@@ -85,11 +85,12 @@ class Runs:
             if earlier < started and before.end is End.NOT_YET:
                 before.end, before.next_claim = End.CUT_OFF, started
         run = runs.get(started)
-        if row.state == "running" and row.lease_until is not None:
+        keeps_place = run is None and bool(row.error)
+        if row.state == "running" and row.lease_until is not None and not keeps_place:
             if run is None:
                 run = runs[started] = Run(token=row.token, lease_until=row.lease_until)
-                # At the claim both are set by the same clock; later it can only be more.
-                self.lease_s = min(self.lease_s, row.lease_until - started)
+                # Just after the claim, this is the lease; later it is more.
+                self._leases[round(row.lease_until - started, 1)] += 1
             if row.token == run.token:
                 run.lease_until = row.lease_until
                 self.longest_overdue_s = max(self.longest_overdue_s, row.now - row.lease_until)
@@ -98,6 +99,11 @@ class Runs:
         elif run is not None and not (row.state == "ready" and not row.error):
             # A job that is ready and has no error was handed back: it goes on.
             run.end = End.SETTLED
+
+    @property
+    def lease_s(self) -> float:
+        """How long a claim lasts, if it is not put off; 0 where none was seen."""
+        return max(self._leases, key=lambda lease: (self._leases[lease], -lease), default=0.0)
 
     def cut_off(self) -> list[Run]:
         """Return the runs that were cut off and followed by another claim."""
@@ -110,14 +116,24 @@ def measure_recoveries(
     runs: Runs, events: Sequence[Event], wanted: Callable[[Event], bool]
 ) -> list[float]:
     """Return, for each deed that is `wanted` and cut runs off, the seconds until all went on."""
-    causes = [event for event in events if event.hits_workers or event.deed in CUTTING]
     longest: dict[Event, float] = {}
     for run in runs.cut_off():
-        alive_at = run.lease_until - runs.lease_s
-        cause = next((event for event in causes if alive_at <= event.at < run.next_claim), None)
+        cause = _find_cause(run, events, lease_s=runs.lease_s)
         if cause is not None:
             longest[cause] = max(longest.get(cause, 0.0), run.next_claim - cause.at)
     return sorted(seconds for event, seconds in longest.items() if wanted(event))
+
+
+def count_unexplained(runs: Runs, events: Sequence[Event]) -> int:
+    """Return how many runs were cut off although nothing was done to them."""
+    causes = [_find_cause(run, events, lease_s=runs.lease_s) for run in runs.cut_off()]
+    return causes.count(None)
+
+
+def _find_cause(run: Run, events: Sequence[Event], *, lease_s: float) -> Event | None:
+    alive_at = run.lease_until - lease_s
+    causes = (event for event in events if event.hits_workers or event.deed in CUTTING)
+    return next((event for event in causes if alive_at <= event.at < run.next_claim), None)
 
 
 def is_worker_kill(event: Event) -> bool:

@@ -10,6 +10,7 @@ from bench.storm import oracle
 from bench.storm.field import Storm, tell
 from bench.storm.oracle import Paid, Standing, Violation
 from bench.storm.recovery import (
+    count_unexplained,
     find_quantile,
     is_crash,
     is_freeze,
@@ -97,7 +98,11 @@ def _tell_recoveries(storm: Storm) -> Results:
         name: _tell_quantiles(measure_recoveries(runs, events, wanted))
         for name, wanted in deeds.items()
     }
-    return {**told, "lease": _round(runs.lease_s) if runs.lease_s != float("inf") else None}
+    return {
+        **told,
+        "unexplained": count_unexplained(runs, events),
+        "lease": runs.lease_s,
+    }
 
 
 def _tell_restarts(storm: Storm) -> Results:

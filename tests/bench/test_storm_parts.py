@@ -11,7 +11,14 @@ from bench.storm import answers, oracle
 from bench.storm.events import Event
 from bench.storm.options import read_options
 from bench.storm.processes import Process
-from bench.storm.recovery import Row, Runs, is_crash, is_worker_kill, measure_recoveries
+from bench.storm.recovery import (
+    Row,
+    Runs,
+    count_unexplained,
+    is_crash,
+    is_worker_kill,
+    measure_recoveries,
+)
 from bench.storm.roles import Naming, Role
 from bench.storm.schedule import Deed, draw_plan
 
@@ -45,6 +52,7 @@ def test_a_run_that_was_cut_off_took_until_the_next_claim() -> None:
     assert measure_recoveries(runs, events, is_worker_kill) == [28]
     assert measure_recoveries(runs, events, is_crash) == []
     assert runs.lease_s == 30
+    assert not count_unexplained(runs, events) and count_unexplained(runs, events[:1]) == 1
 
 
 def test_a_job_that_its_holder_gave_back_was_not_cut_off() -> None:
@@ -113,3 +121,11 @@ def test_a_500_and_a_refused_message_are_undue_answers() -> None:
     assert broken.count == 3 and broken.invariant == "I5"
     (refused,) = oracle.check_statuses({**fine, "add_messages 409": 1})
     assert refused.samples == ("add_messages answered 409",)
+
+
+def test_a_job_that_keeps_its_place_under_an_error_has_no_lease() -> None:
+    runs = Runs()
+    kept = look("running", now=101, started=100, lease_until=103.4, error="SnapshotMoved")
+    runs.note([kept])
+    runs.note([look("running", now=110.1, started=110, lease_until=140)])
+    assert runs.lease_s == 30 and not runs.cut_off()
