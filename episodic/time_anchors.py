@@ -24,7 +24,6 @@ class Phrase(NamedTuple):
     label: str
 
 
-
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
-from episodic.anchor_checks import check_anchors
 
+from episodic.anchor_checks import check_anchors
 from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai.llm import Prompt

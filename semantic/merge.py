@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from semantic.claims import STEMMER, stems
 from semantic.informative import STOP_WORDS
@@ -199,7 +199,20 @@ PASSIVE = re.compile(
     r"\b(?:was|were|is|are|been|got) (?:\w+ed|\w+en|hit|cut|put|hurt|built|made|sold|bought|"
     r"told|taught|sent|left|lent|paid|led|won|shot|read|caught|found|held|met)\b.* by\b"
 )
-HAN_ORDERED = re.compile(r"[比给教借让叫帮追赢输]")
+HAN_ORDERED = re.compile(r"[比给教借让叫帮追赢输从到]")
+HAN_CLAUSE = re.compile(r"[，。；,;]|(?<!是)但是?|(?=不)")
+PHRASE_OPENINGS = split_words(
+    "in on at with for from about by near since until during into onto over under between through "
+    "without against and or but nor not than as because while when if who which where after before "
+    "every each"
+)
+OPENED = re.compile(
+    r"^((?:in|on|at|when|while|since|during|after|before|if|for) [^,]+), ([^.]+)\.?$"
+)
+PAIR = re.compile(r"\b([a-z]+) and ([a-z]+)(?=[.,!]|$| (?:in|on|at|with|for|from)\b)")
+TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)
+TIME = "TIME"
+"""Stands for what is compared elsewhere: numbers and words of time."""
 LEAST_REPEATED = 3
 
 
@@ -351,21 +364,65 @@ def _share_words(a: str, b: str) -> bool:
     """Whether both sentences have the same words, but for those that change nothing."""
     if HAN.search(a) or HAN.search(b):
         return _share_characters(ANCHOR.sub("", a), ANCHOR.sub("", b))
+    passive = [PASSIVE.search(text) is not None for text in (a, b)]
+    if passive[0] == passive[1] and _read_phrases(a) != _read_phrases(b):
+        return False
     one, two = _telling_words(a), _telling_words(b)
-    if PASSIVE.search(a) is not None or PASSIVE.search(b) is not None:
+    if any(passive):
         one, two = ([w for w in words if w not in PASSIVE_WORDS] for words in (one, two))
+    if _read_past(a) != _read_past(b):
+        return False
     in_order = one == two or not ORDERED.search(a)
     return set(one) == set(two) and in_order and read_directions(a) == read_directions(b)
 
 
 def _telling_words(text: str) -> list[str]:
     """Return the stems of all words that matter, in order; numbers are compared elsewhere."""
+    return list(dict.fromkeys(STEMMER.stemWord(word) for word in _read_words(text)))
+
+
+def _read_words(text: str) -> Iterator[str]:
+    for word in WORD.findall(_rephrase(text)):
+        word = SPELLINGS.get(word, word)
+        if word not in HARMLESS and word not in NUMBER_WORDS:
+            yield word
+
+
+def _read_past(text: str) -> set[str]:
+    """Return the stems of regular verbs in the past: "lives" and "lived" have one stem."""
+    return {STEMMER.stemWord(word) for word in _read_words(text) if word.endswith("ed")}
+
+
+def _rephrase(text: str) -> str:
     plain = ANCHOR.sub("", text).lower().replace("’", "'").replace("%", " percent")
     for pattern, written in REPHRASED:
         plain = pattern.sub(written, plain)
-    words = (SPELLINGS.get(word, word) for word in WORD.findall(plain.replace("'s", "")))
-    kept = (w for w in words if w not in HARMLESS and w not in NUMBER_WORDS)
-    return list(dict.fromkeys(STEMMER.stemWord(word) for word in kept))
+    return plain.replace("'s", "")
+
+
+def _read_phrases(text: str) -> list[tuple[str, ...]]:
+    """Return the phrases of a sentence, each with its words in order, whatever their own order.
+
+    "In Porto" may stand before or after "with Bo", and "since 2014" before the rest; who
+    does what to whom, and what one likes and what not, may not change places.
+    """
+    plain = OPENED.sub(r"\2 \1", _rephrase(text))
+    plain = PAIR.sub(lambda m: " and ".join(sorted((m[1], m[2]))), plain)
+    phrases: list[list[str]] = [[]]
+    at = 0
+    for token in TOKEN.findall(plain):
+        word = SPELLINGS.get(token, token)
+        is_time = word.isdigit() or word.removesuffix("s") in DATE_WORDS or word in NUMBER_WORDS
+        if word in PHRASE_OPENINGS:
+            phrases.append([])
+            at = len(phrases) - 1
+        elif phrases[at][-1:] == [TIME] and not is_time:
+            at = 0  # "in 2014" is over, and the sentence goes on
+        if is_time:
+            phrases[at] += [] if phrases[at][-1:] == [TIME] else [TIME]
+        elif word not in HARMLESS:
+            phrases[at].append(STEMMER.stemWord(word))
+    return sorted(tuple(word for word in phrase if word != TIME) for phrase in phrases)
 
 
 def _weighty_stems(text: str) -> list[str]:
@@ -388,7 +445,16 @@ def _share_characters(a: str, b: str) -> bool:
     if HAN_ORDERED.search(a) and _common(a, one) != _common(b, one):
         return False
     actor_a, actor_b = (HAN_TIME.sub("", text)[:2] for text in (a, b))
-    return actor_a == actor_b and one == two
+    return actor_a == actor_b and one == two and _read_clauses(a) == _read_clauses(b)
+
+
+def _read_clauses(text: str) -> list[str]:
+    """Return the characters of each clause: 喝茶 and 不喝咖啡 may not change places."""
+    clauses = (
+        "".join(sorted(c for c in clause if c.isalnum() and c not in SOFT_CHARACTERS))
+        for clause in HAN_CLAUSE.split(text)
+    )
+    return sorted(clause for clause in clauses if clause)
 
 
 def _common(text: str, characters: Sequence[str]) -> list[str]:
