@@ -1,4 +1,4 @@
-"""Command line: `python -m memoryproject.embedded start|stop|status|psql DATA_DIR`."""
+"""Command line: `python -m memoryproject.embedded COMMAND DATA_DIR`; --help lists the commands."""
 
 import argparse
 import os
@@ -17,6 +17,14 @@ from memoryproject.embedded import (
 )
 from memoryproject.embedded.binaries import find_binaries
 from memoryproject.embedded.tools import clean_environment
+
+# PostgreSQL's own clients, of the server's version: an older pg_dump refuses it. What is
+# dumped and restored belongs to several roles, and a part to the superuser.
+CLIENTS = {
+    "psql": (OWNER_ROLE, "open a shell on its database"),
+    "pg_dump": (SUPERUSER, "back its database up"),
+    "pg_restore": (SUPERUSER, "restore a backup into its database"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,14 +51,15 @@ def _build_parser() -> argparse.ArgumentParser:
     stop_parser.add_argument("--mode", choices=["fast", "immediate"], default="fast")
     status_parser = commands.add_parser("status", help="say whether it runs (exit code 3: no)")
     status_parser.set_defaults(command=_show_status)
-    psql_parser = commands.add_parser("psql", help="open a shell on its database")
-    psql_parser.set_defaults(command=_open_psql)
-    psql_parser.add_argument(
-        "--role", choices=[OWNER_ROLE, APP_ROLE, SUPERUSER], default=OWNER_ROLE
-    )
-    for command_parser in (start_parser, stop_parser, status_parser, psql_parser):
+    for command_parser in (start_parser, stop_parser, status_parser):
         command_parser.add_argument("data_dir", type=Path, metavar="DATA_DIR")
-    psql_parser.add_argument("psql_arguments", nargs=argparse.REMAINDER, metavar="...")
+    for program, (role, purpose) in CLIENTS.items():
+        client_parser = commands.add_parser(program, help=purpose)
+        client_parser.set_defaults(command=_run_client, program=program)
+        roles = [OWNER_ROLE, APP_ROLE, SUPERUSER]
+        client_parser.add_argument("--role", choices=roles, default=role)
+        client_parser.add_argument("data_dir", type=Path, metavar="DATA_DIR")
+        client_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     return parser
 
 
@@ -75,12 +84,12 @@ def _show_status(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _open_psql(chosen: argparse.Namespace) -> int:
+def _run_client(chosen: argparse.Namespace) -> int:
     address = ensure_started(chosen.data_dir)
-    psql = str(find_binaries().program("psql"))
+    program = str(find_binaries().program(chosen.program))
     connection = ["-h", address.host, "-p", str(address.port), "-U", chosen.role]
-    command = [psql, *connection, "-d", address.database, *chosen.psql_arguments]
-    os.execve(psql, command, clean_environment())
+    command = [program, *connection, "-d", address.database, *chosen.arguments]
+    os.execve(program, command, clean_environment())
 
 
 if __name__ == "__main__":

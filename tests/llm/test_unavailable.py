@@ -1,4 +1,7 @@
-"""A model that is away: the work waits, writes nothing, and is done when it is back."""
+"""A model that is away: the work waits, writes nothing, and is done when it is back.
+
+In how many ways it can be away stands in tests/reliability/test_model_faults.py.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,17 @@ from pytest_django import Settings
 
 from episodic.models import Episode, Message
 from episodic.queries import database_now
-from jobs.models import LLMCall, State
+from jobs.models import State
 from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job, forget_server, run_again
-from tests.model_server import ModelServer, Reply, fails, says, sends
+from tests.model_server import ModelServer, fails, says
 
 pytestmark = pytest.mark.django_db
 
 GOOD = segments(segment(0, 7))
-FAULTS = {
-    "an internal error": fails(500),
-    "an overloaded server": fails(503),
-    "too many requests": fails(429),
-    "a wrong key": fails(401),
-    "an empty account": fails(402),
-    "an unknown model": fails(404),
-    "a hang longer than the timeout": Reply(hang_s=20),
-    "a connection closed within the body": says(GOOD, cut=40),
-    "one byte now and then": says(GOOD, drip_s=0.1),
-    "a closed connection": Reply(drop=True),
-    "a proxy's page": Reply(body=b"<html>Bad gateway</html>"),
-    "a body that ends too early": Reply(body=says(GOOD).body[:-40]),
-    "an error behind a status of 200": sends({"error": {"code": 429}}),
-}
 
 
 def finish(model: ModelServer, ana: Agent) -> None:
@@ -49,27 +37,6 @@ def finish(model: ModelServer, ana: Agent) -> None:
     episode = Episode.objects.of(ana.tenant).get()
     assert (episode.first_seq, episode.last_seq, episode.degraded) == (1, 8, False)
     assert Message.objects.of(ana.tenant).filter(episode=episode).count() == 8
-
-
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_work_waits_while_the_model_is_away_and_is_done_when_it_is_back(
-    fault: Reply, model: ModelServer, ana: Agent, talk: uuid.UUID, settings: Settings
-) -> None:
-    slow = fault.hang_s or fault.drip_s
-    settings.MODEL_TIMEOUT_S = 0.3 if slow else 10
-    model.script("segment", fault)
-    drained = ana.flush(talk)
-    job = flush_job(ana)
-    assert (drained.later, drained.dead, job.state) == (1, 0, State.READY)
-    assert (job.error_class, job.attempts, job.transient_failures) == ("ModelUnavailable", 0, 1)
-    assert job.run_after > database_now()
-    assert not Episode.objects.of(ana.tenant).exists()
-    assert ana.get(f"conversations/{talk}").json()["pending"] == 8
-    call = LLMCall.objects.of(ana.tenant).get()
-    assert (call.ok, call.error_class, call.response) == (False, "ModelUnavailable", None)
-    settings.MODEL_TIMEOUT_S = 10
-    forget_server()
-    finish(model, ana)
 
 
 def test_work_waits_while_nobody_listens(
