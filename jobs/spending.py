@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.db.models.functions import Now
 
 from jobs.models import Job, LLMCall, State
 from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.clock import read_database_clock
 from memoryproject.env import Price
 from memoryproject.tenancy.models import Tenant
 
@@ -77,7 +78,7 @@ def open_call(call: LLMCall, *, most: Decimal | None) -> None:
         if budget is not None:
             if most is None:
                 raise PriceUnknown(f"no price of {call.model}")
-            now = _read_clock()
+            now = read_database_clock()
             if find_spent(tenant, since=start_of_day(now)) + most > budget:
                 raise BudgetSpent("budget spent", retry_after_s=_wait_for_tomorrow(now))
         call.save(force_insert=True)
@@ -92,13 +93,6 @@ def find_spent(tenant: Tenant, *, since: datetime) -> Decimal:
 def start_of_day(now: datetime) -> datetime:
     """Return the midnight before, in UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _read_clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
 
 
 def _wait_for_tomorrow(now: datetime) -> float:

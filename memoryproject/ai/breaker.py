@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.models import Breaker
+from memoryproject.clock import read_database_clock
 
 Result = TypeVar("Result")
 
@@ -96,7 +97,7 @@ def _find(model: str) -> Breaker | None:
 
 
 def _time_left(held: Breaker) -> timedelta:
-    return held.open_until - _read_clock() if held.open_until else timedelta(0)
+    return held.open_until - read_database_clock() if held.open_until else timedelta(0)
 
 
 def _note_answer(model: str) -> None:
@@ -115,7 +116,7 @@ def _count_failure(model: str, *, asked_to_wait: timedelta) -> None:
     with transaction.atomic():
         Breaker.objects.get_or_create(provider=find_provider(), model=model)
         held = _rows(model).select_for_update().get()
-        now = _read_clock()
+        now = read_database_clock()
         if held.counting_since is None or held.counting_since < now - WITHIN:
             held.failures, held.counting_since = 0, now
         held.failures += 1
@@ -124,13 +125,6 @@ def _count_failure(model: str, *, asked_to_wait: timedelta) -> None:
             held.open_until = now + min(max(PAUSE, asked_to_wait), PAUSE_AT_MOST)
         held.probing_until = None
         held.save()
-
-
-def _read_clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
-    return now
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

@@ -1,0 +1,15 @@
+"""The one clock that all machines share."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection
+
+
+def read_database_clock() -> datetime:
+    """Return the time by the database, which also goes on within a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+    return now
