@@ -30,6 +30,8 @@ LEASE = timedelta(seconds=30)
 MAX_ATTEMPTS = 5
 HALVING_ATTEMPTS = 15
 """More than halving ever takes: the job fails at something else."""
+CRASHES_AT_MOST = 15
+"""Of one job, each run of which ends its process: nobody is left to release it as failed."""
 HALVE_AFTER = 3
 """Attempts at a whole batch; each one after that looks at half of it."""
 GIVES_UP_BY_HALVES = frozenset({Kind.SEGMENT, Kind.FLUSH, Kind.CONSOLIDATE})
@@ -44,6 +46,10 @@ class LeaseLost(Exception):
 
 class TooMuchPoison(Exception):
     """One job has set aside so much that the fault lies elsewhere: it dies, for people to see."""
+
+
+class KillsItsWorker(Exception):
+    """Run after run of the job ended with its process: it dies before it ends another."""
 
 
 class SnapshotMoved(Exception):
@@ -134,6 +140,12 @@ def _scope_is_held(job: Job) -> bool:
     return running.exclude(id=job.id).exists()
 
 
+def refuse_killer(claim: Claim) -> None:
+    """Raise KillsItsWorker where more runs were begun than any job is given."""
+    if claim.attempts > CRASHES_AT_MOST:
+        raise KillsItsWorker(str(claim.job_id))
+
+
 @contextmanager
 def commit(
     claim: Claim,
@@ -201,7 +213,7 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Cha
 
 
 def _is_lost_cause(claim: Claim, error: BaseException) -> bool:
-    if isinstance(error, TooMuchPoison):
+    if isinstance(error, (TooMuchPoison, KillsItsWorker)):
         return True
     most = MAX_ATTEMPTS if claim.kind not in GIVES_UP_BY_HALVES else HALVING_ATTEMPTS
     return claim.attempts >= most

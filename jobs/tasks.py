@@ -47,6 +47,7 @@ def run_job(job_id: str) -> bool:
         return False
     try:
         with renewing(claim):
+            claims.refuse_killer(claim)
             if settings.LLM == "openai":
                 breaker.check(settings.CHAT_MODEL)
             FLOWS[Kind(claim.kind)](claim)

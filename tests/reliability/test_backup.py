@@ -56,7 +56,7 @@ def leave_work(caller: Caller) -> None:
 
 def answers(caller: Caller) -> list[Any]:
     """Return what is served, ids and texts; scores move with the time since."""
-    served = []
+    served: list[Any] = []
     for query in ("Where is Mira moving?", "marathon", "forty boxes of books"):
         found = caller.post("retrieve_memory/raw", {**TALK, "query": query})
         assert found.status == 200

@@ -177,13 +177,8 @@ FAULTS: dict[str, Fault] = {
 
 def degraded(ana: Agent, purpose: str) -> list[bool]:
     """Return for each thing made on the way whether it was made without the model."""
-    if purpose == "segment":
-        rows = Episode.objects.of(ana.tenant).values_list("degraded", flat=True)
-    elif purpose == "consolidate":
-        rows = Changeset.objects.of(ana.tenant).values_list("degraded", flat=True)
-    else:
-        rows = Review.objects.of(ana.tenant).values_list("degraded", flat=True)
-    return list(rows)
+    kinds: dict[str, Any] = {"segment": Episode, "consolidate": Changeset, "review": Review}
+    return list(kinds[purpose].objects.of(ana.tenant).values_list("degraded", flat=True))
 
 
 def lead_up(ana: Agent, talk: uuid.UUID, fault: Fault) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -50,7 +50,7 @@ class Writer(threading.Thread):
             self._post("flush", talk, key)
             self.sent += 1
 
-    def _post(self, call: str, body: dict[str, object], key: str) -> None:
+    def _post(self, call: str, body: Mapping[str, object], key: str) -> None:
         for _ in range(600):
             answer = self.caller.post(call, body, Idempotency_Key=key)
             self.statuses.add(answer.status)

@@ -31,6 +31,7 @@ def write(caller: Caller, talks: list[uuid.UUID], *, writer: int, count: int) ->
     while contents:
         # The conversation changes from request to request, and not with all writers alike.
         talk = str(talks[(writer * 7 + len(contents)) % len(talks)])
+        body: dict[str, Any]
         if len(contents) > count * (1 - SINGLE):
             body = {"conversation_id": talk, "message": say(contents[0])}
             answer = caller.post("add_message", body)
@@ -90,8 +91,8 @@ def request(number: int, talk: uuid.UUID) -> tuple[str, dict[str, Any], str]:
     if number % 3:
         body = {"conversation_id": str(talk), "message": say(f"Number {number}.")}
         return "add_message", body, f"key {number}"
-    said = [say(f"Number {number}, {part}.") for part in range(3)]
-    return "add_messages", {"conversation_id": str(talk), "messages": said}, f"key {number}"
+    batch = [say(f"Number {number}, {part}.") for part in range(3)]
+    return "add_messages", {"conversation_id": str(talk), "messages": batch}, f"key {number}"
 
 
 def send(caller: Caller, number: int, talk: uuid.UUID) -> Answer:

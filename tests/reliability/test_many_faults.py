@@ -1,0 +1,177 @@
+"""Ten thousand calls to a model of which every fifth goes wrong, in an order that is fixed."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pydantic
+import pytest
+from django.db.models.functions import Now
+
+from episodic.models import Episode, Message
+from jobs.calls import ask_mended, make_asker
+from jobs.draining import drain_jobs
+from jobs.models import Job, LLMCall, State
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.models import Breaker
+from tests.conftest import Agent
+from tests.jobs.oracle import find_violations
+from tests.jobs.test_crash_points import conclude, divide, rate
+from tests.llm.conftest import model, post
+from tests.model_server import Asked, ModelServer, Reply, Step, fails, says, sends
+from tests.reliability.conftest import SayFigures
+from tests.talk import whole_talk
+
+__all__ = ["model"]  # a fixture
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
+
+CALLS = 10_000
+FAULTS = 0.2
+TALKS = 25
+EXTRA_AT_MOST = 0.25
+AWAY = [fails(500), fails(503), fails(429), fails(401), Reply(drop=True), Reply(body=b"<html>")]
+"""The model was not at work."""
+WASTED = [
+    says("{}"),
+    says("I would rather talk about the weather."),
+    says('{"colour": NaN}'),
+    says('{"colour": "gr'),
+    says(""),
+    says({"colour": 7}),
+    sends({"choices": []}),
+    says({"colour": "green"}, cut=9),
+]
+"""The model was at work, for nothing: it may charge for that."""
+
+
+class Moody:
+    """Answers rightly, and in a share of cases not."""
+
+    def __init__(self, right: Callable[[Asked], Reply], *, seed: int) -> None:
+        self._right, self._random = right, random.Random(seed)
+        self.counts: Counter[str] = Counter()
+        self.calm = False
+
+    def __call__(self, asked: Asked) -> Reply:
+        if self.calm or self._random.random() >= FAULTS:
+            self.counts["right"] += 1
+            return self._right(asked)
+        kind = self._random.choice(["away", "wasted"])
+        self.counts[kind] += 1
+        return self._random.choice(AWAY if kind == "away" else WASTED)
+
+    @property
+    def asked(self) -> int:
+        return self.counts.total()
+
+
+class Colour(pydantic.BaseModel):
+    colour: str
+
+
+def check(reply: Colour) -> str:
+    if reply.colour != "green":
+        raise ModelMisbehaved("Say green.")
+    return reply.colour
+
+
+def put(agent: Agent, number: int) -> tuple[str | None, int]:
+    """Ask as a job does that runs again after each outage; return the answer and its runs."""
+
+    def build(reminder: str) -> Prompt:
+        words = f"What colour has number {number}? {reminder}"
+        return Prompt(purpose="paint", version="1", system="Name a colour.", user=words)
+
+    job = uuid.uuid4()
+    for failures in range(60):
+        Breaker.objects.exclude(open_until=None).update(open_until=Now(), probing_until=None)
+        ask = make_asker(tenant=agent.tenant, job_id=job)
+        try:
+            return ask_mended(ask, build=build, reply=Colour, check=check), failures + 1
+        except ModelUnavailable:
+            continue
+    raise AssertionError("it is never answered")
+
+
+def test_of_ten_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
+    ana: Agent, model: ModelServer, say_figures: SayFigures
+) -> None:
+    moody = Moody(lambda asked: says({"colour": "green"}), seed=7)
+    model.always("paint", moody)
+    answers: list[str | None] = []
+    runs = 0
+    while moody.asked < CALLS:
+        answer, took = put(ana, len(answers))
+        answers.append(answer)
+        runs += took
+    offline = answers.count(None)
+    paid = moody.counts["right"] + moody.counts["wasted"]
+    extra = paid / len(answers) - 1
+    say_figures(
+        f"{moody.asked} calls, {len(answers)} questions: {dict(moody.counts)}, {runs} runs,"
+        f" {offline} left to the offline engine, {extra:.1%} paid beyond one each"
+    )
+    assert offline < len(answers) * FAULTS**2
+    assert extra < EXTRA_AT_MOST
+    calls = LLMCall.objects.of(ana.tenant)
+    assert calls.count() == moody.asked
+    assert calls.filter(ok=True).count() == len(answers) - offline
+    assert not calls.filter(finished_at=None).exists()
+    for number in range(0, len(answers), 50):
+        if answers[number] is not None:
+            assert put(ana, number) == ("green", 1)
+    assert moody.asked == calls.count(), "an answer that is known is not paid again"
+
+
+def work_through_waits(agent: Agent) -> int:
+    """Work as if every wait were over at once; return the rounds that took."""
+    for rounds in range(1, 300):
+        Breaker.objects.exclude(open_until=None).update(open_until=Now(), probing_until=None)
+        Job.objects.of(agent.tenant).filter(state=State.READY).update(run_after=Now())
+        drain_jobs()
+        if not Job.objects.of(agent.tenant).exclude(state=State.DONE).exists():
+            return rounds
+    raise AssertionError("it never ends")
+
+
+def talk_of_its_own(talk: uuid.UUID) -> list[dict[str, Any]]:
+    """Return the talk in words that no other conversation has: its questions are its own."""
+    return [{**said, "content": f"{said['content']} {talk.hex}"} for said in whole_talk()]
+
+
+def test_a_moody_model_costs_a_pipeline_no_message_and_no_job(
+    ana: Agent, model: ModelServer, say_figures: SayFigures
+) -> None:
+    rules: dict[str, Step] = {"segment": divide, "consolidate": conclude, "review": rate}
+    moody = {
+        purpose: Moody(rule, seed=seed)  # type: ignore[arg-type]
+        for seed, (purpose, rule) in enumerate(rules.items())
+    }
+    for purpose, step in moody.items():
+        model.always(purpose, step)
+    talks = [uuid.uuid4() for _ in range(TALKS)]
+    for _ in range(2):
+        for talk in talks:
+            body = {"conversation_id": str(talk)}
+            question = {**body, "query": "What about the boxes and the race?"}
+            assert ana.post("retrieve_memory", question).status_code == 200
+            post(ana, talk, talk_of_its_own(talk))
+            assert ana.post("flush", body).status_code == 202
+        rounds = work_through_waits(ana)
+    degraded = Episode.objects.of(ana.tenant).filter(degraded=True).count()
+    episodes = Episode.objects.of(ana.tenant).count()
+    counts = sum((one.counts for one in moody.values()), Counter())
+    say_figures(
+        f"{counts.total()} calls: {dict(counts)}; {episodes} episodes, {degraded} of them made"
+        f" offline; {rounds} rounds at the end"
+    )
+    assert find_violations() == []
+    assert not Message.objects.of(ana.tenant).filter(episode=None).exists()
+    assert Message.objects.of(ana.tenant).count() == 2 * 16 * len(talks)
+    assert degraded < episodes * 2 * FAULTS**2
+    assert LLMCall.objects.of(ana.tenant).count() == counts.total()
