@@ -13,7 +13,7 @@ from semantic import chinese, informative
 from semantic.categories import classify_fact
 from semantic.claims import Slot
 from semantic.contrasts import names_state
-from semantic.corrections import Correction, find_correction, is_cued
+from semantic.corrections import Correction, find_correction, is_cued, only_cues, strip_cue
 from semantic.echoes import Echoes
 from semantic.engines import Category
 from semantic.gist import (
@@ -155,8 +155,10 @@ def _from_line(
         if made is not None:
             yield replace(made, echo=echoes.find_origin(made.fact, line=line) is not None)
             continue
+        if only_cues([sentence]):
+            continue
         value, fact = _judge_sentence(
-            sentence,
+            strip_cue(sentence),
             speaker=speaker,
             names=names,
             company=company,
@@ -207,7 +209,7 @@ def _state(
         line=line,
         episode=episode,
         topic=topic,
-        turns=is_cued(sentence),
+        turns=is_cued(sentence, before=topic),
     )
     correction = find_correction(sentence, before=topic) if speaker.is_person and not echo else None
     return replace(made, correction=correction, echo=bool(echo))
@@ -265,7 +267,7 @@ def _find_change(
     topic: str,
 ) -> Candidate | None:
     """Return a sentence that tells too little of itself, but may change what is held."""
-    bare = informative.strip_filler(sentence, names=names)
+    bare = informative.strip_filler(strip_cue(sentence), names=names)
     if not speaker.is_person or not bare or informative.is_question(sentence):
         return None
     if chinese.HAN.search(bare):
@@ -282,7 +284,7 @@ def _find_change(
         line=line,
         episode=episode,
         topic=topic,
-        turns=is_cued(sentence),
+        turns=is_cued(sentence, before=topic),
     )
     return replace(made, minor=True) if _may_change(made.reading) else None
 

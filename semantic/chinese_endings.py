@@ -26,6 +26,7 @@ AFTER = re.compile(
     r"离开了?|搬离了?|搬出了?|不爱|没兴趣|打消|终止了?|退订了?|注销了?)(?P<x>[^，。；]{0,16})"
 )
 GLUE = re.compile(
+    r"[今去本上]年[\d一二三四五六七八九十]{1,2}月|[\d一二三四五六七八九十]{1,2}月[份初中底]?|以前|曾经|"
     r"现在|已经|最近|后来|如今|目前|以后|之后|就|也|都|把|的|了|我|又|再|去年|今年|上周|上个月|"
     r"因为|所以|只好|"
     r"终于|打算|计划|准备|这个|那个|个|一[辆只条台家份个]|念头|想法|[（(][^）)]*[）)]"
@@ -57,7 +58,8 @@ def find_chinese_endings(clause: str, *, speaker: str, topic: str) -> Iterator[s
     else:
         return
     if POINTING.match(words):
-        words = f"{words} {_content(topic)}"
+        named = topic.replace(speaker, "", 1) if speaker else topic
+        words = f"{words} {_content(named)}"
     yield words
 
 

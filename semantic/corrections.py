@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from semantic.claims import concepts, stems
+from semantic.informative import STOP_WORDS
+from semantic.sentences import split_sentences
 from semantic.values import find_alike, find_values, value_kind
 
 MOST_WORDS = 9
@@ -25,7 +29,8 @@ CUE = re.compile(
     r"^(?:(?:actually|sorry|apologies|correction|wait|hold on|hang on|no|nope|oops|whoops|my "
     r"mistake|my bad|typo|i was wrong|i got (?:that|it) wrong|i misspoke|to correct myself|i lied|"
     r"let me correct (?:that|myself)|i made a mistake|i meant|well|oh|ah|hmm|argh|ugh|scratch that|"
-    r"i mixed (?:that|it|them) up|i said that wrong|not quite|so)\b[,:.!—–\s-]*)+",
+    r"i mixed (?:that|it|them) up|i said that wrong|(?:that|it)(?: was|'s| is) (?:wrong|a mistake|"
+    r"not right)|wrong|pardon|not quite|so)\b[,:.!—–\s-]*)+",
     re.IGNORECASE,
 )
 CUE_OPENING = re.compile(
@@ -43,7 +48,11 @@ CUE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 ENGLISH_PAIRS = (
-    re.compile(rf"(?P<new>{VALUE})(?: [a-z]+)?,? (?:and )?not {LEAD}(?P<old>{VALUE})\s*[.!]*$"),
+    re.compile(
+        rf"(?P<new>(?=[A-Z0-9$€£]){VALUE})(?: [a-z]+)?,? (?:and )?"
+        rf"not {LEAD}(?P<old>{VALUE})\s*[.!]*$"
+    ),
+    re.compile(rf"\b{LEAD}(?P<new>{VALUE}),? (?:and )?not {LEAD}(?P<old>{VALUE})\s*[.!]*$"),
     re.compile(
         rf"not {LEAD}(?P<old>{VALUE})[,;]? (?:but|{IS}) {LEAD}(?P<new>{VALUE})\s*[.!]*$",
         re.IGNORECASE,
@@ -87,14 +96,35 @@ CHINESE_SINGLE = re.compile(
     rf"^[^。！]{{0,12}}?(?:{WRONG})[了，,。！\s]*(?:其实|应该|(?:{WRONG})[，,]?)*(?:是|在|叫)"
     r"(?P<new>[^，。；！]{1,16}?)(?:才对)?[。！]?$"
 )
+NAME = r"[A-Z][\w-]*(?: (?:(?:of|de|la|le|del|der|the|and) )*[A-Z][\w-]*)*"
+# "I meant the Cliffs of Dover": a name stands in for the name that is most like it.
+MEANT = re.compile(r"\bi meant?\b|\bmake that\b|\bcorrection\b", re.IGNORECASE)
+ONLY_NAME = re.compile(rf"^(?:to say |to write |to type )?{LEAD}(?P<new>{NAME})\s*[.!]*$")
+NAMING = re.compile(
+    rf"^(?:my|our|the|his|her|their) (?P<whose>[a-z][\w -]*?)(?:'s name is| is (?:called|named)|"
+    rf"'s (?:called|named)) (?P<new>{NAME})\s*[.!]*$",
+    re.IGNORECASE,
+)
+NAMED = re.compile(rf"\b(?:[Nn]ame(?:'s| is)|called|named) (?P<name>{NAME})")
+# What opens a correction that is a sentence of its own.
+SPOKEN_CUE = re.compile(
+    r"^(?:(?:correction|sorry|apologies|oops|whoops|scratch that|my mistake|my bad|typo|"
+    r"i misspoke|let me correct (?:that|myself))\b[,:.!—–\s-]+)+",
+    re.IGNORECASE,
+)
+CHINESE_CUE = re.compile(rf"^(?:(?:我|刚才|刚刚|前面|之前)*(?:{WRONG})[了，,：:。！\s]+)+")
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A value put right; `old` is empty where only the right one was said."""
+    """A value put right; `old` is empty where only the right one was said.
+
+    `whose` is set where `new` is a name: of what it is said to be the name.
+    """
 
     old: str
     new: str
+    whose: str = ""
 
 
 def find_correction(sentence: str, *, before: str = "") -> Correction | None:
@@ -115,6 +145,10 @@ def find_correction(sentence: str, *, before: str = "") -> Correction | None:
     cued = rest != text or CUE_BEFORE.search(before) is not None
     if found := _find_pair(bare, cued=cued or bare != text):
         return found
+    if cued and (naming := NAMING.match(rest)):
+        return Correction("", naming["new"], whose=naming["whose"])
+    if MEANT.search(text) and (name := ONLY_NAME.match(rest)) and not value_kind(name["new"]):
+        return Correction("", name["new"])
     found = _find_single(rest, bare, cued=cued) if cued or bare != text else None
     return found or _find_reset(text, cued=CUE_BEFORE.search(before) is not None)
 
@@ -153,9 +187,17 @@ def _find_pair(text: str, *, cued: bool) -> Correction | None:
         match = pattern.search(text)
         if match is None or _stands_out(match["old"]) != _stands_out(match["new"]):
             continue
-        if cued or _stands_out(match["old"]):
+        if _stands_out(match["old"]):
             return Correction(match["old"], match["new"])
+        if cued:
+            return Correction(match["old"], _as_long_as(match["new"], match["old"]))
     return None
+
+
+def _as_long_as(new: str, old: str) -> str:
+    """Return the last words of `new`, as many as `old` has: a verb before them is no value."""
+    last = " ".join(new.split()[-len(old.split()) :])
+    return new if last == old else last
 
 
 def _stands_out(value: str) -> bool:
@@ -163,16 +205,33 @@ def _stands_out(value: str) -> bool:
     return not value[0].islower() and not re.match(r"I\b", value)
 
 
-def is_cued(sentence: str) -> bool:
-    """Whether a sentence opens by taking something back: "Hold on, …"."""
-    return CUE_OPENING.match(sentence.strip()) is not None
+def is_cued(sentence: str, *, before: str = "") -> bool:
+    """Whether a sentence takes something back, or the one `before` it does only that."""
+    return CUE_OPENING.match(sentence.strip()) is not None or (
+        before != "" and only_cues(split_sentences(before)[-1:])
+    )
 
 
-def mend_fact(fact: str, correction: Correction) -> str | None:
+def only_cues(sentences: Sequence[str]) -> bool:
+    """Whether the sentences are "Sorry, I misspoke.", and say nothing else."""
+    return bool(sentences) and all(
+        not CUE.sub("", text) or not CHINESE_CUE.sub("", f"{text.strip('。！.! ')}。")
+        for text in sentences
+    )
+
+
+def strip_cue(sentence: str) -> str:
+    """Return a sentence without what only says that it corrects."""
+    rest = SPOKEN_CUE.sub("", CHINESE_CUE.sub("", sentence.strip()))
+    return rest or sentence
+
+
+def mend_fact(fact: str, correction: Correction, *, latest: bool = False) -> str | None:
     """Return `fact` with the right value in place of the wrong one.
 
     None where it does not hold the wrong value, or, when only the right value is
-    known, where not exactly one value of that kind stands in it.
+    known, where not exactly one value of that kind stands in it. A name is put in place of one
+    that shares a word with it or, in the `latest` fact, of the only one.
     """
     if correction.old:
         pattern = re.escape(correction.old)
@@ -180,12 +239,39 @@ def mend_fact(fact: str, correction: Correction) -> str | None:
         if not re.search(rf"{edge}{pattern}{edge}", fact):
             return None
         return re.sub(rf"{edge}{pattern}{edge}", lambda _: correction.new, fact, count=1)
+    if correction.whose:
+        return _rename(fact, correction)
+    if not value_kind(correction.new) and correction.new[0].isupper():
+        return _mend_name(fact, correction.new, latest=latest)
     mended = fact
     for value in find_values(correction.new):
         found = list(find_alike(mended, value.text))
         if len(found) == 1 and found[0].text != value.text:
             mended = f"{mended[: found[0].start]}{value.text}{mended[found[0].end :]}"
     return mended if mended != fact else None
+
+
+def _rename(fact: str, correction: Correction) -> str | None:
+    """Return a fact about `whose` with its new name, None where it tells no other."""
+    named = NAMED.search(fact)
+    told = concepts(stems(correction.whose)) <= concepts(stems(fact))
+    if named is None or not told or named["name"] == correction.new:
+        return None
+    return f"{fact[: named.start('name')]}{correction.new}{fact[named.end('name') :]}"
+
+
+def _mend_name(fact: str, new: str, *, latest: bool) -> str | None:
+    """Return a fact with `new` for the name in it that it may stand in for."""
+    others = [
+        name
+        for name in re.finditer(rf"\b{NAME}", fact)
+        if name.start() and name[0].lower() not in STOP_WORDS and not value_kind(name[0])
+    ]
+    alike = [name for name in others if stems(name[0]) & stems(new)] or (others if latest else [])
+    if len(alike) != 1 or alike[0][0] == new:
+        return None
+    article = "The " if alike[0][0].startswith("The ") else ""
+    return f"{fact[: alike[0].start()]}{article}{new}{fact[alike[0].end() :]}"
 
 
 def _bare(text: str) -> str:

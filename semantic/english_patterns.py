@@ -39,8 +39,10 @@ EVENTS = (
     r"session|checkup|due date|start date|vacation|holiday)"
 )
 SUBJECT = (
-    r"(?P<s>(?:[A-Z][\w.-]*(?: and (?:others|[A-Z][\w-]*|(?:their|his|her) [a-z-]+))?(?:'s "
-    r"(?:[a-z-]+ )?[a-z-]+)?|their (?:[a-z-]+ )?[a-z-]+|"
+    r"(?P<s>(?:[A-Z][\w.-]*(?: [A-Z][\w-]*)?"
+    r"(?: and (?:others|[A-Z][\w-]*|(?:their|his|her) [a-z-]+))?"
+    r""
+    r"(?:'s (?:[a-z-]+ )?[a-z-]+)?|their (?:[a-z-]+ )?[a-z-]+|"
     r"they|The user|The assistant))"
 )
 ADVERB = (
@@ -127,7 +129,7 @@ HOME = _pattern(
     r"calls?(?= [A-Z]))"
     r"(?: (?:\w+ )?from [A-Z][\w' -]+?)?(?: \w+ly| alone| together| back| with [a-z' ]+?)? "
     r"(?:in|to|at|over to|near|just outside|outside) "
-    r"(?P<v>[A-Z][\w' .-]*?)" + STOP
+    r"(?P<v>(?:\d+[a-z]? )?[A-Z][\w' .-]*?)" + STOP
 )
 HOME_FOLK = _pattern(
     r"(?:is|are|became|become)(?: now)? (?:an? )?(?P<v>[A-Z][\w-]*) (?:people|person|resident|"

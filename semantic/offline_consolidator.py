@@ -31,6 +31,8 @@ from semantic.speakers import people_in
 
 ENGINE = "offline"
 OVERTAKING = frozenset({Relation.REPLACES, Relation.ENDS})
+# Without what was said before, nobody knows what they stand for.
+POINTING = re.compile(r"\b(?:it|this|those|these|them|him|her|she|he|there)\b|[这那它他她]", re.I)
 Embed = Callable[[Sequence[str]], Vectors]
 
 
@@ -121,7 +123,8 @@ class OfflineConsolidator:
         ]
         if not candidates:
             return Consolidation(proposals=(), engine=ENGINE)
-        run = Run(held=[_hold_known(fact) for fact in known], names=names)
+        oldest_first = sorted(known, key=lambda fact: fact.valid_at)
+        run = Run(held=[_hold_known(fact) for fact in oldest_first], names=names)
         vectors = self._embed([_embedding_text(candidate) for candidate in candidates])
         for candidate, vector in zip(candidates, vectors, strict=True):
             self._settle(run, candidate, vector)
@@ -204,7 +207,8 @@ class OfflineConsolidator:
         newest_first = list(reversed(run.held))
         words = candidate.reading.words | stems(candidate.topic)
         for held in sorted(newest_first, key=lambda one: -len(words & one.reading.words)):
-            mended = mend_fact(held.fact, correction)
+            latest = held is newest_first[0]
+            mended = mend_fact(held.fact, correction, latest=latest)
             if mended is None or not _is_about(held, candidate.speaker, run.names):
                 continue
             fixed = make_candidate(
@@ -251,7 +255,9 @@ def _name_subject(candidate: Candidate, overtaken: Sequence[Overtaken]) -> Candi
 
 def _only_corrects(candidate: Candidate) -> bool:
     """Whether a candidate is no sentence of its own: "Actually it's the 14th"."""
-    return candidate.correction is not None and candidate.speaker not in candidate.fact
+    return candidate.correction is not None and (
+        candidate.speaker not in candidate.fact or f"{candidate.speaker} meant" in candidate.fact
+    )
 
 
 def _find_repeated(held: Sequence[Held], candidate: Candidate, vector: Vectors) -> Held | None:
@@ -290,11 +296,20 @@ def _overtake(held: Held, candidate: Candidate) -> Overtaken | None:
     if OVERTAKING.isdisjoint(relations):
         return None
     parts = split_parts(held.fact)
-    gone = frozenset(
-        stem for c in candidate.reading.claims if c.slot is Slot.ENDING for stem in c.value
-    )
+    gone = frozenset(stem for c in candidate.reading.claims if not c.holds for stem in c.value)
     left = [
         part if told not in OVERTAKING else drop_listed(part, gone)
         for part, told in zip(parts, relations, strict=True)
     ]
-    return Overtaken(held, Relation.REPLACES in relations, " ".join(filter(None, left)))
+    replaced = Relation.REPLACES in relations or _says_end(candidate)
+    return Overtaken(held, replaced, " ".join(filter(None, left)))
+
+
+def _says_end(candidate: Candidate) -> bool:
+    """Whether a sentence names what is over, and so is worth a fact: "Bo no longer smokes"."""
+    if candidate.speaker not in candidate.fact or POINTING.search(candidate.fact):
+        return False
+    own = candidate.reading.words - stems(candidate.speaker)
+    return any(
+        not claim.holds and claim.value and claim.value <= own for claim in candidate.reading.claims
+    )

@@ -10,7 +10,7 @@ from semantic.closing import PAST, is_ended
 from semantic.contrasts import are_opposed
 from semantic.kin import same_person
 from semantic.readings import Reading, is_about
-from semantic.replacing import gives_new_value
+from semantic.replacing import gives_new_value, puts_right
 
 # Rules on one topic exclude each other: an answer is in one language, of one length.
 RULE_VERBS = stems("use reply answer respond write give include add make always speak talk")
@@ -78,7 +78,9 @@ def compare_claims(new: Reading, held: Reading) -> Relation:
         return Relation.REPLACES
     if relation is not Relation.ENDS and _denies_denial(new, held):
         return Relation.REPLACES
-    if relation is not Relation.ENDS and (are_opposed(new, held) or gives_new_value(new, held)):
+    if relation is not Relation.ENDS and (
+        are_opposed(new, held) or gives_new_value(new, held) or puts_right(new, held)
+    ):
         return Relation.REPLACES
     return relation
 

@@ -17,7 +17,8 @@ LEAST_OF_ITS_OWN = 4
 LIST = re.compile(
     r"^(?P<lead>.{2,40}?\b(?:have got|has got|have|has|got|owns?|likes?|loves?|enjoys?|plays?|"
     r"speaks?|"
-    r"into)) (?P<a>[^.!]+?),? and (?P<b>(?!others\b)[^.!]+)(?P<end>[.!]*)$"
+    r"into)) (?P<a>(?!been\b)[^.!]+?),? and "
+    r"(?P<b>(?!(?:others|it|he|she|they|that|this|there)\b)[^.!]+)(?P<end>[.!]*)$"
 )
 
 
@@ -33,13 +34,20 @@ def split_parts(fact: str) -> list[str]:
     return parts or [fact]
 
 
+CHINESE_LIST = re.compile(
+    r"^(?P<lead>.{1,10}?(?:喜欢|喜爱|爱|养着?了?|有|会))(?P<a>[^，。、]+?)[和、跟](?P<b>[^，。]+)(?P<end>。?)$"
+)
+
+
 def drop_listed(text: str, gone: frozenset[str]) -> str:
     """Return "Bo has a dog" for "Bo has a dog and a cat" where the cat is gone, else ""."""
-    listed = LIST.match(text)
+    listed = LIST.match(text) or CHINESE_LIST.match(text)
     if listed is None:
         return ""
     in_a, in_b = (concepts(stems(listed[side])) & concepts(gone) for side in ("a", "b"))
     if bool(in_a) == bool(in_b):
         return ""
     kept = listed["b"] if in_a else listed["a"]
+    if listed.re is CHINESE_LIST:
+        return f"{listed['lead']}{kept}{listed['end']}"
     return f"{listed['lead']} {kept}{listed['end'] or '.'}"

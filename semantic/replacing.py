@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 
 from semantic.claims import concepts, count_shared, stems
 from semantic.closing import PAST
@@ -37,6 +38,10 @@ HABIT = re.compile(
 )
 ONE_OF_MANY = re.compile(r"\b(?:has|have|got|gets?|is having) an?\b|\bis (?:\w+ing)\b")
 LEAST_SHARED = 0.5
+TOKEN = re.compile(r"[\u3400-\u9fff]|[A-Za-z0-9]+(?:['.:][A-Za-z0-9]+)*")
+GLUE = frozenset("a an the of in on at to now is".split())
+MOST_PUT_RIGHT = 4
+"""Words, or Chinese characters, that differ between a statement and its correction."""
 
 
 def gives_new_value(new: Reading, held: Reading) -> bool:
@@ -51,6 +56,27 @@ def gives_new_value(new: Reading, held: Reading) -> bool:
         for clause in CLAUSES.split(new.text)
         for told in CLAUSES.split(held.text)
     )
+
+
+def puts_right(new: Reading, held: Reading) -> bool:
+    """Whether `new`, said as a correction, is `held` with one phrase put in place of another."""
+    if not new.turns or not is_about(held, new.subject, speaker=new.speaker):
+        return False
+    said, told = (
+        [word for word in TOKEN.findall(text.lower()) if word not in GLUE]
+        for text in (new.text, held.text)
+    )
+    steps = SequenceMatcher(None, told, said, autojunk=False).get_opcodes()
+    changes = [step for step in steps if step[0] != "equal"]
+    if not any(step[0] == "replace" for step in changes):
+        return False
+    first, last = changes[0], changes[-1]
+    if max(last[2] - first[1], last[4] - first[3]) > MOST_PUT_RIGHT or not first[1]:
+        return False
+    joint = "" if new.text > "\u3400" else " "
+    kept = stems(f"{joint.join(told[: first[1]])} {joint.join(told[last[2] :])}")
+    own = stems(new.speaker) | stems(new.subject.split("'s ")[0])
+    return bool(kept - own)
 
 
 def _changes_value(clause: str, told: str, new: Reading, held: Reading) -> bool:

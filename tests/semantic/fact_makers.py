@@ -22,15 +22,18 @@ def load_embedder() -> E5:
     return E5()
 
 
-@cache
-def embed_one(text: str) -> Vectors:
-    """Return the unit vector of one text; the same texts come back all the time."""
-    return np.asarray(load_embedder().passage([text])[0], dtype=np.float32)
+VECTORS: dict[str, Vectors] = {}
+BATCH = 32
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return one unit vector a text."""
-    return np.stack([embed_one(text) for text in texts])
+    """Return one unit vector a text; the same texts come back all the time."""
+    unseen = sorted({text for text in texts if text not in VECTORS}, key=len)
+    for start in range(0, len(unseen), BATCH):
+        batch = unseen[start : start + BATCH]
+        vectors = np.asarray(load_embedder().passage(batch), dtype=np.float32)
+        VECTORS.update(zip(batch, vectors, strict=True))
+    return np.stack([VECTORS[text] for text in texts])
 
 
 def say(*spoken: tuple[str, str, str]) -> EpisodeText:

@@ -1,5 +1,7 @@
 """What the offline engine learns from an episode, and what it leaves alone."""
 
+import pytest
+
 from semantic.engines import Action, Category
 from semantic.offline_consolidator import OfflineConsolidator
 from tests.semantic.fact_makers import MONDAY, embed, know, learn, say
@@ -90,10 +92,68 @@ def test_a_new_value_updates_the_known_fact() -> None:
     assert (fact.action, fact.alias, fact.fact) == (Action.UPDATE, "F1", "Bo moved to Porto.")
 
 
-def test_a_plain_negation_invalidates() -> None:
+def test_a_negation_that_says_what_is_over_takes_its_place() -> None:
     held = know("Bo plays guitar in a band.", category="interest")
     (fact,) = learn(("Bo", "user", "I don't play guitar any more."), known=[held])
+    assert (fact.action, fact.alias) == (Action.UPDATE, "F1")
+    assert fact.fact == "Bo doesn't play guitar any more."
+
+
+def test_an_end_that_does_not_name_what_is_over_invalidates() -> None:
+    held = know("Bo plays guitar in a band.", category="interest")
+    (fact,) = learn(("Bo", "user", "I don't play it any more."), known=[held])
     assert (fact.action, fact.alias) == (Action.INVALIDATE, "F1")
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "mended"),
+    [
+        (
+            "Bo's cat is called Luna.",
+            "Correction: my cat is called Nova.",
+            "Bo's cat is called Nova.",
+        ),
+        (
+            "Bo is allergic to walnuts.",
+            "Sorry, I misspoke. I'm allergic to hazelnuts.",
+            "Bo is allergic to hazelnuts.",
+        ),
+        (
+            "Bo has two years of experience.",
+            "That was wrong. I have six years of experience.",
+            "Bo has six years of experience.",
+        ),
+        ("Bo's sister lives in Rome.", "Sorry, I meant Milan.", "Bo's sister lives in Milan."),
+        ("小明的狗叫旺财。", "说错了，我的狗叫来福。", "小明的狗叫来福。"),
+        (
+            "Bo got a kitten! Her name's Luna.",
+            "Correction: my kitten's name is Nova.",
+            "Bo got a kitten! Her name's Nova.",
+        ),
+        (
+            "Bo wants to see the Isle of Man.",
+            "I meant the Isle of Skye.",
+            "Bo wants to see the Isle of Skye.",
+        ),
+    ],
+)
+def test_a_correction_takes_the_place_of_what_was_wrong(held: str, said: str, mended: str) -> None:
+    facts = learn(("Bo" if held.isascii() else "小明", "user", said), known=[know(held)])
+    assert [(fact.action, fact.alias, fact.fact) for fact in facts] == [
+        (Action.UPDATE, "F1", mended)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "left"),
+    [
+        ("Bo likes tea and coffee.", "I don't like coffee any more.", "Bo likes tea."),
+        ("小明喜欢喜剧和爱情片。", "我现在讨厌爱情片。", "小明喜欢喜剧。"),
+    ],
+)
+def test_what_else_was_listed_still_holds(held: str, said: str, left: str) -> None:
+    facts = learn(("Bo" if held.isascii() else "小明", "user", said), known=[know(held)])
+    assert (Action.UPDATE, "F1", left) in [(fact.action, fact.alias, fact.fact) for fact in facts]
 
 
 def test_somebody_elses_move_replaces_nothing() -> None:
