@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from bench.storm import database
 from bench.storm.client import Client
 from bench.storm.field import Storm
 from bench.storm.processes import Process, find_children, find_marked, look_up, send
+from bench.storm.recovery import tell_runs
 from memoryproject import embedded
 
 FLUSH_WITHIN_S = 60.0
@@ -54,6 +56,13 @@ def _flush_all(storm: Storm, *, until: float) -> None:
                 break
             time.sleep(LOOK_AGAIN_S)
         client.close()
+
+
+def write_runs(storm: Storm) -> None:
+    """Write down each run that was cut off, for a folder that is kept."""
+    rows = tell_runs(storm.jobs.runs, storm.diary.read())
+    lines = [json.dumps(row) + "\n" for row in rows]
+    (storm.data_dir / "cut_off.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def count_done(data_dir: Path) -> int:

@@ -46,7 +46,7 @@ class Storm:
             f"{time.monotonic() - self.started:5.0f} s {phase}: "
             f"{self.ledger.count_accepted()} of {self.options.messages} accepted, "
             f"{kills} kills, {self.diary.count(Deed.CRASH)} crashes, "
-            f"jobs: {self.jobs.ready} ready, {self.jobs.running} running"
+            f"jobs: {self.jobs.running} running, {self.jobs.due} due, {self.jobs.later} later"
         )
 
 

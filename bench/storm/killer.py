@@ -21,6 +21,7 @@ from bench.storm.services import Service
 DOWN_S = (1.0, 2.0)
 """Between the end of PostgreSQL and its start by us; a worker may start it before."""
 LOOK_AGAIN_S = 0.2
+WHOLE_WITHIN_S = 15.0
 
 
 class Killer(Part):
@@ -129,18 +130,23 @@ class Killer(Part):
         self._diary.write(Event(time.time(), Deed.PURGE))
 
     def _freeze(self) -> None:
-        """Stop all workers of a cluster, if another service is left for the kills meanwhile."""
-        awake = [service for service in self._services if service.name not in self._frozen]
-        trees = {service: service.look() for service in awake}
-        clusters = [
-            service
-            for service, tree in trees.items()
-            if service.is_whole(tree) and WORKER_SIDE & set(tree.values())
-        ]
-        if not clusters:
-            return
-        service = self._random.choice(clusters)
-        workers = [process for process, role in trees[service].items() if role is Role.WORKER]
+        """Stop all workers of a cluster that is whole, as soon as there is one."""
+        until = min(self._give_up_at, time.monotonic() + WHOLE_WITHIN_S)
+        while time.monotonic() < until:
+            trees = {service: self._look(service) for service in self._services}
+            clusters = [
+                service
+                for service, tree in trees.items()
+                if service.is_whole(tree) and WORKER_SIDE & set(tree.values())
+            ]
+            if clusters:
+                service = self._random.choice(clusters)
+                self._stop_workers(service, trees[service])
+                return
+            self._wake(time.monotonic() + LOOK_AGAIN_S)
+
+    def _stop_workers(self, service: Service, tree: Tree) -> None:
+        workers = [process for process, role in tree.items() if role is Role.WORKER]
         at = time.time()
         stopped = [process for process in workers if send(process, signal.SIGSTOP)]
         self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name))

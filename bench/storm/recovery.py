@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 from bench.storm.events import Event
 from bench.storm.roles import Role
@@ -34,6 +35,8 @@ class Row:
     started: float | None
     lease_until: float | None
     now: float
+    is_due: bool = False
+    """Of one that is ready: whether its time has come."""
 
 
 class End(Enum):
@@ -49,6 +52,7 @@ class End(Enum):
 class Run:
     """One claim of a job."""
 
+    kind: str
     token: uuid.UUID | None
     lease_until: float
     end: End = End.NOT_YET
@@ -88,7 +92,7 @@ class Runs:
         keeps_place = run is None and bool(row.error)
         if row.state == "running" and row.lease_until is not None and not keeps_place:
             if run is None:
-                run = runs[started] = Run(token=row.token, lease_until=row.lease_until)
+                run = runs[started] = Run(row.kind, row.token, row.lease_until)
                 # Just after the claim, this is the lease; later it is more.
                 self._leases[round(row.lease_until - started, 1)] += 1
             if row.token == run.token:
@@ -122,6 +126,19 @@ def measure_recoveries(
         if cause is not None:
             longest[cause] = max(longest.get(cause, 0.0), run.next_claim - cause.at)
     return sorted(seconds for event, seconds in longest.items() if wanted(event))
+
+
+def tell_runs(runs: Runs, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    """Yield what is known of each run that was cut off, for a closer look."""
+    for run in runs.cut_off():
+        cause = _find_cause(run, events, lease_s=runs.lease_s)
+        yield {
+            "kind": run.kind,
+            "cause": str((cause.role or cause.deed) if cause else None),
+            "after_s": round(run.next_claim - cause.at, 2) if cause else None,
+            "past_lease_s": round(run.next_claim - run.lease_until, 2),
+            "claimed_again": round(run.next_claim, 2),
+        }
 
 
 def count_unexplained(runs: Runs, events: Sequence[Event]) -> int:

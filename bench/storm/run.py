@@ -115,6 +115,7 @@ def _let_pass(storm: Storm, *, port: int) -> Outcome:
         quiet_s = aftermath.wait_until_quiet(storm)
         for watcher in (storm.jobs, storm.trees):
             watcher.stop()
+        aftermath.write_runs(storm)
         keeper.stop()
         stubborn = [service.name for service in storm.services if not service.end()]
     return Outcome(

@@ -66,7 +66,7 @@ class JobWatcher(Part):
     def __init__(self, data_dir: Path) -> None:
         super().__init__("job watcher")
         self.runs = Runs()
-        self.ready = self.running = 0
+        self.due = self.later = self.running = 0
         self._data_dir = data_dir
         self._enough = threading.Event()
 
@@ -82,7 +82,9 @@ class JobWatcher(Part):
     def _watch(self, connection: database.Connection) -> None:
         while not self._enough.wait(READ_EVERY_S):
             rows = [Row(*row) for row in connection.execute(JOBS)]
-            self.ready = sum(row.state == "ready" for row in rows)
+            ready = [row for row in rows if row.state == "ready"]
+            self.due = sum(row.is_due for row in ready)
+            self.later = len(ready) - self.due
             self.running = sum(row.state == "running" for row in rows)
             self.runs.note(rows)
 
