@@ -17,6 +17,7 @@ from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
@@ -127,6 +128,7 @@ def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
             attempts=F("attempts") + 1,
             lease_token=token,
             lease_until=Now() + LEASE,
+            holder=settings.CLUSTER_ID,
             started_at=Now(),
             error_class="",
         )
@@ -226,6 +228,12 @@ def batch_size(full: int, *, attempts: int) -> int:
     tries, and what stands beside it is done.
     """
     return full if attempts <= HALVE_AFTER else full >> (attempts - HALVE_AFTER)
+
+
+def let_go(holder: uuid.UUID) -> int:
+    """End the leases of a cluster whose processes are all dead; return how many."""
+    held = Job.across_tenants.filter(holder=holder, state=State.RUNNING)
+    return held.update(lease_until=Now())
 
 
 def renew(claim: Claim) -> bool:

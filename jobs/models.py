@@ -54,6 +54,9 @@ class Job(TenantModel):
         db_default=Now(), help_text="Not before this, by the database's clock."
     )
     lease_token = models.UUIDField(null=True, blank=True, help_text="Who may write; empty: nobody.")
+    holder = models.UUIDField(
+        null=True, blank=True, help_text="The cluster of workers that last took it."
+    )
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="After this, by the database's clock, anyone may take it."
     )
@@ -97,6 +100,9 @@ class Job(TenantModel):
             ),
             models.Index(fields=["tenant", "scope", "created_at"], name="jobs_job_by_scope"),
             models.Index(fields=["finished_at"], name="jobs_job_by_finish"),
+            models.Index(
+                fields=["holder"], condition=Q(state=State.RUNNING), name="jobs_job_by_holder"
+            ),
             models.Index(fields=["id"], condition=Q(state=State.DEAD), name="jobs_job_dead"),
         ]
 

@@ -8,14 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connections
 
-from jobs import cluster
+from jobs import claims, cluster
 from jobs.backlog import explain_standstill
 from jobs.reconciler import reconcile
 
@@ -44,12 +46,15 @@ class Supervisor:
         wait = RESTART_FIRST_S
         while not self._stopping:
             started = time.monotonic()
-            process = self._start()
+            cluster_id = uuid.uuid4()
+            process = self._start(cluster_id)
             self._watch(process)
             if self._stopping:
                 self._drain(process)
                 return
             _kill_group(process)
+            # Nobody of them lives to renew or to write: their jobs need not wait.
+            _try(partial(claims.let_go, cluster_id))
             wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
             wait = min(wait, RESTART_LAST_S)
             logger.warning("workers ended suddenly; starting them again")
@@ -58,10 +63,14 @@ class Supervisor:
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         self._stopping = True
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self, cluster_id: uuid.UUID) -> subprocess.Popen[bytes]:
         me = os.getpid()
         # Threads of the embedding model in several processes only fight for the cores.
-        environment = {"OMP_NUM_THREADS": "1", **os.environ}
+        environment = {
+            "OMP_NUM_THREADS": "1",
+            **os.environ,
+            "MEMORY_CLUSTER_ID": str(cluster_id),
+        }
         return subprocess.Popen(
             self._command,
             start_new_session=True,

@@ -131,6 +131,7 @@ MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_
 SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
 
 # ---- background work; notes on each number stand in jobs/README.md
+CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its workers
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 JOB_TIMEOUT_S = 150
 FLUSH_AT_MOST_S = 60  # then a flush goes on in another run; one more step must still fit

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
+from pytest_django import Settings
 
 from jobs import claims, renewing
 from jobs.claims import LeaseLost
@@ -64,6 +65,19 @@ def test_nobody_renews_a_lease_that_another_has_taken(ana: Agent) -> None:
     assert claims.renew(claim) is False and claims.renew(taken) is True
     with pytest.raises(LeaseLost), claims.commit(claim):
         pass
+
+
+def test_a_supervisor_lets_go_of_what_its_dead_workers_held_and_of_nothing_else(
+    ana: Agent, settings: Settings
+) -> None:
+    mine, others = uuid.uuid4(), uuid.uuid4()
+    held = []
+    for settings.CLUSTER_ID in (mine, others):
+        claim = claim_one(ana)
+        assert claims.renew(claim)
+        held.append(claim)
+    assert claims.let_go(mine) == 1
+    assert [can_be_taken(claim) for claim in held] == [True, False]
 
 
 def test_a_lease_outlives_three_failed_renewals() -> None:
