@@ -87,7 +87,10 @@ class Runs:
         runs = self._runs[row.job]
         for earlier, before in runs.items():
             if earlier < started and before.end is End.NOT_YET:
-                before.end, before.next_claim = End.CUT_OFF, started
+                # Nobody takes a job before its lease ends: it was given back between two looks.
+                given_back = started < before.lease_until
+                before.end = End.SETTLED if given_back else End.CUT_OFF
+                before.next_claim = started
         run = runs.get(started)
         keeps_place = run is None and bool(row.error)
         if row.state == "running" and row.lease_until is not None and not keeps_place:

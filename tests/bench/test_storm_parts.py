@@ -63,6 +63,13 @@ def test_a_job_that_its_holder_gave_back_was_not_cut_off() -> None:
     assert measure_recoveries(runs, [kill(100.5)], is_worker_kill) == []
 
 
+def test_a_job_that_is_claimed_before_its_lease_ends_was_given_back() -> None:
+    runs = Runs()
+    runs.note([look("running", now=100.2, started=100, lease_until=130)])
+    runs.note([look("running", now=101.2, started=101, lease_until=131)])
+    assert not runs.cut_off()
+
+
 def test_a_late_holder_is_seen() -> None:
     runs = Runs()
     runs.note([look("running", now=145, started=100, lease_until=130)])
