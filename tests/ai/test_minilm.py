@@ -113,7 +113,10 @@ def test_the_server_remembers_and_finds_by_it(
 
 
 def test_the_environment_chooses_it(tmp_path: Path) -> None:
-    program = "from memoryproject.ai.embeddings import get_embedder; print(get_embedder().name)"
+    program = (
+        "import django; django.setup();"
+        "from memoryproject.ai.embeddings import get_embedder; print(get_embedder().name)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "MEMORY_EMBEDDINGS": "minilm", "MEMORY_DATA_DIR": str(tmp_path)},
