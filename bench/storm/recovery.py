@@ -4,7 +4,7 @@ A *run* is one claim of a job. A run that is followed by another claim, although
 holder never gave the job back, was cut off. It was alive when its lease was last put
 off; the first deed since then is taken for the cause. So where several processes are
 killed within a quarter of a lease the earliest is blamed: times come out too long
-rather than too short.
+rather than too short. A lease that is ended early is no sign of life.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ class Run:
     kind: str
     token: uuid.UUID | None
     lease_until: float
+    renewed_until: float
+    """The latest end that its lease ever had: who finds the holder dead may end it before."""
     end: End = End.NOT_YET
     next_claim: float = 0.0
 
@@ -95,11 +97,12 @@ class Runs:
         keeps_place = run is None and bool(row.error)
         if row.state == "running" and row.lease_until is not None and not keeps_place:
             if run is None:
-                run = runs[started] = Run(row.kind, row.token, row.lease_until)
+                run = runs[started] = Run(row.kind, row.token, row.lease_until, row.lease_until)
                 # Just after the claim, this is the lease; later it is more.
                 self._leases[round(row.lease_until - started, 1)] += 1
             if row.token == run.token:
                 run.lease_until = row.lease_until
+                run.renewed_until = max(run.renewed_until, row.lease_until)
                 self.longest_overdue_s = max(self.longest_overdue_s, row.now - row.lease_until)
             else:
                 run.end = End.SETTLED  # it keeps its place, under a token that nobody has
@@ -151,7 +154,7 @@ def count_unexplained(runs: Runs, events: Sequence[Event]) -> int:
 
 
 def _find_cause(run: Run, events: Sequence[Event], *, lease_s: float) -> Event | None:
-    alive_at = run.lease_until - lease_s
+    alive_at = run.renewed_until - lease_s
     causes = (event for event in events if event.hits_workers or event.deed in CUTTING)
     return next((event for event in causes if alive_at <= event.at < run.next_claim), None)
 

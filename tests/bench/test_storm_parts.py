@@ -70,6 +70,14 @@ def test_a_job_that_is_claimed_before_its_lease_ends_was_given_back() -> None:
     assert not runs.cut_off()
 
 
+def test_a_lease_that_is_ended_early_is_no_sign_of_life() -> None:
+    runs = Runs()
+    runs.note([look("running", now=100.2, started=100, lease_until=130)])
+    runs.note([look("running", now=106.5, started=100, lease_until=106)])
+    runs.note([look("running", now=109.5, started=109, lease_until=139)])
+    assert measure_recoveries(runs, [kill(90), kill(105)], is_worker_kill) == [4]
+
+
 def test_a_late_holder_is_seen() -> None:
     runs = Runs()
     runs.note([look("running", now=145, started=100, lease_until=130)])

@@ -28,6 +28,8 @@ from tests.reliability.client import HOST, Caller
 from tests.server import FAST_SETTINGS
 
 PATIENCE_S = 90
+DURABLE = {"synchronous_commit": "on"}
+"""A server that is stopped in the middle must not lose what it has said is committed."""
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 LASTING_KEYS = "tests.reliability.lasting_keys"
 
@@ -38,7 +40,7 @@ class Product:
 
     data_dir: Path
     key: str = ""
-    settings: dict[str, str] = field(default_factory=lambda: dict(FAST_SETTINGS))
+    settings: dict[str, str] = field(default_factory=lambda: {**FAST_SETTINGS, **DURABLE})
     environment: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> embedded.ServerAddress:

@@ -194,7 +194,7 @@ def test_hindsight_3876_no_answer_of_a_model_empties_a_memory(
     model.script("consolidate", *[says({"facts": [{"action": "merge"}]})] * 2)
     ana.flush(conversation)
     assert set(known) <= held(ana)
-    assert Changeset.objects.of(ana.tenant).latest("started_at").degraded
+    assert Changeset.objects.of(ana.tenant).latest("started_at", "id").degraded
 
     def empty(asked: Asked) -> Reply:
         aliases = shown_facts(asked).values()
