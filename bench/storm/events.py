@@ -16,12 +16,14 @@ WORKER_SIDE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One deed that was done; `service` is what it hit, where it hit one."""
+    """One deed that was done; `service` and `cluster` are what it hit, where it hit one."""
 
     at: float
     deed: Deed
     role: Role | None = None
     service: str = ""
+    cluster: str = ""
+    """The id under which the workers of that service held jobs just then."""
 
     @property
     def hits_workers(self) -> bool:

@@ -14,7 +14,7 @@ from bench.storm import database
 from bench.storm.events import WORKER_SIDE, Diary, Event
 from bench.storm.parts import Part
 from bench.storm.processes import Process, send
-from bench.storm.roles import Role, Tree
+from bench.storm.roles import Role, Tree, read_cluster_id
 from bench.storm.schedule import WEIGHTS, Deed, Planned
 from bench.storm.services import Service
 
@@ -95,19 +95,21 @@ class Killer(Part):
         yield from sorted(others, key=lambda role: self._random.random() ** (1 / WEIGHTS[role]))
 
     def _kill_one(self, role: Role) -> bool:
+        trees = {service: self._look(service) for service in self._services}
         found = [
             (service, process)
-            for service in self._services
-            for process, named in self._look(service).items()
+            for service, tree in trees.items()
+            for process, named in tree.items()
             if named is role
         ]
         if not found:
             return False
         service, process = self._random.choice(found)
+        cluster = read_cluster_id(trees[service])
         at = time.time()
         if not send(process, signal.SIGKILL):
             return False
-        self._diary.write(Event(at, Deed.KILL, role, service.name))
+        self._diary.write(Event(at, Deed.KILL, role, service.name, cluster))
         return True
 
     def _look(self, service: Service) -> Tree:
@@ -147,7 +149,8 @@ class Killer(Part):
 
     def _stop_workers(self, service: Service, tree: Tree) -> None:
         workers = [process for process, role in tree.items() if role is Role.WORKER]
+        cluster = read_cluster_id(tree)
         at = time.time()
         stopped = [process for process in workers if send(process, signal.SIGSTOP)]
-        self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name))
+        self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name, cluster))
         self._frozen[service.name] = (time.monotonic() + self._frozen_s, stopped)

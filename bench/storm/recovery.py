@@ -2,9 +2,8 @@
 
 A *run* is one claim of a job. A run that is followed by another claim, although its
 holder never gave the job back, was cut off. It was alive when its lease was last put
-off; the first deed since then is taken for the cause. So where several processes are
-killed within a quarter of a lease the earliest is blamed: times come out too long
-rather than too short. A lease that is ended early is no sign of life.
+off; the first deed since then that hit its cluster, or the database, is taken for the
+cause. A lease that is ended early is no sign of life.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from bench.storm.events import Event
 from bench.storm.roles import Role
 from bench.storm.schedule import Deed
 
-CUTTING = frozenset({Deed.CRASH, Deed.FREEZE})
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -35,6 +32,8 @@ class Row:
     started: float | None
     lease_until: float | None
     now: float
+    holder: uuid.UUID | None = None
+    """The cluster that has it, or had it last."""
     is_due: bool = False
     """Of one that is ready: whether its time has come."""
 
@@ -53,6 +52,7 @@ class Run:
     """One claim of a job."""
 
     kind: str
+    holder: str
     token: uuid.UUID | None
     lease_until: float
     renewed_until: float
@@ -97,7 +97,9 @@ class Runs:
         keeps_place = run is None and bool(row.error)
         if row.state == "running" and row.lease_until is not None and not keeps_place:
             if run is None:
-                run = runs[started] = Run(row.kind, row.token, row.lease_until, row.lease_until)
+                run = runs[started] = Run(
+                    row.kind, str(row.holder), row.token, row.lease_until, row.lease_until
+                )
                 # Just after the claim, this is the lease; later it is more.
                 self._leases[round(row.lease_until - started, 1)] += 1
             if row.token == run.token:
@@ -155,7 +157,12 @@ def count_unexplained(runs: Runs, events: Sequence[Event]) -> int:
 
 def _find_cause(run: Run, events: Sequence[Event], *, lease_s: float) -> Event | None:
     alive_at = run.renewed_until - lease_s
-    causes = (event for event in events if event.hits_workers or event.deed in CUTTING)
+    causes = (
+        event
+        for event in events
+        if event.deed is Deed.CRASH
+        or (event.cluster == run.holder and (event.hits_workers or event.deed is Deed.FREEZE))
+    )
     return next((event for event in causes if alive_at <= event.at < run.next_claim), None)
 
 

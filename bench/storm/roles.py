@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
-from bench.storm.processes import Process, find_children, look_up, read_command
+from bench.storm.processes import (
+    Process,
+    find_children,
+    look_up,
+    read_command,
+    read_variable,
+)
 
 
 class Role(StrEnum):
@@ -97,6 +103,14 @@ class WebTree:
         if root is None:
             return {}
         return {root: Role.WEB} | dict.fromkeys(_find_forked(root), Role.WEB_WORKER)
+
+
+def read_cluster_id(tree: Tree) -> str:
+    """Return the id under which a tree's workers hold jobs; empty where there are none."""
+    for process, role in tree.items():
+        if role is Role.CLUSTER:
+            return read_variable(process, "MEMORY_CLUSTER_ID")
+    return ""
 
 
 def _find_inner(supervisor: Process) -> Process | None:

@@ -22,15 +22,15 @@ from bench.storm.recovery import (
 from bench.storm.roles import Naming, Role
 from bench.storm.schedule import Deed, draw_plan
 
-JOB, TOKEN = uuid.uuid4(), uuid.uuid4()
+JOB, TOKEN, CLUSTER = uuid.uuid4(), uuid.uuid4(), uuid.uuid4()
 
 
 def look(state: str, *, now: float, started: float, lease_until: float, error: str = "") -> Row:
-    return Row(JOB, "segment", state, TOKEN, error, started, lease_until, now)
+    return Row(JOB, "segment", state, TOKEN, error, started, lease_until, now, CLUSTER)
 
 
-def kill(at: float, role: Role = Role.WORKER) -> Event:
-    return Event(at, Deed.KILL, role, "worker-1")
+def kill(at: float, role: Role = Role.WORKER, cluster: uuid.UUID = CLUSTER) -> Event:
+    return Event(at, Deed.KILL, role, "worker-1", str(cluster))
 
 
 def test_the_children_of_a_sentinel_are_named_in_the_order_of_their_start() -> None:
@@ -47,7 +47,8 @@ def test_a_run_that_was_cut_off_took_until_the_next_claim() -> None:
     runs.note([look("running", now=100.2, started=100, lease_until=130)])
     runs.note([look("running", now=120, started=100, lease_until=137)])
     runs.note([look("running", now=138.5, started=138, lease_until=168)])
-    events = [kill(99), kill(106), kill(108, Role.WEB), kill(110), kill(112)]
+    others = uuid.uuid4()
+    events = [kill(99), kill(106), kill(108, Role.WEB), kill(109, cluster=others), kill(110)]
     # The lease was put off at 107: who was killed before that did not hold the job.
     assert measure_recoveries(runs, events, is_worker_kill) == [28]
     assert measure_recoveries(runs, events, is_crash) == []
