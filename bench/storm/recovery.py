@@ -19,6 +19,9 @@ from bench.storm.events import Event
 from bench.storm.roles import Role
 from bench.storm.schedule import Deed
 
+DOOMED_S = 1.5
+"""So long may others of a cluster live on, and take jobs, after one of it was killed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -163,7 +166,8 @@ def _find_cause(run: Run, events: Sequence[Event], *, lease_s: float) -> Event |
         if event.deed is Deed.CRASH
         or (event.cluster == run.holder and (event.hits_workers or event.deed is Deed.FREEZE))
     )
-    return next((event for event in causes if alive_at <= event.at < run.next_claim), None)
+    since = alive_at - DOOMED_S
+    return next((event for event in causes if since <= event.at < run.next_claim), None)
 
 
 def is_worker_kill(event: Event) -> bool:

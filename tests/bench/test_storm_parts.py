@@ -48,7 +48,7 @@ def test_a_run_that_was_cut_off_took_until_the_next_claim() -> None:
     runs.note([look("running", now=120, started=100, lease_until=137)])
     runs.note([look("running", now=138.5, started=138, lease_until=168)])
     others = uuid.uuid4()
-    events = [kill(99), kill(106), kill(108, Role.WEB), kill(109, cluster=others), kill(110)]
+    events = [kill(99), kill(105), kill(108, Role.WEB), kill(109, cluster=others), kill(110)]
     # The lease was put off at 107: who was killed before that did not hold the job.
     assert measure_recoveries(runs, events, is_worker_kill) == [28]
     assert measure_recoveries(runs, events, is_crash) == []
