@@ -165,7 +165,6 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_DATA_DIR": str(data_dir),
         "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
         "MEMORY_WORKERS": str(options.workers),
-        "MEMORY_WEB_WORKERS": str(WEB_WORKERS),
         "MEMORY_MODEL_TIMEOUT_S": str(MODEL_TIMEOUT_S),
         "PYTHONUNBUFFERED": "1",
     }
@@ -196,7 +195,7 @@ def name_model(options: Options, server: ModelServer, *, dim: int) -> dict[str, 
 
 def make_web(environment: Mapping[str, str], *, port: int, logs: Path) -> Service:
     """Return the web server, as `manage.py run` starts it."""
-    command = run.web_command(HOST, port)
+    command = [*run.web_command(HOST, port), f"--workers={WEB_WORKERS}"]
     tree = WebTree(workers=WEB_WORKERS)
     return Service("web", command, environment=environment, log=logs / "web.log", tree=tree)
 
