@@ -169,6 +169,10 @@ class Message(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
+        permissions = [
+            ("read_content", "Can read what was said"),
+            ("reveal_content", "Can have a conversation shown, which is recorded"),
+        ]
         constraints = [
             *TenantModel.Meta.constraints,
             models.UniqueConstraint(fields=["conversation", "seq"], name="episodic_message_seq"),
@@ -229,3 +233,23 @@ class Review(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.rating} for {self.episode_id}"
+
+
+class Reveal(TenantModel):
+    """That somebody who must not read at will had a conversation's messages shown."""
+
+    conversation = TenantForeignKey(Conversation)
+    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    reason = models.TextField(help_text="Why, in the person's own words.")
+    created_at = models.DateTimeField(db_default=Now())
+    until = models.DateTimeField(help_text="From then on it is masked again.")
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(condition=~Q(reason=""), name="episodic_reveal_has_reason"),
+        ]
+        indexes = [models.Index(fields=["person", "until"], name="episodic_reveal_by_person")]
+
+    def __str__(self) -> str:
+        return f"{self.person} until {self.until:%Y-%m-%d %H:%M}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -41,7 +41,6 @@ def nearest_active(
 
     Exact. Uses index: indexing_vector_covering.
     """
-    distance = MaxInnerProduct("embedding", HalfVector(vector))
     rows = SearchVector.objects.of(tenant).filter(
         conversation_id=conversation_id,
         shelf=shelf,
@@ -49,6 +48,28 @@ def nearest_active(
         dim=len(vector),
         invalid_at=None,
     )
+    return _nearest(rows, vector, at_most=at_most)
+
+
+def nearest_among(
+    memory_ids: Iterable[uuid.UUID],
+    *,
+    tenant: Tenant,
+    model: str,
+    vector: Vectors,
+    at_most: int,
+) -> list[Neighbour]:
+    """Return which of the memories lie nearest, believed or not, nearest first."""
+    rows = SearchVector.objects.of(tenant).filter(
+        memory__in=list(memory_ids), model=model, dim=len(vector)
+    )
+    return _nearest(rows, vector, at_most=at_most)
+
+
+def _nearest(
+    rows: QuerySet[SearchVector], vector: Vectors, *, at_most: int
+) -> list[Neighbour]:
+    distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
     return [
         Neighbour(

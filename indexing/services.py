@@ -120,10 +120,14 @@ def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVect
     )
 
 
-def close_memory(
-    *, tenant: Tenant, memory_id: uuid.UUID, valid_until: datetime | None, invalid_at: datetime
+def mark_memory(
+    *,
+    tenant: Tenant,
+    memory_id: uuid.UUID,
+    valid_until: datetime | None,
+    invalid_at: datetime | None,
 ) -> None:
-    """Take a memory out of what is believed; `as_of` still finds it where it was true."""
+    """Take a memory out of what is believed, or back in; `as_of` finds it where it was true."""
     for table in (SearchUnit, SearchVector):
         table.objects.of(tenant).filter(memory_id=memory_id).update(
             valid_until=valid_until, invalid_at=invalid_at

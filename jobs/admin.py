@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import apps
 from django.contrib import admin
+from django.db.models import F, JSONField, QuerySet, Value
+from django.http import HttpRequest
 
+from episodic.revealing import Reader
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.admin_base import Listing, ReadOnlyAdmin, read_id
-from memoryproject.admin_values import link_to_page
+from memoryproject.admin_values import link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -44,3 +49,15 @@ class LLMCallAdmin(ReadOnlyAdmin):
     search_fields = ("model", "error_class")
     id_search = ("id", "job")
     points_at = {"job": "jobs_job"}
+    hidden = ("response",)
+    more_lines = ("answer",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LLMCall]:
+        rows: QuerySet[LLMCall] = super().get_queryset(request)
+        reads = Reader(request.user).reads_all
+        return rows.annotate(shown=F("response") if reads else Value(None, JSONField()))
+
+    @admin.display(description="answer")
+    def answer(self, call: Any) -> str:
+        """An answer quotes what people said: it shows to those who may read that."""
+        return pretty_json(call.shown)

@@ -71,6 +71,7 @@ class Job(TenantModel):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta(TenantModel.Meta):
+        permissions = [("operate_job", "Can retry and cancel")]
         constraints = [
             *TenantModel.Meta.constraints,
             models.UniqueConstraint(

@@ -48,8 +48,17 @@ class Listing:
         return values.list_address(self.model, **{self.field: row.pk})
 
 
+@dataclass(frozen=True)
+class Story:
+    """The part of a row's page that people come for; it stands above the columns."""
+
+    template: str
+    tell: Callable[[HttpRequest, Any], Mapping[str, Any]]
+    """Returns what the template shows of a row."""
+
+
 Listings = tuple[Listing, ...]
-Tables = tuple[Callable[[Any], Table], ...]
+Tables = tuple[Callable[[HttpRequest, Any], Table], ...]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
@@ -76,6 +85,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
     tables: Tables = ()
+    story: Story | None = None
 
     actions = None
     ordering = ("-id",)
@@ -85,6 +95,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     show_facets = admin.ShowFacets.NEVER
     search_fields: tuple[str, ...] = ("id",)
     search_help_text = "Words, or a whole id"
+    change_form_outer_before_template = "admin/story.html"
     change_form_outer_after_template = "admin/belongings.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -138,7 +149,10 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         row = named.get("obj")
         if row is not None:
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
-            context["tables"] = [table(row) for table in self.tables]
+            context["tables"] = [table(request, row) for table in self.tables]
+            if self.story is not None:
+                context["story"] = self.story.template
+                context |= self.story.tell(request, row)
         response: HttpResponse = super().render_change_form(request, context, *given, **named)
         return response
 

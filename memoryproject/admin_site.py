@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
@@ -29,6 +30,8 @@ UNFOLD = {
     "SITE_SYMBOL": "neurology",
     "SITE_URL": None,
     "SHOW_HISTORY": False,
+    "STYLES": [lambda request: static("console/console.css")],
+    "SCRIPTS": [lambda request: static("console/console.js")],
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
@@ -45,6 +48,7 @@ UNFOLD = {
                 _item("Retrievals", "receipt_long", "retrieval.retrieval"),
                 _item("Changesets", "difference", "semantic.changeset"),
                 _item("Reviews", "grading", "episodic.review"),
+                _item("Reveals", "visibility", "episodic.reveal"),
             ),
             _group(
                 "Background work",

@@ -186,6 +186,7 @@ INSTALLED_APPS = [
     "semantic",
     "retrieval",
     "operations",
+    "console",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -1,7 +1,7 @@
 """Every address that the server answers."""
 
 from django.contrib import admin
-from django.urls import path, register_converter
+from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
@@ -41,6 +41,7 @@ api = [
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
+    path("admin/", include("console.urls")),
     path("admin/", admin.site.urls),
     *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
 ]

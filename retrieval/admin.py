@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from episodic.models import Episode
@@ -16,7 +17,7 @@ from semantic.admin import FactAdmin
 from semantic.models import Fact
 
 
-def hits_of_retrieval(retrieval: Retrieval) -> Table:
+def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
     """Return what an answer served, facts and episodes each best first, in three queries."""
     hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval)[:ROWS_AT_MOST])
     hits.sort(key=lambda hit: (hit.memory_kind, hit.rank, hit.id))
@@ -42,7 +43,7 @@ def hits_of_retrieval(retrieval: Retrieval) -> Table:
     )
 
 
-def answers_with_memory(memory: Episode | Fact) -> Table:
+def answers_with_memory(request: HttpRequest, memory: Episode | Fact) -> Table:
     """Return the newest answers that served a memory."""
     hits = RetrievalHit.across_tenants.filter(memory_id=memory.id)
     newest = hits.select_related("retrieval__asked_by").order_by("-id")[:ROWS_AT_MOST]

@@ -46,6 +46,7 @@ class Retrieval(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
+        permissions = [("run_playground", "Can run searches in the playground")]
         constraints = [*TenantModel.Meta.constraints]
         indexes = [
             models.Index(

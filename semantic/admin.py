@@ -7,9 +7,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from episodic.models import Conversation, Episode, Message
+from episodic.revealing import Reader
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table, Tables
 from memoryproject.admin_filters import words_filter
@@ -18,7 +20,7 @@ from semantic.models import Change, Changeset, Evidence, Fact
 CHAIN_AT_MOST = 20
 
 
-def facts_of_episode(episode: Episode) -> Table:
+def facts_of_episode(request: HttpRequest, episode: Episode) -> Table:
     """Return the facts that an episode supports."""
     held = Evidence.across_tenants.filter(episode=episode).select_related("fact")
     return Table(
@@ -48,37 +50,48 @@ def seqs_of(evidence: Evidence) -> str:
     return ", ".join(map(str, evidence.message_seqs)) or "the whole episode"
 
 
-def evidence_of_fact(fact: Fact) -> Table:
+def evidence_of_fact(request: HttpRequest, fact: Fact) -> Table:
     """Return where a fact comes from, down to the messages."""
-    rows = Evidence.across_tenants.filter(fact=fact).select_related("episode", "changeset")
+    rows = Evidence.across_tenants.filter(fact=fact).select_related(
+        "episode", "changeset", "withdrawn_by"
+    )
     support = list(rows.order_by("id")[:ROWS_AT_MOST])
-    said = messages_by_seq(fact.conversation, {seq for row in support for seq in row.message_seqs})
+    said = messages_by_seq(
+        fact.conversation,
+        {seq for row in support for seq in row.message_seqs},
+        reader=Reader(request.user),
+    )
     return Table(
         "Evidence",
-        ["episode", "messages", "brought in by"],
+        ["episode", "messages", "brought in by", "taken back by"],
         [
             [
                 values.link(row.episode),
                 values.lines(said[seq] for seq in row.message_seqs if seq in said) or seqs_of(row),
                 values.link(row.changeset, row.changeset.kind),
+                values.link(row.withdrawn_by),
             ]
             for row in support
         ],
     )
 
 
-def messages_by_seq(conversation: Conversation, seqs: Iterable[int]) -> dict[int, str]:
+def messages_by_seq(
+    conversation: Conversation, seqs: Iterable[int], *, reader: Reader
+) -> dict[int, str]:
     """Return messages of a conversation as links, by seq."""
     said = Message.across_tenants.filter(conversation=conversation, seq__in=sorted(seqs))
     return {
         message.seq: values.link(
-            message, f"{message.seq} {message.name or message.role}: {message.content}"
+            message,
+            f"{message.seq} {message.name or message.role}: "
+            f"{reader.show(message.content, conversation.id)}",
         )
         for message in said
     }
 
 
-def versions_of_fact(fact: Fact) -> Table:
+def versions_of_fact(request: HttpRequest, fact: Fact) -> Table:
     """Return what the fact replaced, and what replaced it, one after the other."""
     replaced = Fact.across_tenants.filter(superseded_by=fact).order_by("id")[:ROWS_AT_MOST]
     versions = [*((row, "replaced by this") for row in replaced), (fact, "this")]
@@ -102,13 +115,13 @@ def versions_of_fact(fact: Fact) -> Table:
     )
 
 
-def changes_of_fact(fact: Fact) -> Table:
+def changes_of_fact(request: HttpRequest, fact: Fact) -> Table:
     """Return every step that touched a fact, oldest first."""
     touching = Change.across_tenants.filter(Q(memory_id=fact.id) | Q(other_memory_id=fact.id))
     return changes_table(touching.order_by("id"), "Changes")
 
 
-def changes_of_changeset(changeset: Changeset) -> Table:
+def changes_of_changeset(request: HttpRequest, changeset: Changeset) -> Table:
     """Return the steps of a changeset in their order."""
     return changes_table(
         Change.across_tenants.filter(changeset=changeset).order_by("position", "id"), "Changes"

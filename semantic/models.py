@@ -85,6 +85,7 @@ class Fact(TenantModel):
     superseded_by = TenantForeignKey("self", null=True)
 
     class Meta(TenantModel.Meta):
+        permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]
         constraints = [
             *TenantModel.Meta.constraints,
             models.UniqueConstraint(
@@ -109,6 +110,11 @@ class Fact(TenantModel):
                 condition=Q(invalid_at=None),
                 name="semantic_fact_active",
             ),
+            models.Index(
+                fields=["conversation"],
+                condition=Q(invalidated_because="wrong"),
+                name="semantic_fact_declared_wrong",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -124,13 +130,20 @@ class Evidence(TenantModel):
         models.BigIntegerField(), help_text="Messages that say it; empty: the whole episode."
     )
     changeset = TenantForeignKey(Changeset)
+    withdrawn_by = TenantForeignKey(
+        Changeset, null=True, help_text="The changeset that took it back; empty: it counts."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
         verbose_name_plural = "evidence"
         constraints = [
             *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["fact", "episode"], name="semantic_evidence_once"),
+            models.UniqueConstraint(
+                fields=["fact", "episode"],
+                condition=Q(withdrawn_by=None),
+                name="semantic_evidence_counts_once",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -150,6 +163,8 @@ class Change(TenantModel):
         UPDATE = "update", "replaced by a newer version"
         INVALIDATE = "invalidate", "invalidated"
         RESTORE = "restore", "restored"
+        WITHDRAW = "withdraw", "evidence taken back"
+        RETURN = "return", "evidence counts again"
         SKIP = "skip", "left undone"
 
     changeset = TenantForeignKey(Changeset)
@@ -160,6 +175,10 @@ class Change(TenantModel):
     note = models.CharField(
         max_length=40, blank=True, help_text="A code: unknown_alias, cap, duplicate, …"
     )
+    states = models.JSONField(
+        default=dict,
+        help_text="By id of each fact that was opened or closed: its state before and after.",
+    )
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -168,7 +187,10 @@ class Change(TenantModel):
                 fields=["changeset", "position"], name="semantic_change_position"
             ),
         ]
-        indexes = [models.Index(fields=["memory_id"], name="semantic_change_by_memory")]
+        indexes = [
+            models.Index(fields=["memory_id"], name="semantic_change_by_memory"),
+            models.Index(fields=["other_memory_id"], name="semantic_change_by_other"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.memory_id}"

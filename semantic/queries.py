@@ -43,6 +43,14 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return held.first()
 
 
+def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
+    """Return what was never true, by id. Uses index: semantic_fact_declared_wrong."""
+    wrong = Fact.objects.of(conversation.tenant).filter(
+        conversation=conversation, invalidated_because=Fact.Because.WRONG
+    )
+    return {fact.id: fact for fact in wrong.order_by("id")}
+
+
 def count_active(conversation: Conversation) -> int:
     """Return how many facts the conversation holds. Uses index: semantic_fact_active."""
     held = Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
@@ -52,9 +60,9 @@ def count_active(conversation: Conversation) -> int:
 def evidence_of(
     *, tenant: Tenant, fact_ids: Iterable[uuid.UUID]
 ) -> dict[uuid.UUID, list[Evidence]]:
-    """Return each fact's evidence, oldest first, in one query."""
+    """Return each fact's evidence that counts, oldest first, in one query."""
     found: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
-    rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids))
+    rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids), withdrawn_by=None)
     for row in rows.order_by("fact_id", "id"):
         found[row.fact_id].append(row)
     return found

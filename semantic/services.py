@@ -1,13 +1,13 @@
 """Opening and closing facts: the one place where what is held changes.
 
-Consolidation calls these, and so will curation and imports. Each call writes its step
-into the changeset; the caller holds the conversation's lock.
+Consolidation, curation, reverts and imports call these. Each call writes its step into
+the changeset; the caller holds the conversation's lock.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
-from semantic import queries
+from semantic import queries, states
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 
@@ -63,6 +63,7 @@ class Ledger:
         memory_id: uuid.UUID | None = None,
         other_memory_id: uuid.UUID | None = None,
         note: str = "",
+        states: Mapping[uuid.UUID, states.Pair] | None = None,
     ) -> None:
         """Write one step down; `close` stores them all."""
         self.changes.append(
@@ -74,6 +75,7 @@ class Ledger:
                 memory_id=memory_id,
                 other_memory_id=other_memory_id,
                 note=note,
+                states={str(fact_id): list(pair) for fact_id, pair in (states or {}).items()},
             )
         )
         self.position += 1
@@ -84,7 +86,12 @@ class Ledger:
 
 
 def open_fact(
-    new: NewFact, *, ledger: Ledger, replaces: Fact | None = None, note: str = ""
+    new: NewFact,
+    *,
+    ledger: Ledger,
+    replaces: Fact | None = None,
+    because: Fact.Because = Fact.Because.SUPERSEDED,
+    note: str = "",
 ) -> Fact:
     """Start holding a fact, and stop holding the one it `replaces`.
 
@@ -121,28 +128,73 @@ def open_fact(
             )
         ],
     )
+    opened: dict[uuid.UUID, states.Pair] = {fact.id: (states.NONE, states.ACTIVE)}
     if replaces is None:
-        ledger.note(Change.Action.NEW, memory_id=fact.id, note=note)
-    else:
-        _close(replaces, ledger=ledger, valid_until=new.valid_at, superseded_by=fact)
-        ledger.note(Change.Action.UPDATE, memory_id=fact.id, other_memory_id=replaces.id, note=note)
+        ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
+        return fact
+    closed = close_fact(
+        replaces,
+        ledger=ledger,
+        because=because,
+        valid_until=new.valid_at,
+        superseded_by=fact,
+    )
+    ledger.note(
+        Change.Action.UPDATE,
+        memory_id=fact.id,
+        other_memory_id=replaces.id,
+        note=note,
+        states={**opened, replaces.id: closed},
+    )
     return fact
 
 
-def invalidate_fact(fact: Fact, *, ledger: Ledger, valid_until: datetime) -> None:
-    """Stop holding a fact that the world has outrun, with nothing in its place."""
-    _close(fact, ledger=ledger, valid_until=valid_until, superseded_by=None)
-    ledger.note(Change.Action.INVALIDATE, memory_id=fact.id)
-
-
-def _close(
-    fact: Fact, *, ledger: Ledger, valid_until: datetime, superseded_by: Fact | None
+def invalidate_fact(
+    fact: Fact,
+    *,
+    ledger: Ledger,
+    valid_until: datetime,
+    because: Fact.Because = Fact.Because.SUPERSEDED,
+    note: str = "",
 ) -> None:
-    fact.invalid_at = ledger.now
-    # A fact learnt late about an earlier time never ends before it began.
-    fact.valid_until = max(valid_until, fact.valid_at)
-    fact.invalidated_because = Fact.Because.SUPERSEDED
-    fact.superseded_by = superseded_by
+    """Stop holding a fact, with nothing in its place: outrun by the world, or never true."""
+    closed = close_fact(
+        fact, ledger=ledger, because=because, valid_until=valid_until, superseded_by=None
+    )
+    ledger.note(
+        Change.Action.INVALIDATE, memory_id=fact.id, note=note, states={fact.id: closed}
+    )
+
+
+def close_fact(
+    fact: Fact,
+    *,
+    ledger: Ledger,
+    because: Fact.Because,
+    valid_until: datetime,
+    superseded_by: Fact | None,
+) -> states.Pair:
+    """Stop holding a fact without noting it; return its state before and after."""
+    # What was never true has an empty span; a fact learnt late never ends before it began.
+    never = because is Fact.Because.WRONG
+    return put_state(
+        fact,
+        states.State(
+            because=because,
+            valid_until=fact.valid_at if never else max(valid_until, fact.valid_at),
+            superseded_by=superseded_by.id if superseded_by else None,
+        ),
+        ledger=ledger,
+    )
+
+
+def put_state(fact: Fact, state: states.State, *, ledger: Ledger) -> states.Pair:
+    """Open or close a fact, in its row and in the index; return its state before and after."""
+    before = states.read_state(fact)
+    fact.invalid_at = None if state.is_active else ledger.now
+    fact.valid_until = state.valid_until
+    fact.invalidated_because = state.because
+    fact.superseded_by_id = state.superseded_by
     fact.version += 1
     fact.save(
         update_fields=[
@@ -153,12 +205,13 @@ def _close(
             "version",
         ]
     )
-    index.close_memory(
-        tenant=ledger.conversation.tenant,
+    index.mark_memory(
+        tenant=fact.tenant,
         memory_id=fact.id,
         valid_until=fact.valid_until,
-        invalid_at=ledger.now,
+        invalid_at=fact.invalid_at,
     )
+    return before.to_json(), state.to_json()
 
 
 def reinforce_fact(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from episodic import queries as episodic_queries
@@ -20,6 +20,7 @@ from semantic.models import Fact
 from semantic.services import Vectors
 
 RELATED_FACTS_LIMIT = 20
+WRONG_FACTS_LIMIT = 5
 
 FindAnswers = Callable[[Conversation, int, int], Answers]
 """Returns what was served for messages from one seq to another; given by who knows of receipts."""
@@ -144,4 +145,17 @@ def facts_near(
         model=embeddings.get_embedder().name,
         vector=vector,
         at_most=at_most,
+    )
+
+
+def wrong_facts_near(
+    conversation: Conversation, wrong: Iterable[uuid.UUID], vector: Vectors
+) -> list[index.Neighbour]:
+    """Return those of the closed facts that lie nearest to a vector, nearest first."""
+    return index.nearest_among(
+        wrong,
+        tenant=conversation.tenant,
+        model=embeddings.get_embedder().name,
+        vector=vector,
+        at_most=WRONG_FACTS_LIMIT,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from episodic.models import Role
+from indexing.queries import Neighbour
 from memoryproject.crash_points import Point, pass_point
 from semantic import queries
 from semantic.engines import Action, Category, Proposal
@@ -20,7 +21,7 @@ from semantic.services import (
     open_fact,
     reinforce_fact,
 )
-from semantic.snapshots import Snapshot, facts_near
+from semantic.snapshots import Snapshot, facts_near, wrong_facts_near
 from semantic.sources import Sources
 
 DUPLICATE_CANDIDATE_LIMIT = 5
@@ -28,6 +29,8 @@ FACT_CHARACTERS_AT_MOST = 1_000
 """A fact is one sentence; what is longer is no fact, and would crowd answers out."""
 ECHO = "echo"
 """Note of what was left undone because it only repeats what an answer served."""
+DECLARED_WRONG = "declared_wrong"
+"""Note of what was left undone because a curator has declared it wrong."""
 
 
 def cap_closings(shown: int) -> int:
@@ -59,6 +62,7 @@ class Writer:
         self._result: dict[int, Fact] = {}
         self._closed: set[uuid.UUID] = set()
         self._closings_left = cap_closings(len(snapshot.facts_by_alias))
+        self._declared_wrong: dict[uuid.UUID, Fact] | None = None  # until it is asked for
 
     def apply_all(self) -> None:
         """Write every proposal; nothing is left out without a trace in the changeset."""
@@ -162,6 +166,8 @@ class Writer:
         if held is not None and held.id == target.id:
             reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
             return target
+        if held is None and self._skip_declared_wrong(new):
+            return None
         self._closed.add(target.id)
         if held is None:
             return open_fact(new, ledger=self._ledger, replaces=target)
@@ -171,6 +177,8 @@ class Writer:
 
     def _open_or_merge(self, proposal: Proposal, new: NewFact, *, note: str) -> Fact | None:
         same = self._find_same(new)
+        if same is None and self._skip_declared_wrong(new):
+            return None
         if same is None:
             return open_fact(new, ledger=self._ledger, note=note)
         if self._skip_echo(proposal, same, gains=same.fact):
@@ -185,25 +193,28 @@ class Writer:
         held = queries.find_active(conversation=conversation, fact=new.fact)
         if held is not None:
             return held
-        near = [
-            neighbour
-            for neighbour in facts_near(conversation, new.vector, at_most=DUPLICATE_CANDIDATE_LIMIT)
-            if neighbour.cosine >= MERGE_COSINE
-        ]
+        near = facts_near(conversation, new.vector, at_most=DUPLICATE_CANDIDATE_LIMIT)
         facts = queries.active_facts(
             tenant=conversation.tenant, fact_ids=[neighbour.memory_id for neighbour in near]
         )
-        for neighbour in near:
-            fact = facts.get(neighbour.memory_id)
-            if fact is not None and is_same_fact(
-                fact.fact,
-                new.fact,
-                category_a=fact.category,
-                category_b=new.category,
-                cosine=neighbour.cosine,
-            ):
-                return fact
-        return None
+        return _first_same(new, near, facts)
+
+    def _skip_declared_wrong(self, new: NewFact) -> bool:
+        """Leave a fact undone that was declared wrong, in these words or in like ones."""
+        if self._declared_wrong is None:
+            self._declared_wrong = queries.facts_declared_wrong(self._ledger.conversation)
+        wrong = self._declared_wrong
+        if not wrong:
+            return False
+        sought = queries.content_hash(new.fact)
+        same = next((fact for fact in wrong.values() if fact.content_hash == sought), None)
+        if same is None:
+            near = wrong_facts_near(self._ledger.conversation, wrong, new.vector)
+            same = _first_same(new, near, wrong)
+        if same is None:
+            return False
+        self._ledger.note(Change.Action.SKIP, memory_id=same.id, note=DECLARED_WRONG)
+        return True
 
     def _make_new(self, proposal: Proposal, vector: Vectors) -> NewFact:
         support = self._support_of(proposal)
@@ -228,3 +239,21 @@ class Writer:
         named = self._sources.own_seqs(proposal, held=held)
         inside = [seq for seq in named if episode.first_seq <= seq <= episode.last_seq]
         return (Support(episode, tuple(sorted(set(inside)))),)
+
+
+def _first_same(
+    new: NewFact, near: Sequence[Neighbour], facts: Mapping[uuid.UUID, Fact]
+) -> Fact | None:
+    """Return the nearest of the facts that says the same: the cosine alone does not tell."""
+    for neighbour in near:
+        fact = facts.get(neighbour.memory_id)
+        is_near = fact is not None and neighbour.cosine >= MERGE_COSINE
+        if fact is not None and is_near and is_same_fact(
+            fact.fact,
+            new.fact,
+            category_a=fact.category,
+            category_b=new.category,
+            cosine=neighbour.cosine,
+        ):
+            return fact
+    return None

@@ -21,6 +21,9 @@ class Tenant(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    class Meta:
+        permissions = [("set_budget", "Can set what a day may cost")]
+
     def __str__(self) -> str:
         return self.name
 
@@ -75,6 +78,7 @@ class APIKey(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name = "API key"
+        permissions = [("manage_apikey", "Can make and revoke keys")]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

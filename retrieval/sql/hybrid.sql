@@ -197,7 +197,7 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
     CASE WHEN NOT %(shown)s THEN NULL WHEN shelf = 'fact' THEN (
         SELECT json_build_array(category, fact, valid_at, (
             SELECT count(*) FROM semantic_evidence
-            WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s
+            WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
         ))
         FROM semantic_fact WHERE id = best.memory_id AND tenant_id = %(tenant)s
     ) ELSE (

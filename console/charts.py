@@ -1,0 +1,55 @@
+"""Charts: numbers for Chart.js, which the admin's theme brings along.
+
+A template shows one by `{% include "console/chart.html" with chart=chart %}`. Colours
+are named, and chosen by the page for light and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers of one name, one a label; None leaves a gap."""
+
+    name: str
+    values: Sequence[float | None]
+    colour: str = "primary"
+    """primary, green, orange, red, blue, or grey."""
+    points_only: bool = False
+    fill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`kind`: line, bar, or doughnut. `links`: where a click on each label leads."""
+
+    key: str
+    """Unique on its page."""
+    title: str
+    kind: str
+    labels: Sequence[str]
+    series: Sequence[Series]
+    stacked: bool = False
+    links: Sequence[str] = ()
+    unit: str = ""
+    y_max: float | None = None
+    height_px: int = 200
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the page's script draws."""
+        return asdict(self)
+
+    @property
+    def script_id(self) -> str:
+        """The id of the element that holds the numbers."""
+        return f"chart-{self.key}"
+
+    @property
+    def rows(self) -> list[tuple[str, list[float | None]]]:
+        """The same numbers as a table, for who cannot see the picture."""
+        columns = [one.values for one in self.series]
+        return [(label, [values[at] for values in columns]) for at, label in enumerate(self.labels)]

@@ -1,0 +1,56 @@
+// Draws the charts of the admin's own pages; the numbers lie in the page as JSON.
+"use strict";
+
+const COLOURS = {
+  primary: "--color-primary-500", green: "--color-green-500", orange: "--color-orange-500",
+  red: "--color-red-500", blue: "--color-blue-500", grey: "--color-base-400",
+};
+
+function readColour(name) {
+  const value = getComputedStyle(document.documentElement).getPropertyValue(COLOURS[name] || name);
+  return value.trim() || "gray";
+}
+
+function drawChart(canvas) {
+  const chart = JSON.parse(document.getElementById(canvas.dataset.consoleChart).textContent);
+  const round = chart.kind === "doughnut";
+  const grid = readColour("--console-line");
+  const datasets = chart.series.map((series) => {
+    const colour = round
+      ? chart.labels.map((_, at) => readColour(Object.keys(COLOURS)[at % 6]))
+      : readColour(series.colour);
+    return {
+      label: series.name, data: series.values, borderColor: round ? readColour("--console-paper") : colour,
+      backgroundColor: series.fill || chart.kind !== "line" ? colour : colour,
+      fill: series.fill ? { target: "origin", above: `color-mix(in srgb, ${colour} 15%, transparent)` } : false,
+      showLine: !series.points_only, pointRadius: series.points_only ? 5 : (series.values.length > 60 ? 0 : 2),
+      borderWidth: 2, tension: 0.25, borderRadius: 3, maxBarThickness: 40,
+    };
+  });
+  const ink = readColour("--console-ink");
+  const axis = { stacked: chart.stacked, ticks: { color: ink, maxRotation: 0, autoSkip: true }, grid: { color: grid } };
+  return new Chart(canvas, {
+    type: chart.kind,
+    data: { labels: chart.labels, datasets },
+    options: {
+      animation: false, responsive: true, maintainAspectRatio: false,
+      interaction: { mode: round ? "nearest" : "index", intersect: round },
+      scales: round ? {} : { x: { ...axis, grid: { display: false } },
+        y: { ...axis, beginAtZero: true, suggestedMax: chart.y_max ?? undefined,
+             title: { display: Boolean(chart.unit), text: chart.unit, color: ink } } },
+      plugins: { legend: { display: round || datasets.length > 1, labels: { color: ink, boxWidth: 12 } } },
+      onClick: (_event, hit) => { const link = hit.length && chart.links[hit[0].index]; if (link) location = link; },
+      onHover: (event, hit) => { event.native.target.style.cursor = hit.length && chart.links[hit[0].index] ? "pointer" : ""; },
+    },
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const canvases = [...document.querySelectorAll("[data-console-chart]")];
+  let charts = canvases.map(drawChart);
+  // The theme is switched without a reload: colours are read anew.
+  new MutationObserver(() => {
+    charts.forEach((chart) => chart.destroy());
+    charts = canvases.map(drawChart);
+  }).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
+});

@@ -1,0 +1,14 @@
+"""Addresses of the admin's own pages, below `admin/`."""
+
+from django.urls import path
+
+from console import revealing
+
+app_name = "console"
+urlpatterns = [
+    path(
+        "reveal/<uuid:conversation_id>/",
+        revealing.reveal_conversation,
+        name="reveal",
+    ),
+]

@@ -1,0 +1,87 @@
+"""Who of the people in the admin reads what was said.
+
+Curators do; auditors see a mask until they have a conversation shown, for an hour and
+with a reason, which leaves a row that nobody can change.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from functools import cached_property
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.db import transaction
+
+from episodic import queries
+from episodic.models import Conversation, Reveal
+from memoryproject.errors import Problem
+
+REVEALED_FOR = timedelta(hours=1)
+REASON_AT_MOST = 500
+READ, REVEAL = "episodic.read_content", "episodic.reveal_content"
+
+Person = AbstractBaseUser | AnonymousUser
+
+
+class Reader:
+    """One person's eyes, for the length of a request: one query however much is shown."""
+
+    def __init__(self, person: Person) -> None:
+        self._person = person
+
+    def may_read(self, conversation_id: uuid.UUID | None) -> bool:
+        """Return whether the person sees what was said in a conversation."""
+        return self.reads_all or conversation_id in self.revealed
+
+    @cached_property
+    def reads_all(self) -> bool:
+        """Whether nothing is masked."""
+        return _has(self._person, READ)
+
+    @cached_property
+    def may_reveal(self) -> bool:
+        """Whether the person may have a conversation shown."""
+        return _has(self._person, REVEAL)
+
+    @cached_property
+    def revealed(self) -> frozenset[uuid.UUID]:
+        """The conversations that are shown to the person at the moment, by id."""
+        shown = Reveal.across_tenants.filter(
+            person=self._person.get_username(), until__gt=queries.database_now()
+        )
+        return frozenset(shown.values_list("conversation", flat=True))
+
+    def show(self, text: str, conversation_id: uuid.UUID | None) -> str:
+        """Return what was said, or a mask of its length."""
+        return text if self.may_read(conversation_id) else mask(text)
+
+
+def mask(text: str) -> str:
+    """Return what stands in the place of a text that somebody must not read."""
+    return f"•••••• ({len(text)} characters)" if text else ""
+
+
+def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal:
+    """Let a person read a conversation for an hour, and record it.
+
+    Raises:
+        Problem: no reason is given, or the person may not.
+    """
+    if not _has(person, REVEAL):
+        raise Problem("You may not have messages shown.")
+    said = reason.strip()
+    if not said or len(said) > REASON_AT_MOST:
+        raise Problem(f"Say why, in at most {REASON_AT_MOST} characters.")
+    with transaction.atomic():
+        return Reveal.objects.create(
+            tenant=conversation.tenant,
+            conversation=conversation,
+            person=person.get_username(),
+            reason=said,
+            until=queries.database_now() + REVEALED_FOR,
+        )
+
+
+def _has(person: Person, permission: str) -> bool:
+    return isinstance(person, PermissionsMixin) and person.is_active and person.has_perm(permission)

@@ -1,0 +1,247 @@
+"""What people do to facts: declare them over or wrong, hold them again, correct them.
+
+Each act is a changeset with its actor and reason, and so can be reverted. A fact that
+was declared wrong is not derived again from the same words, until it is restored.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from episodic import queries as episodic_queries
+from episodic.models import Conversation
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.ai import embeddings
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.tenancy.models import Tenant
+from semantic import queries, states
+from semantic.engines import Category, fact_embedding_text
+from semantic.keywords import pick_keywords
+from semantic.models import Change, Changeset, Fact
+from semantic.services import (
+    Ledger,
+    NewFact,
+    Support,
+    Vectors,
+    invalidate_fact,
+    open_fact,
+    put_state,
+)
+
+REASON_AT_MOST = 2_000
+FACTS_AT_ONCE = 1_000
+SENTENCE_AT_MOST = 1_000
+KEYWORDS_AT_MOST = 20
+CORRECTED = "corrected"
+"""Note of the step that puts a curator's sentence in the place of a wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who does something to facts, and why. The reason must say something."""
+
+    tenant: Tenant
+    actor: str
+    reason: str
+
+
+def invalidate_facts(
+    *, act: Act, fact_ids: Sequence[uuid.UUID], because: Fact.Because
+) -> list[Changeset]:
+    """Stop holding facts, all or none; return a changeset for each conversation.
+
+    `because` superseded: they were true until now; wrong: they never were, and the same
+    words do not bring them back.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: one of them is not held.
+        Problem: no reason, no fact, too many, or facts are not erased like this.
+    """
+    if because not in {Fact.Because.SUPERSEDED, Fact.Because.WRONG}:
+        raise Problem("A fact is over or wrong.", fields={"because": ["superseded or wrong"]})
+    with transaction.atomic():
+        made = []
+        for conversation, facts in _lock_facts(act, fact_ids):
+            ledger = open_ledger(act, conversation)
+            for fact in facts:
+                if fact.invalid_at is not None:
+                    raise Conflict(f"Fact {fact.id} is not held.")
+                invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
+            ledger.close()
+            made.append(ledger.changeset)
+        return made
+
+
+def restore_facts(*, act: Act, fact_ids: Sequence[uuid.UUID]) -> list[Changeset]:
+    """Hold facts again, all or none; return a changeset for each conversation.
+
+    What has replaced one of them stays as it is.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: one is held, was erased, or the same sentence is held as another fact.
+        Problem: no reason, no fact, or too many.
+    """
+    with transaction.atomic():
+        made = []
+        for conversation, facts in _lock_facts(act, fact_ids):
+            ledger = open_ledger(act, conversation)
+            for fact in facts:
+                _restore(fact, ledger)
+            ledger.close()
+            made.append(ledger.changeset)
+        return made
+
+
+def _restore(fact: Fact, ledger: Ledger) -> None:
+    if fact.invalid_at is None:
+        raise Conflict(f"Fact {fact.id} is held already.")
+    if fact.invalidated_because == Fact.Because.ERASED:
+        raise Conflict(f"Fact {fact.id} was erased.")
+    held = queries.find_active(conversation=ledger.conversation, fact=fact.fact)
+    if held is not None:
+        raise Conflict(f"Fact {held.id} says the same and is held.")
+    pair = put_state(fact, states.State(), ledger=ledger)
+    ledger.note(Change.Action.RESTORE, memory_id=fact.id, states={fact.id: pair})
+
+
+def correct_fact(
+    *,
+    act: Act,
+    fact_id: uuid.UUID,
+    sentence: str,
+    category: Category | None = None,
+    keywords: Sequence[str] | None = None,
+    version: int | None = None,
+) -> Fact:
+    """Close a fact as wrong and open a better one on the same evidence; return the new one.
+
+    Category stays as it was if none is given; keywords are drawn from the sentence.
+    With `version` nothing is done if the fact has changed since it had that one.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: it is not held, has changed, or the new sentence is held as another fact.
+        Problem: no reason, or no sentence of at most 1,000 characters.
+    """
+    _check_sentence(sentence)
+    fact = queries.facts_by_id(tenant=act.tenant, fact_ids=[fact_id]).first()
+    if fact is None:
+        raise NotFound("There is no such fact.")
+    kind = category or Category(fact.category)
+    found_by = tuple(keywords) if keywords is not None else _keep_keywords(fact, sentence)
+    vector = _embed(fact_embedding_text(category=kind, fact=sentence, keywords=found_by))
+    with transaction.atomic():
+        ((conversation, (fact,)),) = _lock_facts(act, [fact_id])
+        if fact.invalid_at is not None or version not in {None, fact.version}:
+            raise Conflict("The fact has changed meanwhile: look at it again.")
+        held = queries.find_active(conversation=conversation, fact=sentence)
+        if held is not None:
+            raise Conflict(f"Fact {held.id} says so already.")
+        ledger = open_ledger(act, conversation)
+        new = NewFact(
+            category=kind,
+            fact=sentence,
+            keywords=found_by,
+            valid_at=fact.valid_at,
+            support=_support_of(fact),
+            vector=vector,
+        )
+        opened = open_fact(
+            new, ledger=ledger, replaces=fact, because=Fact.Because.WRONG, note=CORRECTED
+        )
+        ledger.close()
+        if vector is None:
+            enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
+    return opened
+
+
+def open_ledger(
+    act: Act,
+    conversation: Conversation,
+    *,
+    kind: Changeset.Kind = Changeset.Kind.CURATION,
+    reverts: Changeset | None = None,
+) -> Ledger:
+    """Start the changeset of a person's act; the conversation is locked.
+
+    Raises:
+        Problem: the act has no reason, or one longer than 2,000 characters.
+    """
+    reason = act.reason.strip()
+    if not reason or len(reason) > REASON_AT_MOST:
+        said = f"Say why, in at most {REASON_AT_MOST} characters."
+        raise Problem(said, fields={"reason": [said]})
+    now = episodic_queries.database_now()
+    changeset = Changeset.objects.create(
+        tenant=act.tenant,
+        conversation=conversation,
+        kind=kind,
+        actor=act.actor,
+        reason=reason,
+        started_at=now,
+        reverts=reverts,
+    )
+    return Ledger(
+        changeset=changeset,
+        conversation=conversation,
+        embedding_model=embeddings.get_embedder().name,
+        now=now,
+    )
+
+
+def _lock_facts(
+    act: Act, fact_ids: Sequence[uuid.UUID]
+) -> list[tuple[Conversation, list[Fact]]]:
+    """Lock facts and, before them, their conversations, in order of id: as every writer does."""
+    wanted = set(fact_ids)
+    if not wanted or len(wanted) > FACTS_AT_ONCE:
+        raise Problem(f"Choose 1 to {FACTS_AT_ONCE} facts.")
+    found = queries.facts_by_id(tenant=act.tenant, fact_ids=wanted)
+    homes = dict(found.values_list("id", "conversation_id"))
+    if len(homes) != len(wanted):
+        raise NotFound("There is no such fact.")
+    locked = {
+        conversation_id: episodic_queries.lock_conversation(
+            tenant=act.tenant, conversation_id=conversation_id
+        )
+        for conversation_id in sorted(set(homes.values()))
+    }
+    facts = list(found.select_for_update())
+    return [
+        (conversation, [fact for fact in facts if fact.conversation_id == conversation_id])
+        for conversation_id, conversation in locked.items()
+    ]
+
+
+def _check_sentence(sentence: str) -> None:
+    if not sentence.strip() or len(sentence) > SENTENCE_AT_MOST or "\x00" in sentence:
+        said = f"Write one sentence of at most {SENTENCE_AT_MOST} characters."
+        raise Problem(said, fields={"fact": [said]})
+
+
+def _keep_keywords(fact: Fact, sentence: str) -> tuple[str, ...]:
+    """Return the fact's keywords that the sentence still holds, and the sentence's own."""
+    still = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
+    own = pick_keywords(sentence, speaker="")
+    return tuple(dict.fromkeys([*still, *own]))[:KEYWORDS_AT_MOST]
+
+
+def _support_of(fact: Fact) -> tuple[Support, ...]:
+    rows = queries.evidence_of(tenant=fact.tenant, fact_ids=[fact.id])[fact.id]
+    return tuple(Support(row.episode, tuple(row.message_seqs)) for row in rows)
+
+
+def _embed(text: str) -> Vectors | None:
+    """Return the text's vector; None while the model is away: words find the fact until then."""
+    try:
+        return embeddings.embed_passages([text])[0]
+    except (ModelUnavailable, ModelMisbehaved):
+        return None
