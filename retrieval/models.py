@@ -36,6 +36,11 @@ class Retrieval(TenantModel):
         max_length=40, blank=True, help_text="What was missing: no_vectors; empty: nothing."
     )
     tokens = models.PositiveIntegerField(default=0, help_text="Size of the answer, estimated.")
+    latency_ms = models.PositiveIntegerField(
+        null=True,
+        help_text="From the checked question to its answer, before this was written; "
+        "NULL: not measured.",
+    )
     through_seq = models.BigIntegerField(
         default=0, help_text="Last message of the conversation when it was asked."
     )
@@ -54,7 +59,11 @@ class Retrieval(TenantModel):
                 condition=Q(reviewable=True, review_job=None),
                 name="retrieval_pending_review",
             ),
-            models.Index(fields=["tenant", "created_at"], name="retrieval_by_time"),
+            models.Index(
+                fields=["tenant", "created_at"],
+                include=["latency_ms"],
+                name="retrieval_with_latency",
+            ),
             models.Index(fields=["conversation", "through_seq"], name="retrieval_by_conversation"),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -96,6 +97,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     An unknown conversation gets an empty answer, and is not made. When the query
     cannot be embedded the words alone are searched and the answer says so.
     """
+    started = time.monotonic()
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation
     )
@@ -110,6 +112,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
         embedding_model="" if vector is None else embeddings.get_embedder().name,
         degraded=degraded,
         tokens=count_tokens(chosen.text),
+        latency_ms=round((time.monotonic() - started) * 1000),
     )
     return Answer(
         facts=tuple(chosen.facts),

@@ -39,6 +39,7 @@ def write_receipt(
     embedding_model: str,
     degraded: str,
     tokens: int,
+    latency_ms: int,
 ) -> Retrieval:
     """Store what was asked and served: one statement, and so all or nothing."""
     reviewable = asked.kind is not Retrieval.Kind.CONTEXT and any(
@@ -55,6 +56,7 @@ def write_receipt(
         counts=count_legs(served),
         degraded=degraded,
         tokens=tokens,
+        latency_ms=latency_ms,
         through_seq=conversation.next_seq - 1 if conversation else 0,
         reviewable=reviewable,
     )
@@ -78,6 +80,7 @@ def _to_row(retrieval: Retrieval) -> dict[str, Any]:
         "counts": Json(retrieval.counts),
         "degraded": retrieval.degraded,
         "tokens": retrieval.tokens,
+        "latency_ms": retrieval.latency_ms,
         "through_seq": retrieval.through_seq,
         "reviewable": retrieval.reviewable,
     }

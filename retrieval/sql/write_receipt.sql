@@ -1,7 +1,8 @@
 -- Writes the receipt of one answer with its hits; alone in a transaction or part of one.
 --
 -- in:  id, tenant uuid; conversation, asked_by uuid or NULL; kind, query, embedding_model,
---      degraded text; parameters, counts jsonb; tokens, through_seq int; reviewable bool;
+--      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int;
+--      reviewable bool;
 --      of the hits, one array a column in the order of serving: hits and memories uuid[],
 --      shelves text[], ranks int[], scores float[], lexical_ranks and vector_ranks int[]
 -- out: nothing
@@ -9,11 +10,11 @@
 WITH receipt AS (
     INSERT INTO retrieval_retrieval (
         id, tenant_id, conversation_id, kind, asked_by_id, query, parameters, embedding_model,
-        counts, degraded, tokens, through_seq, reviewable
+        counts, degraded, tokens, latency_ms, through_seq, reviewable
     ) VALUES (
         %(id)s, %(tenant)s, %(conversation)s, %(kind)s, %(asked_by)s, %(query)s,
         %(parameters)s, %(embedding_model)s, %(counts)s, %(degraded)s, %(tokens)s,
-        %(through_seq)s, %(reviewable)s
+        %(latency_ms)s, %(through_seq)s, %(reviewable)s
     )
 )
 INSERT INTO retrieval_retrievalhit (
