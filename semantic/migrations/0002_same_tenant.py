@@ -6,7 +6,7 @@ from memoryproject.tenancy.migration_operations import AddTenantReference, Forbi
 
 
 class Migration(migrations.Migration):
-    dependencies = [("semantic", "0001_initial")]
+    dependencies = [("semantic", "0001_initial"), ("indexing", "0001_initial")]
     operations = [
         AddTenantReference("semantic_changeset", "conversation_id", "episodic_conversation"),
         AddTenantReference("semantic_changeset", "reverts_id", "semantic_changeset"),
