@@ -1,0 +1,129 @@
+"""A month of a bank's support desk, told through the API and worked by the pipeline itself.
+
+One fact of it is wrong: the tool that looks a customer up mixed her up with somebody
+else, and the assistant said so aloud.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from tests.conftest import Agent, make_agent
+
+Lines = Sequence[tuple[str, str]]
+
+MOVE = [
+    ("Nora", "Hello, I'm Nora Lindqvist. I moved from Malmö to Lund last week."),
+    ("assistant", "Welcome to your new home, Nora. Shall I change your address with us?"),
+    ("Nora", "Yes please. My new address is Bredgatan 12 in Lund."),
+    ("assistant", "Done. Would you like your new card sent there, too?"),
+    ("Nora", "Yes. I prefer letters in English, my Swedish is still poor."),
+    ("assistant", "Noted: letters in English from now on."),
+    ("Nora", "I work as a veterinarian at the animal hospital in Lund."),
+    ("assistant", "Thank you, I have updated your employer as well."),
+]
+CARD = [
+    ("Nora", "My card was declined at the pharmacy this morning."),
+    ("assistant", "I am sorry. The old card was blocked when the new one was sent."),
+    (
+        "Nora",
+        "The new card has not arrived yet and I am allergic to penicillin, so I need my pills.",
+    ),
+    ("assistant", "I have unblocked the old card until Friday."),
+    ("Nora", "Thank you! I always pay by card, I never carry cash."),
+    ("assistant", "You are welcome. The new card should be there by Thursday."),
+]
+SAVING = [
+    ("Nora", "I want to save for a sailing boat with my sister Ebba."),
+    ("assistant", "How much, and until when?"),
+    ("Nora", "We plan to buy the boat in June, it costs eighty thousand kronor."),
+    ("assistant", "Then a savings account with a monthly transfer fits."),
+    ("Nora", "Please call me in the evening only, I am in surgery during the day."),
+    ("assistant", "We will call after six in the evening."),
+    ("Nora", "My sister Ebba lives in Gothenburg and has her own account with you."),
+    ("assistant", "She can join the savings account online."),
+]
+WRONG = [
+    ("Nora", "Why did you send me an offer for dog insurance?"),
+    ("assistant", "Because you have three dogs, Nora."),
+    ("Nora", "I have two cats named Pixel and Cursor, and no dogs."),
+    ("assistant", "I apologise, I will look into where that came from."),
+    ("Nora", "I own a red bicycle, so no car insurance either."),
+    ("assistant", "Understood."),
+]
+SECOND = [
+    ("Iver", "I am Iver Dahl. I run a bakery in Bergen with four employees."),
+    ("assistant", "How can I help the bakery?"),
+    ("Iver", "I need a loan of two hundred thousand for a new oven."),
+    ("assistant", "Which security can you offer?"),
+    ("Iver", "I own the shop's building in Bergen since 2019."),
+    ("assistant", "That is very good security."),
+    ("Iver", "I sold the old oven to a friend in Oslo."),
+    ("assistant", "Then the new one can be delivered at once."),
+]
+SCRIPT = "<script>document.title = 'taken over'</script>"
+QUESTIONS = [
+    "Where does Nora live?",
+    "Which insurance fits Nora?",
+    "What is Nora allergic to?",
+    "When may we call Nora?",
+    "What is Nora saving for?",
+]
+
+
+@dataclass(frozen=True)
+class Story:
+    """What has happened: who asked, and in which conversations (the agent's ids)."""
+
+    agent: Agent
+    nora: uuid.UUID
+    iver: uuid.UUID
+    pending: uuid.UUID
+
+
+def tell_story() -> Story:
+    """Post, flush and ask, as an agent does; everything is committed."""
+    agent = make_agent("Harbour Bank", "support agent")
+    story = Story(agent=agent, nora=uuid.uuid4(), iver=uuid.uuid4(), pending=uuid.uuid4())
+    now = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    for lines, ago, questions in (
+        (MOVE, timedelta(days=26), QUESTIONS[:1]),
+        (CARD, timedelta(days=17), QUESTIONS[2:3]),
+        (SAVING, timedelta(days=8), QUESTIONS[3:]),
+        (WRONG, timedelta(days=2), QUESTIONS[1:3]),
+    ):
+        _post(story.agent, story.nora, lines, now - ago)
+        agent.flush(story.nora)
+        for question in questions:
+            _ask(agent, story.nora, question)
+    _post(agent, story.nora, [("Nora", f"Please forward this: {SCRIPT}")], now)
+    _post(agent, story.iver, SECOND, now - timedelta(days=5))
+    agent.flush(story.iver)
+    _ask(agent, story.iver, "What does Iver need the loan for?")
+    _post(agent, story.pending, SECOND[:2], now)
+    return story
+
+
+def _post(agent: Agent, conversation: uuid.UUID, lines: Lines, start: datetime) -> None:
+    messages: list[dict[str, Any]] = [
+        {
+            "role": "assistant" if name == "assistant" else "user",
+            "content": content,
+            "timestamp": (start + at * timedelta(minutes=2)).isoformat(),
+            **({} if name == "assistant" else {"name": name}),
+        }
+        for at, (name, content) in enumerate(lines)
+    ]
+    body = {"conversation_id": str(conversation), "messages": messages}
+    assert agent.post("add_messages", body).status_code == 201
+
+
+def _ask(agent: Agent, conversation: uuid.UUID, question: str) -> None:
+    body = {"conversation_id": str(conversation), "query": question, "detail": "high"}
+    assert agent.post("retrieve_memory", body).status_code == 200
