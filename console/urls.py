@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from console import revealing
+from console import playground, revealing
 
 app_name = "console"
 urlpatterns = [
+    path("playground/", playground.show_playground, name="playground"),
     path(
         "reveal/<uuid:conversation_id>/",
         revealing.reveal_conversation,

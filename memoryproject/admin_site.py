@@ -20,6 +20,16 @@ def _item(title: str, icon: str, table: str) -> dict[str, Any]:
     return {"title": title, "icon": icon, "link": link, "permission": may_see}
 
 
+def _page(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
+    """Return an entry of the menu for a page of `console`, for those with a permission."""
+
+    def may_see(request: HttpRequest) -> bool:
+        return request.user.has_perm(permission)
+
+    link = reverse_lazy(f"console:{name}")
+    return {"title": title, "icon": icon, "link": link, "permission": may_see}
+
+
 def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
     return {"title": title, "items": list(items)}
 
@@ -42,6 +52,7 @@ UNFOLD = {
                 _item("Episodes", "history", "episodic.episode"),
                 _item("Facts", "lightbulb", "semantic.fact"),
                 _item("Messages", "chat_bubble", "episodic.message"),
+                _page("Playground", "science", "playground", "retrieval.run_playground"),
             ),
             _group(
                 "Audit",

@@ -91,6 +91,25 @@ class Answer:
         return [*self.facts, *self.episodes]
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer that nobody has been given yet, and how long its two costly steps took."""
+
+    chosen: Chosen
+    conversation: Conversation | None
+    fusion: Fusion
+    vector: Vectors | None
+    degraded: str
+    tokens: int
+    embedding_s: float
+    search_s: float
+
+    @property
+    def served(self) -> list[Found]:
+        """What it would serve, facts first, each kind best first."""
+        return [hit.found for hit in [*self.chosen.facts, *self.chosen.episodes]]
+
+
 def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime) -> Answer:
     """Answer a request and write its receipt. Calls no language model.
 
@@ -98,31 +117,50 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     cannot be embedded the words alone are searched and the answer says so.
     """
     started = time.monotonic()
-    conversation = episodic_queries.find_conversation(
-        tenant=tenant, external_id=request.conversation
-    )
-    fusion = choose_fusion(tenant, request)
-    vector, degraded = _embed(request.query) if conversation else (None, "")
-    found = _search(conversation, request, fusion, vector, now) if conversation else []
-    chosen = _choose(tenant, conversation, request, found, now)
+    draft = draft_answer(tenant=tenant, request=request, now=now)
     receipt = receipts.write_receipt(
-        asked=_asked(tenant, asked_by, request, fusion),
-        conversation=conversation,
-        served=[*(hit.found for hit in chosen.facts), *(hit.found for hit in chosen.episodes)],
-        embedding_model="" if vector is None else embeddings.get_embedder().name,
-        degraded=degraded,
-        tokens=count_tokens(chosen.text),
+        asked=_asked(tenant, asked_by, request, draft.fusion),
+        conversation=draft.conversation,
+        served=draft.served,
+        embedding_model="" if draft.vector is None else embeddings.get_embedder().name,
+        degraded=draft.degraded,
+        tokens=draft.tokens,
         latency_ms=round((time.monotonic() - started) * 1000),
     )
+    chosen = draft.chosen
     return Answer(
         facts=tuple(chosen.facts),
         episodes=tuple(chosen.episodes),
-        progress=episodic_queries.measure_progress(conversation),
-        degraded=degraded,
+        progress=episodic_queries.measure_progress(draft.conversation),
+        degraded=draft.degraded,
         receipt=receipt,
         text=chosen.text,
         blocks=chosen.blocks,
         recent=chosen.recent.messages if chosen.recent else (),
+    )
+
+
+def draft_answer(*, tenant: Tenant, request: Request, now: datetime) -> Draft:
+    """Return what a request would be answered with; nothing is written, not even a receipt."""
+    conversation = episodic_queries.find_conversation(
+        tenant=tenant, external_id=request.conversation
+    )
+    fusion = choose_fusion(tenant, request)
+    started = time.perf_counter()
+    vector, degraded = _embed(request.query) if conversation else (None, "")
+    embedded = time.perf_counter()
+    found = _search(conversation, request, fusion, vector, now) if conversation else []
+    searched = time.perf_counter()
+    chosen = _choose(tenant, conversation, request, found, now)
+    return Draft(
+        chosen=chosen,
+        conversation=conversation,
+        fusion=fusion,
+        vector=vector,
+        degraded=degraded,
+        tokens=count_tokens(chosen.text),
+        embedding_s=embedded - started,
+        search_s=searched - embedded,
     )
 
 
@@ -196,6 +234,13 @@ def _search(
     vector: Vectors | None,
     now: datetime,
 ) -> list[Found]:
+    return search(conversation, to_question(request, fusion, vector, now))
+
+
+def to_question(
+    request: Request, fusion: Fusion, vector: Vectors | None, now: datetime
+) -> Question:
+    """Return what a request asks of the search."""
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     shelves = (MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE)
     asked = Question(
@@ -216,7 +261,7 @@ def _search(
         asked = budgeting.widen(
             asked, max_tokens=request.max_tokens, any_episode=request.episodic_limit is None
         )
-    return search(conversation, asked)
+    return asked
 
 
 def choose_fusion(tenant: Tenant, request: Request) -> Fusion:

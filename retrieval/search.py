@@ -79,6 +79,10 @@ class Found:
     """Lexemes of the query that it holds, where an explanation was asked for."""
     shown: tuple[Any, ...] = ()
     """What markdown prints of it, where that was asked for; see `hybrid.sql`."""
+    lexical_score: float | None = None
+    """BM25 of its best unit; None: not in that leg."""
+    cosine: float | None = None
+    """Of its unit that is nearest in meaning; None: not in that leg."""
 
 
 def search(conversation: Conversation, question: Question) -> list[Found]:
@@ -119,7 +123,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
 
 def _to_found(row: Sequence[Any]) -> Found:
     memory_id, shelf, rank, score, rrf, ret, lexical, vector, *rest = row
-    n_lexical, n_vector, lines, terms, shown = rest
+    n_lexical, n_vector, lines, terms, shown, lexical_score, cosine = rest
     return Found(
         memory_id=memory_id,
         shelf=MemoryKind(shelf),
@@ -134,4 +138,6 @@ def _to_found(row: Sequence[Any]) -> Found:
         lines=tuple(LineMatch(*line) for line in lines or []),
         terms=tuple(terms or []),
         shown=tuple(shown or []),
+        lexical_score=lexical_score,
+        cosine=cosine,
     )

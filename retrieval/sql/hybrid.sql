@@ -24,7 +24,8 @@
 --      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`),
 --      shown json or NULL (with `shown`, what markdown prints: of a fact category, text,
 --      valid_at, number of episodes that support it; of an episode title, summary,
---      surprise, end_at)
+--      surprise, end_at), lexical_score float or NULL (BM25) and cosine float or NULL, of
+--      the memory's best unit in each leg
 -- index: indexing_word_count_one_a_word; indexing_unit_by_words and
 --      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
 --      as_of indexing_unit_by_time and indexing_vector_by_time
@@ -123,7 +124,7 @@ lexical_unit AS MATERIALIZED (
 ),
 lexical AS (
     SELECT * FROM (
-        SELECT memory_id, shelf,
+        SELECT memory_id, shelf, max(score) AS score,
             row_number() OVER (PARTITION BY shelf ORDER BY max(score) DESC, memory_id) AS rank
         FROM lexical_unit GROUP BY memory_id, shelf
     ) AS ranked WHERE rank <= %(depth)s
@@ -154,13 +155,14 @@ vector_unit AS MATERIALIZED (
 ),
 vector AS (
     SELECT * FROM (
-        SELECT memory_id, shelf,
+        SELECT memory_id, shelf, -min(distance) AS cosine,
             row_number() OVER (PARTITION BY shelf ORDER BY min(distance), memory_id) AS rank
         FROM vector_unit GROUP BY memory_id, shelf
     ) AS ranked WHERE rank <= %(depth)s
 ),
 fused AS (
     SELECT memory_id, shelf, lexical.rank AS lexical_rank, vector.rank AS vector_rank,
+        lexical.score AS lexical_score, vector.cosine,
         coalesce(%(lexical_weight)s / (%(k)s + lexical.rank), 0)
             + coalesce(%(vector_weight)s / (%(k)s + vector.rank), 0) AS rrf,
         count(lexical.rank) OVER (PARTITION BY shelf) AS lexical_found,
@@ -203,6 +205,6 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
     ) ELSE (
         SELECT json_build_array(title, summary, surprise, end_at)
         FROM episodic_episode WHERE id = best.memory_id AND tenant_id = %(tenant)s
-    ) END AS shown
+    ) END AS shown, lexical_score::float8, cosine::float8
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

@@ -1,0 +1,86 @@
+"""Looking into an answer: what each leg found, and what became of it, leaving no trace.
+
+A receipt says what an agent was told. Nobody was told this, so there is none: it is no
+exposure of a memory, waits for no review, and is no source of echoes.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+
+from indexing.models import MemoryKind
+from memoryproject.tenancy.models import Tenant
+from retrieval import recall
+from retrieval.recall import Draft, Request
+from retrieval.search import Found, search
+
+
+class Outcome(Enum):
+    """What became of a memory that a leg found."""
+
+    SERVED = "served"
+    LIMIT = "below the limit"
+    """Its rank is worse than as many memories as were asked for."""
+    BUDGET = "did not fit"
+    """There was no room for it in `max_tokens`, or a better one says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that a leg found."""
+
+    found: Found
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The answer an agent would get, and all that was found, each kind best first."""
+
+    draft: Draft
+    facts: tuple[Candidate, ...]
+    episodes: tuple[Candidate, ...]
+
+
+def analyse(*, tenant: Tenant, request: Request, now: datetime) -> Analysis:
+    """Draft the answer to a request, and find everything that both legs brought for it.
+
+    The draft is `recall`'s own. A second search, without its limits, has the same ranks.
+    """
+    draft = recall.draft_answer(tenant=tenant, request=request, now=now)
+    if draft.conversation is None:
+        return Analysis(draft=draft, facts=(), episodes=())
+    question = recall.to_question(request, draft.fusion, draft.vector, now)
+    everything = 2 * draft.fusion.depth
+    found = search(
+        draft.conversation,
+        replace(
+            question,
+            fact_limit=everything,
+            episode_limit=everything,
+            line_limit=0,
+            explain=True,
+            shown=True,
+        ),
+    )
+    served = frozenset(one.memory_id for one in draft.served)
+    return Analysis(
+        draft=draft,
+        facts=_judge(found, MemoryKind.FACT, served, limit=request.semantic_limit),
+        episodes=_judge(found, MemoryKind.EPISODE, served, limit=question.episode_limit),
+    )
+
+
+def _judge(
+    found: Sequence[Found], shelf: MemoryKind, served: frozenset[uuid.UUID], *, limit: int
+) -> tuple[Candidate, ...]:
+    def judge(one: Found) -> Outcome:
+        if one.memory_id in served:
+            return Outcome.SERVED
+        return Outcome.LIMIT if one.rank > limit else Outcome.BUDGET
+
+    return tuple(Candidate(one, judge(one)) for one in found if one.shelf is shelf)
