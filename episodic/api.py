@@ -128,7 +128,7 @@ class AddMessage(KeyedView):
         posted = post_messages(self, given["conversation_id"], [given["message"]])
         body = {
             "conversation_id": str(given["conversation_id"]),
-            **_place(posted.messages[0]),
+            **place_message(posted.messages[0]),
             "pending": posted.pending,
         }
         return _answer(posted, body)
@@ -151,7 +151,7 @@ class AddMessages(KeyedView):
         posted = post_messages(self, given["conversation_id"], given["messages"])
         body = {
             "conversation_id": str(given["conversation_id"]),
-            "messages": [_place(message) for message in posted.messages],
+            "messages": [place_message(message) for message in posted.messages],
             "pending": posted.pending,
         }
         return _answer(posted, body)
@@ -190,7 +190,8 @@ def _read_idempotency(request: Request) -> IdempotencyKey | None:
     return IdempotencyKey(key=key, body_sha256=hashlib.sha256(body).hexdigest())
 
 
-def _place(message: Message) -> dict[str, Any]:
+def place_message(message: Message) -> dict[str, Any]:
+    """Return where a message was stored."""
     return {"message_id": str(message.id), "seq": message.seq}
 
 
@@ -307,6 +308,20 @@ class Messages(KeyedView):
         )
 
 
+class OneMessage(KeyedView):
+    """A message by its id, as a receipt or a fact's evidence names it."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_message", responses=MessageOutput)
+    def get(self, request: Request, message_id: uuid.UUID) -> Response:
+        rows = Message.objects.of(self.tenant()).select_related("conversation")
+        message = rows.filter(id=message_id).first()
+        if message is None:
+            raise NotFound("There is no such message.")
+        return Response(_render_message(message, message.conversation.external_id))
+
+
 def _render_message(message: Message, external_id: Any) -> dict[str, Any]:
     return {
         "id": str(message.id),
@@ -363,7 +378,11 @@ class Episodes(KeyedView):
         if "conversation_id" in query:
             rows = rows.filter(conversation__external_id=query["conversation_id"])
         return Response(
-            take_page(rows, query=query, render=lambda page: [_render_listed(row) for row in page])
+            take_page(
+                rows,
+                query=query,
+                render=lambda page: [render_listed_episode(row) for row in page],
+            )
         )
 
 
@@ -387,7 +406,8 @@ def render_episode(episode: Episode, external_id: Any) -> dict[str, Any]:
     }
 
 
-def _render_listed(episode: Episode) -> dict[str, Any]:
+def render_listed_episode(episode: Episode) -> dict[str, Any]:
+    """Return the fields that the list has of an episode; its conversation is loaded."""
     return {
         **render_episode(episode, episode.conversation.external_id),
         "first_seq": episode.first_seq,

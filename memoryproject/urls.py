@@ -12,6 +12,8 @@ from memoryproject.views import HealthLive
 from operations.health import HealthReady
 from retrieval import api as retrieval
 from semantic import api as semantic
+from semantic import changeset_api as changesets
+from semantic import curation_api as curation
 
 register_converter(IdConverter, "id")
 
@@ -20,9 +22,19 @@ api = [
     path("add_messages", episodic.AddMessages.as_view()),
     path("flush", episodic.Flush.as_view()),
     path("messages", episodic.Messages.as_view()),
+    path("messages/<id:message_id>", episodic.OneMessage.as_view()),
     path("episodes", episodic.Episodes.as_view()),
+    path("episodes/<id:episode_id>", semantic.OneEpisode.as_view()),
     path("facts", semantic.Facts.as_view()),
+    path("facts/<id:fact_id>", semantic.OneFact.as_view()),
+    path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
+    path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),
+    path("facts/<id:fact_id>/correct", curation.CorrectFact.as_view()),
+    path("changesets", changesets.Changesets.as_view()),
+    path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
+    path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
     path("retrievals", retrieval.Retrievals.as_view()),
+    path("retrievals/<id:retrieval_id>", retrieval.OneRetrieval.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("jobs/<id:job_id>", jobs.JobState.as_view()),

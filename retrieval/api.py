@@ -24,7 +24,7 @@ from memoryproject.fields import (
     say_moment,
 )
 from memoryproject.pages import PageQuery, page_schema, take_page
-from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.views import KeyedView, markdown_response
 from retrieval import markdown, recall
 from retrieval.forms import (
@@ -39,7 +39,7 @@ from retrieval.forms import (
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.recall import Answer
 from semantic import queries as semantic_queries
-from semantic.api import render_fact
+from semantic.renderings import render_fact
 
 Answered = TypeVar("Answered", bound=HttpResponse)
 
@@ -288,31 +288,51 @@ class Retrievals(KeyedView):
     )
     def get(self, request: HttpRequest) -> Response:
         query = self.read(PageQuery, request.query_params.dict())
-        rows = Retrieval.objects.of(self.tenant())
+        rows = Retrieval.objects.of(self.tenant()).select_related("conversation", "asked_by")
         if "conversation_id" in query:
             rows = rows.filter(conversation__external_id=query["conversation_id"])
-        return Response(take_page(rows, query=query, render=self._render))
+        return Response(
+            take_page(rows, query=query, render=lambda page: _render_receipts(self.tenant(), page))
+        )
 
-    def _render(self, page: list[Retrieval]) -> list[dict[str, Any]]:
-        hits = RetrievalHit.objects.of(self.tenant()).filter(retrieval__in=page)
-        by_retrieval: dict[uuid.UUID, list[dict[str, Any]]] = {row.id: [] for row in page}
-        for hit in hits.order_by("retrieval_id", "memory_kind", "rank", "id"):
-            by_retrieval[hit.retrieval_id].append(_render_hit(hit))
-        return [
-            {
-                "id": str(row.id),
-                "kind": row.kind,
-                "query": row.query,
-                "parameters": row.parameters,
-                "embedding_model": row.embedding_model,
-                "counts": row.counts,
-                "tokens": row.tokens,
-                "degraded": row.degraded or None,
-                "created_at": say_moment(row.created_at),
-                "hits": by_retrieval[row.id],
-            }
-            for row in page
-        ]
+
+class OneRetrieval(KeyedView):
+    """The receipt of one answer, as the header `Memory-Receipt` names it."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
+    def get(self, request: HttpRequest, retrieval_id: uuid.UUID) -> Response:
+        rows = Retrieval.objects.of(self.tenant()).select_related("conversation", "asked_by")
+        receipt = rows.filter(id=retrieval_id).first()
+        if receipt is None:
+            raise NotFound("There is no such receipt.")
+        return Response(_render_receipts(self.tenant(), [receipt])[0])
+
+
+def _render_receipts(tenant: Tenant, page: Sequence[Retrieval]) -> list[dict[str, Any]]:
+    """Return receipts with their hits, in the same order, in one query."""
+    hits = RetrievalHit.objects.of(tenant).filter(retrieval__in=page)
+    by_retrieval: dict[uuid.UUID, list[dict[str, Any]]] = {row.id: [] for row in page}
+    for hit in hits.order_by("retrieval_id", "memory_kind", "rank", "id"):
+        by_retrieval[hit.retrieval_id].append(_render_hit(hit))
+    return [
+        {
+            "id": str(row.id),
+            "conversation_id": str(row.conversation.external_id) if row.conversation else None,
+            "asked_by": row.asked_by.name if row.asked_by else None,
+            "kind": row.kind,
+            "query": row.query,
+            "parameters": row.parameters,
+            "embedding_model": row.embedding_model,
+            "counts": row.counts,
+            "tokens": row.tokens,
+            "degraded": row.degraded or None,
+            "created_at": say_moment(row.created_at),
+            "hits": by_retrieval[row.id],
+        }
+        for row in page
+    ]
 
 
 def _render_hit(hit: RetrievalHit) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from memoryproject.fields import (
 from retrieval import fusion
 from retrieval.models import Retrieval
 from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
-from semantic.api import CATEGORIES, FactOutput
+from semantic.forms import CATEGORIES, FactOutput
 
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
@@ -258,6 +258,10 @@ class RetrievalOutput(serializers.Serializer[Any]):
     """A receipt."""
 
     id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(
+        allow_null=True, help_text="null: there was no such conversation."
+    )
+    asked_by = serializers.CharField(allow_null=True, help_text="The name of the caller's key.")
     kind = serializers.ChoiceField(choices=Retrieval.Kind.choices)
     query = serializers.CharField()
     parameters = serializers.DictField()

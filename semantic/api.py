@@ -1,58 +1,24 @@
-"""Listing facts. There is no call that writes one."""
+"""Reading facts and episodes, down to what they come from."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.fields import WordField, say_moment
-from memoryproject.pages import PageQuery, page_schema, take_page
-from memoryproject.tenancy.models import Scope
+from episodic import queries as episodic_queries
+from episodic.api import place_message, render_listed_episode
+from episodic.models import Episode
+from memoryproject.errors import NotFound
+from memoryproject.pages import page_schema, take_page
+from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.views import KeyedView
-from semantic import queries
-from semantic.engines import Category
+from semantic import histories, queries, renderings
+from semantic.forms import DetailedEpisode, DetailedFact, FactQuery, ListedFact
 from semantic.models import Evidence, Fact
-
-CATEGORIES = [category.value for category in Category]
-
-
-class FactOutput(serializers.Serializer[Any]):
-    """A fact with the episodes behind it."""
-
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
-    category = serializers.ChoiceField(choices=CATEGORIES)
-    fact = serializers.CharField()
-    keywords = serializers.ListField(child=serializers.CharField())
-    source_episodic_ids = serializers.ListField(child=serializers.UUIDField())
-    valid_at = serializers.DateTimeField(help_text="From when on it was true.")
-    invalid_at = serializers.DateTimeField(
-        allow_null=True, help_text="When the server stopped believing it; null: active."
-    )
-
-
-class ListedFact(FactOutput):
-    """A fact as the list has it."""
-
-    created_at = serializers.DateTimeField()
-    valid_until = serializers.DateTimeField(allow_null=True)
-    invalidated_because = serializers.CharField(allow_null=True)
-    superseded_by = serializers.UUIDField(allow_null=True)
-
-
-class FactQuery(PageQuery):
-    """The query parameters of the list of facts."""
-
-    category = WordField(choices=CATEGORIES, required=False)
-    state = WordField(
-        choices=["active", "invalid", "all"], default="active", help_text="Held, closed, or both."
-    )
 
 
 class Facts(KeyedView):
@@ -78,27 +44,71 @@ class Facts(KeyedView):
 
     def _render(self, page: list[Fact]) -> list[dict[str, Any]]:
         evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id for fact in page])
-        return [
+        return [renderings.render_listed_fact(fact, evidence[fact.id]) for fact in page]
+
+
+class OneFact(KeyedView):
+    """A fact with where it comes from, and what has become of it."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="get_fact",
+        responses=DetailedFact,
+        description="A fact, held or not, with its evidence (taken back or not), every change of "
+        "it with actor and reason, and the versions before and after it.",
+    )
+    def get(self, request: Request, fact_id: uuid.UUID) -> Response:
+        fact = find_fact(self.tenant(), fact_id)
+        evidence = histories.evidence_ever_of(fact)
+        counting = [row for row in evidence if row.withdrawn_by_id is None]
+        return Response(
             {
-                **render_fact(fact, fact.conversation.external_id, evidence[fact.id]),
-                "created_at": say_moment(fact.created_at),
-                "valid_until": say_moment(fact.valid_until) if fact.valid_until else None,
-                "invalidated_because": fact.invalidated_because or None,
-                "superseded_by": str(fact.superseded_by_id) if fact.superseded_by_id else None,
+                **renderings.render_listed_fact(fact, counting),
+                "version": fact.version,
+                "changeset_id": str(fact.changeset_id),
+                "evidence": [renderings.render_evidence(row) for row in evidence],
+                "history": [
+                    renderings.render_history(row, fact) for row in histories.changes_of(fact)
+                ],
+                "versions": [renderings.render_version(row) for row in histories.versions_of(fact)],
             }
-            for fact in page
-        ]
+        )
 
 
-def render_fact(fact: Fact, external_id: uuid.UUID, evidence: Sequence[Evidence]) -> dict[str, Any]:
-    """Return the fields that every answer has of a fact."""
-    return {
-        "id": str(fact.id),
-        "conversation_id": str(external_id),
-        "category": fact.category,
-        "fact": fact.fact,
-        "keywords": fact.keywords,
-        "source_episodic_ids": [str(row.episode_id) for row in evidence],
-        "valid_at": say_moment(fact.valid_at),
-        "invalid_at": say_moment(fact.invalid_at) if fact.invalid_at else None,
-    }
+class OneEpisode(KeyedView):
+    """An episode with the messages in it and the facts that it supports."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
+    def get(self, request: Request, episode_id: uuid.UUID) -> Response:
+        episodes = Episode.objects.of(self.tenant()).select_related("conversation")
+        episode = episodes.filter(id=episode_id).first()
+        if episode is None:
+            raise NotFound("There is no such episode.")
+        said = episodic_queries.messages_of_episodes(tenant=self.tenant(), episode_ids=[episode.id])
+        held = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
+        return Response(
+            {
+                **render_listed_episode(episode),
+                "messages": [place_message(message) for message in said[episode.id]],
+                "facts": [
+                    renderings.render_supported(row) for row in held.order_by("fact_id", "id")
+                ],
+            }
+        )
+
+
+def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
+    """Return the tenant's fact of that id, with its conversation.
+
+    Raises:
+        NotFound: he has none.
+    """
+    found = queries.facts_by_id(tenant=tenant, fact_ids=[fact_id]).select_related("conversation")
+    fact = found.first()
+    if fact is None:
+        raise NotFound("There is no such fact.")
+    fact.tenant = tenant
+    return fact

@@ -31,10 +31,12 @@ def test_messages_come_oldest_first(ana: Agent, told: uuid.UUID) -> None:
         assert [item["seq"] for item in items] == list(range(1, 17))
 
 
-@pytest.mark.parametrize("call", ["episodes", "facts", "retrievals"])
+@pytest.mark.parametrize("call", ["episodes", "facts", "retrievals", "changesets"])
 def test_other_lists_come_newest_first(ana: Agent, told: uuid.UUID, call: str) -> None:
     for _ in range(3):
         ana.post("retrieve_memory", {"conversation_id": str(told), "query": "piano"})
+    ana.say(told, "I adopted a cat called Pixel.", name="Mira")
+    ana.flush(told)
     whole = ana.get(call, conversation_id=told).json()["items"]
     assert len(whole) > 1
     assert [item["id"] for item in whole] == sorted((item["id"] for item in whole), reverse=True)

@@ -21,6 +21,7 @@ from tests.tenancy.test_scopes import SCOPES
 NEED_NO_DATABASE = {"health/live", "schema/", "docs/"}
 TALK = {"conversation_id": str(uuid.UUID(int=7))}
 SAID = {"role": "user", "content": "I moved to Porto."}
+WHY = {"reason": "It was said in jest."}
 BODIES = {
     "add_message": {**TALK, "message": SAID},
     "add_messages": {**TALK, "messages": [SAID, SAID]},
@@ -30,13 +31,18 @@ BODIES = {
     "context_pre_retrieve": {**TALK, "query": "Porto"},
     "recent_memory": TALK,
     "recent_memory/raw": TALK,
+    "facts/<id:fact_id>/invalidate": {"because": "wrong", **WHY},
+    "facts/<id:fact_id>/restore": WHY,
+    "facts/<id:fact_id>/correct": {"fact": "Ana lives in Porto.", **WHY},
+    "changesets/<id:changeset_id>/revert": WHY,
 }
 
 
 def routes() -> list[tuple[str, str]]:
     """Return method and pattern of every route of the API."""
     named = [str(route.pattern) for route in urls.api]
-    return [(SCOPES[name][0] if name in SCOPES else "GET", name) for name in named]
+    methods = {name: SCOPES[name][0] if name in SCOPES else "GET" for name in named}
+    return [(method, name) for name in named for method in methods[name].split()]
 
 
 def ask(caller: Caller, method: str, route: str) -> Answer:

@@ -7,6 +7,7 @@ walk over a graph), the nearest thing that we have is tested, and the docstring 
 
 from __future__ import annotations
 
+import re
 import threading
 import uuid
 from collections.abc import Callable
@@ -392,14 +393,14 @@ def test_odysseus_1940_what_changes_while_the_model_thinks_is_not_overwritten(
     assert Message.objects.of(ana.tenant).filter(content__contains="sold the piano").count() == 1
 
 
-def ask_as(agent: Agent, route: str, talk: uuid.UUID, job: uuid.UUID) -> Any:
-    """Ask one call of the API for that conversation and job."""
-    method = SCOPES[route][0]
-    path = route.replace("<id:conversation_id>", str(talk)).replace("<id:job_id>", str(job))
+def ask_as(agent: Agent, method: str, route: str, ids: dict[str, uuid.UUID]) -> Any:
+    """Ask one call of the API for those ids."""
+    path = re.sub(r"<id:(\w+)>", lambda name: str(ids[name[1]]), route)
+    talk = {"conversation_id": str(ids["conversation_id"])}
     if method == "GET":
-        return agent.get(path, conversation_id=talk) if route == "messages" else agent.get(path)
+        return agent.get(path, **talk) if route == "messages" else agent.get(path)
     body: Any = BODIES.get(route)
-    return agent.post(path, body and {**body, "conversation_id": str(talk)})
+    return agent.post(path, {**body, **talk} if body and "conversation_id" in body else body)
 
 
 @in_one_transaction
@@ -412,12 +413,16 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
     in anythingmcp the check was left out for keys that named no organisation. We have one
     way in, and no MCP: a stranger asks each call for ana's ids, and gets nothing of hers.
     """
-    job = flush_job(ana).id
     ana.post("retrieve_memory", {"conversation_id": str(told), "query": "piano"})
+    ids = {"conversation_id": told, "job_id": flush_job(ana).id}
+    for kind in (Message, Episode, Fact, Retrieval, Changeset):
+        newest: Any = kind.objects.of(ana.tenant).order_by("-id")[0]
+        ids[f"{kind.__name__.lower()}_id"] = newest.id
     before = rows_of(ana)
     hidden = [str(id) for _, id, _ in before] + ["Rotterdam", "piano"]
-    for route, (method, _) in SCOPES.items():
-        answer = ask_as(cleo, route, told, job)
+    calls = [(name, method) for name in SCOPES for method in SCOPES[name][0].split()]
+    for route, method in calls:
+        answer = ask_as(cleo, method, route, ids)
         assert answer.status_code in {200, 201, 202, 404, 409}
         words = answer.content.decode()
         assert not [word for word in hidden if word in words], route
@@ -428,9 +433,9 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
 
 def rows_of(agent: Agent) -> set[tuple[str, uuid.UUID, str]]:
     """Return kind, id and state of everything that the agent's tenant has."""
-    kept: list[Any] = [Conversation, Message, Episode, Fact, Retrieval, Job]
+    kept: list[Any] = [Conversation, Message, Episode, Fact, Changeset, Retrieval, Job]
     return {
-        (kind.__name__, row.id, str(getattr(row, "state", "")))
+        (kind.__name__, row.id, f"{getattr(row, 'state', '')} {getattr(row, 'invalid_at', '')}")
         for kind in kept
         for row in kind.objects.of(agent.tenant)
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from itertools import product
 
 import pytest
 
@@ -22,6 +24,16 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "episodes": ("GET", Scope.READ),
     "facts": ("GET", Scope.READ),
     "retrievals": ("GET", Scope.READ),
+    "messages/<id:message_id>": ("GET", Scope.READ),
+    "episodes/<id:episode_id>": ("GET", Scope.READ),
+    "facts/<id:fact_id>": ("GET", Scope.READ),
+    "retrievals/<id:retrieval_id>": ("GET", Scope.READ),
+    "changesets": ("GET", Scope.READ),
+    "changesets/<id:changeset_id>": ("GET", Scope.READ),
+    "changesets/<id:changeset_id>/revert": ("GET POST", Scope.CURATE),
+    "facts/<id:fact_id>/invalidate": ("POST", Scope.CURATE),
+    "facts/<id:fact_id>/restore": ("POST", Scope.CURATE),
+    "facts/<id:fact_id>/correct": ("POST", Scope.CURATE),
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
     "conversations/<id:conversation_id>/retry": ("POST", Scope.ADMIN),
     "jobs/<id:job_id>": ("GET", Scope.READ),
@@ -33,7 +45,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "recent_memory": ("POST", Scope.READ),
     "recent_memory/raw": ("POST", Scope.READ),
 }
-"""The scope that each route needs; a new route is added here."""
+"""The methods of each route, and the scope it needs; a new route is added here."""
 
 
 def test_every_route_is_listed() -> None:
@@ -47,12 +59,11 @@ def test_every_route_is_listed() -> None:
 
 @pytest.mark.parametrize("route", SCOPES)
 def test_a_call_needs_its_scope_and_no_other(db: None, route: str) -> None:
-    method, needed = SCOPES[route]
-    for name in ("<id:conversation_id>", "<id:job_id>"):
-        route = route.replace(name, str(uuid.uuid4()))
-    for scope in Scope:
+    methods, needed = SCOPES[route]
+    address = re.sub(r"<id:\w+>", lambda name: str(uuid.uuid4()), f"/api/v0/{route}")
+    for method, scope in product(methods.split(), Scope):
         agent = make_agent("ana's", f"only {scope}", (scope,))
-        answer = agent.client.generic(method, f"/api/v0/{route}", content_type="application/json")
+        answer = agent.client.generic(method, address, content_type="application/json")
         if scope is needed:
             assert answer.status_code in {200, 400, 404}
         else:
