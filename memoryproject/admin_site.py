@@ -42,10 +42,12 @@ UNFOLD = {
     "SHOW_HISTORY": False,
     "STYLES": [lambda request: static("console/console.css")],
     "SCRIPTS": [lambda request: static("console/console.js")],
+    "DASHBOARD_CALLBACK": "console.home.tell",
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
         "navigation": [
+            _group("", {"title": "Home", "icon": "home", "link": reverse_lazy("admin:index")}),
             _group(
                 "Memory",
                 _item("Conversations", "forum", "episodic.conversation"),
@@ -85,6 +87,8 @@ UNFOLD = {
                 "People",
                 _item("Users", "person", "auth.user"),
                 _item("Groups", "group", "auth.group"),
+                _item("Logins", "login", "axes.accesslog"),
+                _item("Failed logins", "lock_clock", "axes.accessattempt"),
             ),
         ],
     },

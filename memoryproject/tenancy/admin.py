@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from axes.models import AccessAttempt, AccessLog  # type: ignore[import-untyped]
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
@@ -67,3 +69,30 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
 @admin.register(Group)
 class PeopleAdmin(GroupAdmin, ModelAdmin):  # type: ignore[misc]
     pass
+
+
+@admin.register(AccessAttempt)
+class FailedLoginAdmin(ReadOnlyAdmin):
+    """Wrong passwords of late; when their time is over the next one clears them away."""
+
+    list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "state")
+    list_filter = ("attempt_time",)
+    search_fields = ("username", "ip_address")
+    search_help_text = "A name or an address"
+    hidden = ("get_data", "post_data")
+
+    @coloured_word("state")
+    def state(self, attempt: AccessAttempt) -> str:
+        """Return `locked` or `free`; browsers count together, and so may lock one another."""
+        ended = attempt.attempt_time + settings.AXES_COOLOFF_TIME <= timezone.now()
+        locks = attempt.failures_since_start >= settings.AXES_FAILURE_LIMIT
+        return "locked" if locks and not ended else "free"
+
+
+@admin.register(AccessLog)
+class LoginAdmin(ReadOnlyAdmin):
+    list_display = ("attempt_time", "username", "ip_address", "logout_time", "user_agent")
+    list_filter = ("attempt_time",)
+    search_fields = ("username", "ip_address")
+    search_help_text = "A name or an address"
+    hidden = ("session_hash",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 import uuid_utils.compat
@@ -12,6 +13,14 @@ from django.db import models
 def make_id() -> uuid.UUID:
     """Return a new UUIDv7: unique, and in order of making."""
     return uuid_utils.compat.uuid7()
+
+
+def first_id_at(moment: datetime) -> uuid.UUID:
+    """Return what is not above any id made from `moment` on, and above all made before.
+
+    So a span of time is a range of ids. The clock is that of the process that made them.
+    """
+    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 class TenantForeignKey(models.ForeignKey[Any, Any]):

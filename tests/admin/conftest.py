@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
@@ -64,6 +65,9 @@ def leave_rows_everywhere(ana: Agent) -> None:
         response={"title": SCRIPT},
     )
     Breaker.objects.create(provider="127.0.0.1", model="a-model")
+    browser = {"username": "ana", "ip_address": "127.0.0.1", "path_info": "/admin/login/"}
+    AccessAttempt.objects.create(**browser, failures_since_start=1)
+    AccessLog.objects.create(**browser)
     WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)
     VectorIndex.objects.create(
         tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0
