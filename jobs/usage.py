@@ -68,6 +68,34 @@ def measure_usage(tenant: Tenant, *, days: int, now: datetime) -> Usage:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What the calls of one day (UTC) came to."""
+
+    day: date
+    calls: int
+    cost: Decimal
+
+
+def spend_by_day(tenant: Tenant, *, since: datetime) -> list[Day]:
+    """Return the days with calls since then, oldest first.
+
+    Uses index: jobs_llmcall_by_time, alone.
+    """
+    days = (
+        LLMCall.objects.of(tenant)
+        .filter(created_at__gte=since)
+        .annotate(day=TruncDay("created_at", tzinfo=UTC))
+        .values("day")
+        .annotate(calls=Count("tenant"), total=Sum("cost"))
+        .order_by("day")
+    )
+    return [
+        Day(day=group["day"].date(), calls=group["calls"], cost=group["total"] or Decimal(0))
+        for group in days
+    ]
+
+
 def _to_row(group: dict[str, Any]) -> Row:
     return Row(
         day=group["day"].date(),
