@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
@@ -90,6 +92,10 @@ class SearchUnit(Searchable):
     last_seq = models.BigIntegerField(null=True, help_text="Last message it stands for.")
     language = models.CharField(max_length=16, choices=[(name, name) for name in LANGUAGES])
     lexical_text = models.TextField(help_text="Prepared by indexing.text: bigrams included.")
+    own_words = models.IntegerField(
+        null=True,
+        help_text="How many of its words are its own; the neighbours' come behind. NULL: all.",
+    )
     words = models.GeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_words"),
         output_field=SparseVectorField(dimensions=WORD_SLOTS),
@@ -113,6 +119,17 @@ class SearchUnit(Searchable):
                 name="indexing_unit_by_words",
             ),
             models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
+            GinIndex(
+                Func(
+                    F("kind"),
+                    F("language"),
+                    F("lexical_text"),
+                    F("own_words"),
+                    function="public.memory_terms",
+                    output_field=ArrayField(models.IntegerField()),
+                ),
+                name="indexing_unit_by_terms",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -64,6 +64,8 @@ def add_entries(
     vectors: list[SearchVector] = []
     prepare = cache(text.prepare)  # a message is the neighbour of four others
     for entry in entries:
+        own = prepare(entry.lexical)
+        cut = pieces.cut(own, neighbours=[prepare(neighbour) for neighbour in entry.neighbours])
         parts = [
             SearchUnit(
                 tenant=tenant,
@@ -77,11 +79,9 @@ def add_entries(
                 last_seq=entry.last_seq,
                 language=language,
                 lexical_text=piece,
+                own_words=len(own.split()) if entry.neighbours and len(cut) == 1 else None,
             )
-            for piece in pieces.cut(
-                prepare(entry.lexical),
-                neighbours=[prepare(neighbour) for neighbour in entry.neighbours],
-            )
+            for piece in cut
         ]
         units += parts
         if entry.vector is not None:

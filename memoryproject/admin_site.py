@@ -47,7 +47,12 @@ UNFOLD = {
         "show_search": False,
         "show_all_applications": False,
         "navigation": [
-            _group("", {"title": "Home", "icon": "home", "link": reverse_lazy("admin:index")}),
+            _group(
+                "",
+                {"title": "Home", "icon": "home", "link": reverse_lazy("admin:index")},
+                _page("Search", "search", "search", "episodic.view_message"),
+                _page("Case file", "contract", "case_file", "retrieval.view_retrieval"),
+            ),
             _group(
                 "Memory",
                 _item("Conversations", "forum", "episodic.conversation"),

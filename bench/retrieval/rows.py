@@ -59,7 +59,7 @@ COLUMNS: dict[type[models.Model], tuple[str, ...]] = {
     Evidence: ("id", "tenant_id", "fact_id", "episode_id", "message_seqs", "changeset_id"),
     SearchVector: (*_SCOPE, "unit_id", "model", "dim", "embedding"),
     # Last: its trigger locks the conversation's figures until the commit.
-    SearchUnit: (*_SCOPE, "first_seq", "last_seq", "language", "lexical_text"),
+    SearchUnit: (*_SCOPE, "first_seq", "last_seq", "language", "lexical_text", "own_words"),
 }
 CONVERSATION_COLUMNS = ("id", "tenant_id", "external_id", "next_seq", "language")
 CHANGESET_COLUMNS = ("id", "tenant_id", "conversation_id", "kind", "actor")
@@ -163,9 +163,14 @@ class RowMaker:
         scope = (tenant, conversation, episode, "episode", "", at)
         self._index(rows, scope, vectors[0], "episode", first_seq, last_seq, f"{title}. {texts[0]}")
         for place in range(len(said)):
-            around = "\n".join(lines[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1])
-            seq = first_seq + place
-            self._index(rows, scope, vectors[1 + place], "message", seq, seq, around)
+            near = [
+                lines[at]
+                for at in range(max(0, place - NEIGHBOURS), min(len(lines), place + NEIGHBOURS + 1))
+                if at != place
+            ]
+            around = "\n".join([lines[place], *near])
+            seq, own = first_seq + place, len(lines[place].split())
+            self._index(rows, scope, vectors[1 + place], "message", seq, seq, around, own=own)
         for place, fact in enumerate(facts):
             seq = first_seq + place % len(said)
             self._add_fact(rows, number, episode, seq, fact, vectors[1 + len(said) + place])
@@ -199,11 +204,11 @@ class RowMaker:
         first_seq: int | None,
         last_seq: int | None,
         lexical: str,
+        own: int | None = None,
     ) -> None:
         unit, owner = make_id(), self._owner
-        rows[SearchUnit].append(
-            (unit, *scope, kind, first_seq, last_seq, LANGUAGE, text.prepare(lexical))
-        )
+        prepared = " ".join(text.prepare(lexical).split())
+        rows[SearchUnit].append((unit, *scope, kind, first_seq, last_seq, LANGUAGE, prepared, own))
         rows[SearchVector].append(
             (make_id(), *scope, kind, unit, owner.model, owner.dim, HalfVector(vector))
         )

@@ -1,0 +1,96 @@
+"""Showing where in a text the words stand that were looked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+import snowballstemmer
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from indexing import text as indexing_text
+from indexing.languages import SIMPLE
+
+TOKEN = re.compile(rf"{indexing_text.UNSPACED.pattern[:-1]}|\w+")
+"""One letter of an unspaced script, or a word."""
+READ_AT_MOST = 20_000
+SNIPPET = 280
+BEFORE = 90
+"""Letters of a snippet before the first word that was looked for."""
+
+Span = tuple[int, int]
+
+
+def find_words(shown: str, lexemes: Collection[str], language: str) -> list[Span]:
+    """Return where the words stand, in order; in a long text only near its beginning."""
+    wanted = frozenset(lexemes)
+    letters = frozenset("".join(word for word in wanted if indexing_text.UNSPACED.fullmatch(word)))
+    found = []
+    for match in TOKEN.finditer(shown[:READ_AT_MOST]):
+        word = match.group()
+        unspaced = indexing_text.UNSPACED.fullmatch(word)
+        if word in letters if unspaced else not wanted.isdisjoint(_forms(word, language)):
+            found.append(match.span())
+    return found
+
+
+def show_marked(shown: str, lexemes: Collection[str], language: str) -> SafeString:
+    """Return a text, escaped, with the words marked."""
+    return _mark(shown, find_words(shown, lexemes, language), 0, len(shown))
+
+
+def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeString:
+    """Return what stands around the first of the words, escaped, with the words marked."""
+    spans = find_words(shown, lexemes, language)
+    start = _word_start(shown, spans[0][0] - BEFORE if spans else 0)
+    end = min(len(shown), start + SNIPPET)
+    return format_html(
+        "{}{}{}",
+        "… " if start else "",
+        _mark(shown, spans, start, end),
+        " …" if end < len(shown) else "",
+    )
+
+
+def _word_start(shown: str, near: int) -> int:
+    """Return where the word begins that follows a place."""
+    if near <= 0:
+        return 0
+    space = shown.find(" ", near, near + 20)
+    return near if space < 0 else space + 1
+
+
+def _mark(shown: str, spans: list[Span], start: int, end: int) -> SafeString:
+    pieces = []
+    at = start
+    for first, last in _join(span for span in spans if span[0] >= start and span[1] <= end):
+        pieces.append(conditional_escape(shown[at:first]))
+        pieces.append(format_html("<mark>{}</mark>", shown[first:last]))
+        at = last
+    pieces.append(conditional_escape(shown[at:end]))
+    return mark_safe("".join(pieces))  # each piece is escaped
+
+
+def _join(spans: Iterator[Span]) -> Iterator[Span]:
+    """Yield spans, of which those that touch are one."""
+    held: Span | None = None
+    for span in spans:
+        if held is not None and span[0] == held[1]:
+            held = held[0], span[1]
+            continue
+        if held is not None:
+            yield held
+        held = span
+    if held is not None:
+        yield held
+
+
+@lru_cache(maxsize=50_000)
+def _forms(word: str, language: str) -> frozenset[str]:
+    """Return the forms under which the index may hold a word."""
+    prepared = indexing_text.prepare(word).strip()
+    if language == SIMPLE:
+        return frozenset([prepared])
+    return frozenset([prepared, snowballstemmer.stemmer(language).stemWord(prepared)])

@@ -1,0 +1,108 @@
+"""What people keep for themselves and each other: addresses of lists and searches."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from memoryproject.tenancy.fields import TenantForeignKey, make_id
+from memoryproject.tenancy.models import TenantModel
+
+
+class SavedFilter(models.Model):
+    """An address in the admin under a name: a search, or a list with its filters.
+
+    It grants nothing: who follows it sees what he may see there.
+    """
+
+    id = models.UUIDField(primary_key=True, default=make_id, editable=False)
+    owner = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    name = models.CharField(max_length=100)
+    path = models.CharField(max_length=2_000, help_text="From /admin/ on, with its query.")
+    shared = models.BooleanField(default=False, help_text="Whether everybody sees it.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="console_saved_filter_name"),
+            models.CheckConstraint(
+                condition=~Q(name="") & Q(path__startswith="/"), name="console_saved_filter_whole"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ExportRun(TenantModel):
+    """That somebody took memories out of the server: who, what, and how much of it."""
+
+    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    table = models.CharField(max_length=16)
+    format = models.CharField(max_length=8)
+    filters = models.JSONField(default=dict, help_text="What it was narrowed to, by field.")
+    rows = models.PositiveIntegerField(
+        null=True, help_text="How many were sent; NULL: it was broken off, or goes on."
+    )
+    started_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "export"
+        constraints = [*TenantModel.Meta.constraints]
+
+    def __str__(self) -> str:
+        return f"{self.table} as {self.format}"
+
+
+class ImportRun(TenantModel):
+    """A file of facts on its way in: looked through at first, then written batch by batch."""
+
+    class State(models.TextChoices):
+        PREVIEW = "preview", "waits for a decision"
+        RUNNING = "running", "being written"
+        DONE = "done", "done"
+
+    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    file_name = models.CharField(max_length=200)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PREVIEW)
+    reason = models.TextField(blank=True)
+    total = models.PositiveIntegerField(help_text="Facts of the file that would be new.")
+    done = models.PositiveIntegerField(default=0, help_text="How many of them are dealt with.")
+    opened = models.PositiveIntegerField(default=0, help_text="Facts that were opened.")
+    counts = models.JSONField(default=dict, help_text="What else the file held, by kind.")
+    faults = models.JSONField(default=list, help_text="The first rows left out: line and reason.")
+    last_changeset = models.UUIDField(
+        null=True, help_text="The next batch adds to it if it goes on with the same conversation."
+    )
+    started_at = models.DateTimeField(db_default=Now())
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "import"
+        constraints = [*TenantModel.Meta.constraints]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class ImportBatch(TenantModel):
+    """Some rows of an import: written and marked in one transaction, and so once."""
+
+    run = TenantForeignKey(ImportRun, db_index=False)
+    position = models.PositiveIntegerField()
+    rows = models.JSONField(help_text="The facts to open; emptied when that is done.")
+    changesets = ArrayField(models.UUIDField(), default=list, help_text="What came of it.")
+    done_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "import batches"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["run", "position"], name="console_import_batch_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.position}"

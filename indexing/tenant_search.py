@@ -1,0 +1,207 @@
+"""Finding search units by their words over a whole tenant, for the people in the admin.
+
+Agents search one conversation by words and meaning, which is retrieval's business; here
+somebody looks for what he remembers of the wording, wherever it was said.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, transaction
+
+from indexing import text
+from indexing.languages import LANGUAGES
+from indexing.models import UnitKind
+
+CANDIDATES_AT_MOST = 20_000
+"""Units that the index names; where there are more the newest are walked through instead."""
+POOL = 1_000
+"""Units that are scored: the newest that hold the words."""
+WALKED_AT_MOST = 200_000
+FREQUENT = 5_000
+"""Units in which a word occurs, counted no further."""
+WORDS_AT_MOST = 20
+QUERY_AT_MOST = 1_000
+ASKED = re.compile(r'"([^"]*)"|(\S+)')
+
+NARROWED = """
+    (%(tenant)s::uuid IS NULL OR tenant_id = %(tenant)s::uuid)
+    AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s::uuid)
+    AND (%(since)s::timestamptz IS NULL OR valid_at >= %(since)s::timestamptz)
+    AND (%(until)s::timestamptz IS NULL OR valid_at < %(until)s::timestamptz)
+    AND (%(phrases)s::text[] = '{}' OR NOT EXISTS (
+        SELECT FROM unnest(%(phrases)s::text[]) AS phrase
+        WHERE strpos(public.memory_own(lexical_text, own_words), phrase) = 0
+    ))
+"""
+BY_INDEX = """
+candidate AS MATERIALIZED (
+    SELECT unit.id, asked.language IS NOT NULL AND unit.fits AS fits
+    FROM (
+        SELECT DISTINCT terms FROM asked WHERE %(every)s
+        UNION SELECT ARRAY[term] FROM asked CROSS JOIN unnest(terms) AS term WHERE NOT %(every)s
+    ) AS wanted
+    CROSS JOIN LATERAL (
+        SELECT id, language, {narrowed} AS fits FROM indexing_searchunit
+        WHERE public.memory_terms(kind, language, lexical_text, own_words) @> wanted.terms
+        LIMIT %(candidates)s
+    ) AS unit
+    LEFT JOIN asked ON asked.language = unit.language AND asked.terms @> wanted.terms
+),
+pool AS MATERIALIZED (
+    SELECT id FROM candidate WHERE fits
+    GROUP BY id ORDER BY count(*) DESC, id DESC LIMIT %(pool)s
+)
+"""
+BY_WALKING = """
+candidate AS MATERIALIZED (
+    SELECT unit.id
+    FROM (
+        SELECT * FROM indexing_searchunit
+        WHERE kind = %(kind)s{of_scope}
+        ORDER BY id DESC LIMIT %(walked)s
+    ) AS unit JOIN asked ON asked.language = unit.language
+    WHERE unit.words <#> asked.probe <= -asked.slots AND {narrowed}
+        AND public.memory_terms(kind, unit.language, lexical_text, own_words) @> asked.terms
+    LIMIT %(pool)s
+),
+pool AS (SELECT id FROM candidate)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look; None: everywhere. Times are those of `valid_at`, `until` excluded."""
+
+    tenant_id: uuid.UUID | None = None
+    conversation_id: uuid.UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+EVERYWHERE = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What somebody typed: its words, and what stood in quotes, letter by letter."""
+
+    words: str
+    phrases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memory, or a message of one, that holds the words. `lexemes`: those asked for."""
+
+    memory_id: uuid.UUID
+    conversation_id: uuid.UUID
+    seq: int | None
+    language: str
+    lexemes: tuple[str, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found, best first. `complete`: nothing older was left unread."""
+
+    found: tuple[Match, ...]
+    complete: bool = True
+
+
+def read_query(typed: str) -> Sought:
+    """Return what to look for: of a long text only its beginning."""
+    words, phrases = [], []
+    for quoted, word in ASKED.findall(typed[:QUERY_AT_MOST].replace("\x00", " ")):
+        if quoted.strip():
+            phrases.append(" ".join(quoted.split()))
+        words += quoted.split() or [word]
+    return Sought(" ".join(words[:WORDS_AT_MOST]), tuple(phrases))
+
+
+def find(
+    sought: Sought, *, kind: UnitKind, scope: Scope = EVERYWHERE, every: bool = True
+) -> Matches:
+    """Return what of a kind holds all the words (any of them, unless `every`), best first.
+
+    Of many matches the newest thousand are ranked. Takes a transaction of its own.
+    """
+    words = text.prepare(sought.words)
+    if not words.strip():
+        return Matches(())
+    given = {
+        "kind": kind.value,
+        "words": words,
+        "every": every,
+        "languages": list(LANGUAGES),
+        "phrases": [one for one in map(_fold, sought.phrases) if not text.UNSPACED.search(one)],
+        "tenant": scope.tenant_id,
+        "conversation": scope.conversation_id,
+        "since": scope.since,
+        "until": scope.until,
+        "candidates": CANDIDATES_AT_MOST,
+        "pool": POOL,
+        "frequent": FREQUENT,
+        "walked": WALKED_AT_MOST,
+    }
+    rows = _run(_statement(walks=False, within=""), given)
+    many = bool(rows[0][0])
+    if many and every:
+        rows = _run(_statement(walks=True, within=_narrowest(scope)), given)
+    found = tuple(_once(rows))
+    return Matches(found, complete=not many and len(found) < POOL)
+
+
+def _fold(phrase: str) -> str:
+    """Return a phrase in the letters of prepared text; unspaced scripts stay as they are."""
+    return phrase if text.UNSPACED.search(phrase) else " ".join(text.prepare(phrase).split())
+
+
+def _once(rows: list[Any]) -> Iterator[Match]:
+    """Yield each memory or message once: a long text has several units."""
+    seen = set()
+    for _, unit_id, memory_id, conversation_id, seq, language, lexemes, score in rows:
+        if unit_id is None or (memory_id, seq) in seen:
+            continue
+        seen.add((memory_id, seq))
+        yield Match(memory_id, conversation_id, seq, language, tuple(lexemes), score)
+
+
+def _run(statement: str, given: dict[str, Any]) -> list[Any]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Without statistics of the terms yet, the planner could think of reading everything.
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
+        cursor.execute(statement, given)
+        return list(cursor.fetchall())
+
+
+def _narrowest(scope: Scope) -> str:
+    """Return the column that keeps a walk shortest; empty: none does."""
+    if scope.conversation_id is not None:
+        return "conversation"
+    return "tenant" if scope.tenant_id is not None else ""
+
+
+@cache
+def _statement(*, walks: bool, within: str) -> str:
+    """Return the text of the statement, put together from constants only."""
+    file = Path(__file__).parent / "sql" / "tenant_words.sql"
+    body = "WITH\n" + file.read_text(encoding="utf-8").partition("\nWITH\n")[2]
+    pool = BY_WALKING if walks else BY_INDEX
+    parts = {
+        "pool": pool.strip(),
+        "narrowed": NARROWED.strip(),
+        "of_scope": f" AND {within}_id = %({within})s::uuid" if within else "",
+    }
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
