@@ -76,7 +76,7 @@ def add_messages(
         TooMany: with `capped`, there is no room; a replay needs none.
     """
     with transaction.atomic():
-        conversation = _lock_or_make(tenant=tenant, external_id=external_id)
+        conversation = lock_or_make(tenant=tenant, external_id=external_id)
         if idempotency is not None:
             earlier = _find_earlier(conversation, idempotency)
             if earlier:
@@ -90,7 +90,8 @@ def add_messages(
     return Posted(messages=stored, replayed=False)
 
 
-def _lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+    """Lock a conversation by the agent's id, and make it if there is none."""
     locked = Conversation.objects.of(tenant).select_for_update()
     found = locked.filter(external_id=external_id).first()
     if found is not None:

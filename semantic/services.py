@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from episodic.models import Conversation, Episode
 from indexing import services as index
-from indexing.models import MemoryKind, UnitKind
+from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from semantic import queries, states
 from semantic.engines import Category
@@ -147,6 +147,70 @@ def open_fact(
         states={**opened, replaces.id: closed},
     )
     return fact
+
+
+def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
+    """Start holding many facts of one conversation, a fixed number of statements for all.
+
+    The caller has made sure that none of the sentences is held already, and that no two
+    are the same.
+    """
+    conversation = ledger.conversation
+    tenant = conversation.tenant
+    memories = index.register(tenant=tenant, kind=MemoryKind.FACT, count=len(new))
+    facts = Fact.objects.bulk_create(
+        [
+            Fact(
+                id=memory.id,
+                tenant=tenant,
+                conversation=conversation,
+                category=item.category,
+                fact=item.fact,
+                keywords=list(item.keywords),
+                content_hash=queries.content_hash(item.fact),
+                changeset=ledger.changeset,
+                valid_at=item.valid_at,
+                created_at=ledger.now,
+            )
+            for memory, item in zip(memories, new, strict=True)
+        ]
+    )
+    Evidence.objects.bulk_create(
+        [
+            Evidence(
+                tenant=tenant,
+                fact=fact,
+                episode=support.episode,
+                message_seqs=list(support.seqs),
+                changeset=ledger.changeset,
+            )
+            for fact, item in zip(facts, new, strict=True)
+            for support in item.support
+        ]
+    )
+    index.add_entries(
+        tenant=tenant,
+        conversation_id=conversation.id,
+        language=conversation.language,
+        model=ledger.embedding_model,
+        entries=[_make_entry(memory, item) for memory, item in zip(memories, new, strict=True)],
+    )
+    for fact in facts:
+        ledger.note(
+            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
+        )
+    return facts
+
+
+def _make_entry(memory: Memory, new: NewFact) -> Entry:
+    return Entry(
+        memory=memory,
+        kind=UnitKind.FACT,
+        lexical=f"{new.fact} {' '.join(new.keywords)}",
+        vector=new.vector,
+        valid_at=new.valid_at,
+        category=new.category,
+    )
 
 
 def invalidate_fact(
