@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from console import conversation_page, episode_page, jobs_page, keys, operating
 from console.models import SavedFilter
-from memoryproject.admin_base import ReadOnlyAdmin
-
-from console import conversation_page, episode_page
 from episodic.admin import ConversationAdmin, EpisodeAdmin
-from memoryproject.admin_base import Story
+from jobs.admin import JobAdmin, LLMCallAdmin
+from memoryproject.admin_base import ReadOnlyAdmin, Story
+from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
 
 admin.site.index_template = "console/home.html"
+JobAdmin.story = Story("console/job.html", jobs_page.tell_job)
+JobAdmin.actions = (operating.retry_selected,)
+LLMCallAdmin.story = Story("console/call.html", jobs_page.tell_call)
+APIKeyAdmin.story = Story("console/key.html", keys.tell_key)
+TenantAdmin.story = Story("console/tenant.html", keys.tell_tenant)
 ConversationAdmin.story = Story("console/conversation.html", conversation_page.tell)
 EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
 

@@ -1,19 +1,177 @@
-"""The case file: why did it say that?"""
+"""The case file: from what an agent said back to the answer, the facts and the messages."""
 
 from __future__ import annotations
 
+import json
 import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 
-from console.pages import page_for
+from console import case_search
+from console.case import Case, build_case
+from console.case_export import render_case
+from console.case_search import Candidate, Hint
+from console.pages import choose_tenant, page_for, show_page
+from episodic.models import Conversation
+from episodic.revealing import Reader
+from indexing.tenant_search import QUERY_AT_MOST, Scope
+from memoryproject.admin_base import read_id
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import Retrieval
+
+SEEN_BY = (
+    "retrieval.view_retrieval",
+    "semantic.view_fact",
+    "episodic.view_episode",
+    "episodic.view_message",
+)
+DAY = "%Y-%m-%d"
+MOMENTS = [DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 
 
-@page_for()
+class CaseForm(forms.Form):
+    """What somebody knows about an answer."""
+
+    phrase = forms.CharField(required=False, max_length=QUERY_AT_MOST, label="What you know")
+    memory = forms.UUIDField(required=False, label="Memory")
+    conversation = forms.CharField(required=False, label="Conversation")
+    since = forms.CharField(required=False, max_length=40, label="Asked from")
+    until = forms.CharField(required=False, max_length=40, label="to")
+
+    def clean_phrase(self) -> str:
+        """Postgres takes no NUL."""
+        return str(self.cleaned_data["phrase"]).replace("\x00", " ").strip()
+
+    def clean_conversation(self) -> uuid.UUID | None:
+        """Take the whole id of a conversation, the agent's or ours."""
+        written = self.cleaned_data["conversation"]
+        if written and read_id(written) is None:
+            raise forms.ValidationError("Give the whole id, as the agent uses it.")
+        return read_id(written)
+
+    def clean_since(self) -> datetime | None:
+        """Take a day or a time, in UTC."""
+        return _read_moment(self.cleaned_data["since"], ends=False)
+
+    def clean_until(self) -> datetime | None:
+        """Take a day, all of it, or a time, in UTC."""
+        return _read_moment(self.cleaned_data["until"], ends=True)
+
+
+def _read_moment(written: str, *, ends: bool) -> datetime | None:
+    for form in MOMENTS if written.strip() else []:
+        try:
+            moment = datetime.strptime(written.strip(), form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+        step = timedelta(days=1) if form == DAY else timedelta(minutes=1)
+        return moment + step if ends and moment.year < datetime.max.year else moment
+    if written.strip():
+        raise forms.ValidationError("Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC.")
+    return None
+
+
+@page_for(*SEEN_BY)
 def show_entry(request: HttpRequest) -> HttpResponse:
-    raise Http404
+    """Show the form and the answers that may be meant; a receipt's id leads to its case."""
+    form = CaseForm(request.GET)
+    candidates: list[Candidate] = []
+    unknown = ""
+    tenant = choose_tenant(request)
+    if form.is_valid():
+        given = form.cleaned_data
+        named = given["memory"] or read_id(given["phrase"])
+        receipt = case_search.find_receipt(named) if named else None
+        if receipt is not None:
+            return redirect("console:case", receipt.id)
+        tenant, hint = _read_hint(given, tenant, named)
+        if hint is None:
+            unknown = "There is nothing of that id."
+        else:
+            candidates = case_search.find_candidates(hint, reader=Reader(request.user))
+    return show_page(
+        request,
+        "console/case_entry.html",
+        title="Case file",
+        form=form,
+        tenant=tenant,
+        tenants=list(Tenant.objects.order_by("name").values_list("name", flat=True)[:200]),
+        candidates=candidates,
+        unknown=unknown,
+        asked=any(form["phrase"].value() or form[name].value() for name in form.fields),
+    )
 
 
-@page_for()
+def _read_hint(
+    given: dict[str, Any], tenant: Tenant | None, named: uuid.UUID | None
+) -> tuple[Tenant | None, Hint | None]:
+    """Return where to look for what; no hint: an id leads nowhere.
+
+    What is named by an id of ours is looked for in the tenant that owns it.
+    """
+    conversation = given["conversation"] or None
+    home = _find_conversation(conversation, tenant) if conversation else None
+    if conversation and home is None:
+        return tenant, None
+    if named is not None:
+        home = home or _find_conversation(named, tenant)
+        owner = home.tenant if home else case_search.find_owner(named)
+        if owner is None:
+            return tenant, None
+        tenant = owner
+    if tenant is None:
+        return None, None
+    tenant = home.tenant if home else tenant
+    scope = Scope(
+        tenant_id=tenant.id,
+        conversation_id=home.id if home else None,
+        since=given["since"],
+        until=given["until"],
+    )
+    is_home = home is not None and named in {home.id, home.external_id}
+    phrase = given["phrase"] if named is None else ""
+    return tenant, Hint(tenant, scope, phrase, None if is_home else named)
+
+
+def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
+    """Return the conversation that the agent names so, else ours of that id."""
+    rows = Conversation.across_tenants.select_related("tenant")
+    of_agent = rows.filter(external_id=named, tenant=tenant).first() if tenant else None
+    return of_agent or rows.filter(id=named).first()
+
+
+@page_for(*SEEN_BY)
 def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
-    raise Http404
+    """Show one answer, explained; with `format=json` as a file."""
+    rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
+    retrieval = rows.filter(id=retrieval_id).first()
+    if retrieval is None:
+        raise Http404
+    reader = Reader(request.user)
+    case = build_case(retrieval, reader=reader)
+    if request.GET.get("format") == "json":
+        return _as_file(case)
+    return show_page(
+        request,
+        "console/case.html",
+        title="Case file",
+        case=case,
+        retrieval=retrieval,
+        conversation=retrieval.conversation,
+        reader=reader,
+        permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
+        parameters=sorted(retrieval.parameters.items()),
+    )
+
+
+def _as_file(case: Case) -> HttpResponse:
+    text = json.dumps(render_case(case), indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="case-{case.retrieval.id}.json"'
+    response["Cache-Control"] = "private, no-store"
+    return response

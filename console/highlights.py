@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 import snowballstemmer
@@ -15,6 +16,7 @@ from indexing.languages import SIMPLE
 
 TOKEN = re.compile(rf"{indexing_text.UNSPACED.pattern[:-1]}|\w+")
 """One letter of an unspaced script, or a word."""
+PIECE = re.compile(rf"{TOKEN.pattern}|\s+|.", re.DOTALL)
 READ_AT_MOST = 20_000
 SNIPPET = 280
 BEFORE = 90
@@ -52,6 +54,21 @@ def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeStr
         _mark(shown, spans, start, end),
         " …" if end < len(shown) else "",
     )
+
+
+def show_difference(old: str, new: str) -> SafeString:
+    """Return both sentences in one, escaped: what went as deleted, what came as inserted."""
+    before, after = PIECE.findall(old), PIECE.findall(new)
+    shown = []
+    for what, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            shown.append(conditional_escape("".join(before[i:j])))
+            continue
+        if gone := "".join(before[i:j]):
+            shown.append(format_html("<del>{}</del>", gone))
+        if came := "".join(after[k:m]):
+            shown.append(format_html("<ins>{}</ins>", came))
+    return mark_safe("".join(shown))  # each piece is escaped
 
 
 def _word_start(shown: str, near: int) -> int:
