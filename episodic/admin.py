@@ -15,7 +15,7 @@ from episodic.models import Conversation, Episode, Message, Reveal, Review
 from episodic.revealing import Reader
 from jobs.models import Job
 from memoryproject import admin_values as values
-from memoryproject.admin_base import ROWS_AT_MOST, Listing, Listings, ReadOnlyAdmin, Table, Tables
+from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
 
 
 @admin.register(Conversation)
@@ -38,45 +38,6 @@ class ConversationAdmin(ReadOnlyAdmin):
         return conversation.next_seq - 1
 
 
-def messages_of_episode(request: HttpRequest, episode: Episode) -> Table:
-    """Return what was said in an episode, in order."""
-    reader = Reader(request.user)
-    said = Message.across_tenants.filter(episode=episode).order_by("seq", "id")[:ROWS_AT_MOST]
-    return Table(
-        "Messages",
-        ["seq", "speaker", "content", "said at"],
-        [
-            [
-                values.link(message, message.seq),
-                message.name or message.role,
-                values.keep_lines(reader.show(message.content, episode.conversation_id)),
-                values.moment(message.occurred_at),
-            ]
-            for message in said
-        ],
-    )
-
-
-def reviews_of_episode(request: HttpRequest, episode: Episode) -> Table:
-    """Return the ratings of an episode, newest first."""
-    given = Review.across_tenants.filter(episode=episode).order_by("-id")[:ROWS_AT_MOST]
-    return Table(
-        "Reviews",
-        ["at", "rating", "stability", "difficulty", "engine", "degraded"],
-        [
-            [
-                values.link(review, values.moment(review.created_at)),
-                review.rating,
-                f"{review.stability_before:.3g} → {review.stability_after:.3g} days",
-                f"{review.difficulty_before:.3g} → {review.difficulty_after:.3g}",
-                review.engine,
-                values.yes_or_no(review.degraded),
-            ]
-            for review in given
-        ],
-    )
-
-
 @admin.register(Episode)
 class EpisodeAdmin(ReadOnlyAdmin):
     list_display = (
@@ -86,7 +47,6 @@ class EpisodeAdmin(ReadOnlyAdmin):
     list_filter = ("degraded", "start_at", "created_at", "tenant")
     search_fields = ("title", "summary")
     id_search = ("id", "conversation", "conversation__external_id")
-    tables: Tables = (messages_of_episode, reviews_of_episode)
 
 
 @admin.register(Message)

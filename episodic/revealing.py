@@ -59,7 +59,12 @@ class Reader:
 
 def mask(text: str) -> str:
     """Return what stands in the place of a text that somebody must not read."""
-    return f"•••••• ({len(text)} characters)" if text else ""
+    return mask_of_length(len(text)) if text else ""
+
+
+def mask_of_length(characters: int) -> str:
+    """Return the mask of a text that was not even loaded."""
+    return f"•••••• ({characters} characters)"
 
 
 def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal:

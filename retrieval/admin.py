@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from episodic.admin import ConversationAdmin, EpisodeAdmin
+from episodic.admin import ConversationAdmin
 from episodic.models import Episode
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
@@ -43,7 +43,7 @@ def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
     )
 
 
-def answers_with_memory(request: HttpRequest, memory: Episode | Fact) -> Table:
+def answers_with_memory(request: HttpRequest, memory: Fact) -> Table:
     """Return the newest answers that served a memory."""
     hits = RetrievalHit.across_tenants.filter(memory_id=memory.id)
     newest = hits.select_related("retrieval__asked_by").order_by("-id")[:ROWS_AT_MOST]
@@ -65,7 +65,6 @@ def answers_with_memory(request: HttpRequest, memory: Episode | Fact) -> Table:
 
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
-EpisodeAdmin.tables += (answers_with_memory,)
 FactAdmin.tables += (answers_with_memory,)
 
 

@@ -9,31 +9,18 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from episodic.admin import ConversationAdmin, EpisodeAdmin
-from episodic.models import Conversation, Episode, Message
+from episodic.admin import ConversationAdmin
+from episodic.models import Conversation, Message
 from episodic.revealing import Reader
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table, Tables
-from memoryproject.admin_filters import words_filter
+from memoryproject.admin_filters import moment_filter, words_filter
 from semantic.models import Change, Changeset, Evidence, Fact
 
 CHAIN_AT_MOST = 20
+NEVER_TRUE = Q(invalidated_because__in=[Fact.Because.WRONG, Fact.Because.ERASED])
 
 
-def facts_of_episode(request: HttpRequest, episode: Episode) -> Table:
-    """Return the facts that an episode supports."""
-    held = Evidence.across_tenants.filter(episode=episode).select_related("fact")
-    return Table(
-        "Facts it supports",
-        ["fact", "category", "state", "messages"],
-        [
-            [values.link(row.fact), row.fact.category, state_of(row.fact), seqs_of(row)]
-            for row in held.order_by("id")[:ROWS_AT_MOST]
-        ],
-    )
-
-
-EpisodeAdmin.tables += (facts_of_episode,)
 ConversationAdmin.listings += (
     Listing("Facts", Fact, "conversation"),
     Listing("Changesets", Changeset, "conversation"),
@@ -170,7 +157,12 @@ class FactAdmin(ReadOnlyAdmin):
         "fact", "category", "state", "valid_at", "valid_until", "created_at", "conversation",
         "tenant",
     )  # fmt: skip
-    list_filter = (words_filter("state", fact_states), "category", "created_at", "tenant")
+    list_filter = (
+        words_filter("state", fact_states),
+        moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
+        moment_filter("believed_at", "believed at", since="created_at", until="invalid_at"),
+        "category", "created_at", "tenant",
+    )  # fmt: skip
     search_fields = ("search_text",)
     id_search = ("id", "conversation", "conversation__external_id")
     tables: Tables = (evidence_of_fact, versions_of_fact, changes_of_fact)
