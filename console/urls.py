@@ -2,10 +2,16 @@
 
 from django.urls import path
 
-from console import case_file, playground, revealing, saving, searching
+from console import case_file, keys, operating, playground, revealing, saving, searching
 
 app_name = "console"
 urlpatterns = [
+    path("jobs/retry/", operating.retry_jobs, name="jobs_retry"),
+    path("jobs/<uuid:job_id>/retry/", operating.retry_job, name="job_retry"),
+    path("jobs/<uuid:job_id>/cancel/", operating.cancel_job, name="job_cancel"),
+    path("keys/new/", keys.make_key, name="key_new"),
+    path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
+    path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
     path("search/", searching.show_search, name="search"),
     path("saved/", saving.save_filter, name="save_filter"),
     path("saved/<uuid:filter_id>/", saving.forget_filter, name="forget_filter"),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import uuid
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
 from django.db.models import F, JSONField, QuerySet, Value
 from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display  # type: ignore[import-untyped]
 
 from episodic.revealing import Reader
-from jobs.models import Job, Kind, LLMCall
-from memoryproject.admin_base import Listing, ReadOnlyAdmin, read_id
-from memoryproject.admin_values import link_to_page, pretty_json
+from jobs import backlog, claims
+from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.admin_base import ReadOnlyAdmin, read_id
+from memoryproject.admin_values import duration, link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -20,30 +25,82 @@ for model in apps.get_app_config("django_q").get_models():
         admin.site.unregister(model)
 
 
+STANDING = {"late": "danger", "held": "success", "waits": "info", "loose": "warning"}
+OUTCOMES = {"answered": "success", "failed": "danger", "runs": "warning"}
+TRIES = {"last": "danger", "some": "warning"}
+Coloured = tuple[str, str] | None
+"""A word that a colour belongs to, and the text."""
+
+
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
     list_display = (
-        "id", "kind", "state", "attempts", "error_class", "run_after", "lease_until",
-        "finished_at", "tenant",
+        "what", "state", "stands", "tries", "error_class", "created_at", "conversation", "tenant",
     )  # fmt: skip
     list_filter = ("state", "kind", "created_at", "tenant")
     search_fields = ("error_class",)
     more_lines = ("conversation",)
     id_search = ("id", "scope")
-    listings = (Listing("Model calls", LLMCall, "job"),)
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        columns = super().get_list_display(request)
+        sees = request.user.has_perm("episodic.view_conversation")
+        return columns if sees else [one for one in columns if one != "conversation"]
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Return whether the person may retry and cancel."""
+        return request.user.has_perm("jobs.operate_job")
+
+    @admin.display(description="job", ordering="kind")
+    def what(self, job: Job) -> str:
+        return job.get_kind_display()
+
+    @display(description="stands", label=STANDING)
+    def stands(self, job: Job) -> Coloured:
+        """Say for how long it has waited, how long it is held, or when it ended."""
+        return stand_of(job, timezone.now())
+
+    @display(description="attempts", ordering="attempts", label=TRIES)
+    def tries(self, job: Job) -> Coloured:
+        """Say how many of its attempts are used up."""
+        most = claims.attempts_at_most(job.kind)
+        if job.attempts <= 1:
+            return ("", f"{job.attempts} of {most}")
+        return ("last" if job.attempts >= most else "some", f"{job.attempts} of {most}")
 
     @admin.display(description="conversation")
     def conversation(self, job: Job) -> str:
-        if job.kind == Kind.REVIEW:
-            return link_to_page("episodic_conversation", read_id(job.input.get("conversation", "")))
-        return link_to_page("episodic_conversation", job.scope)
+        return link_to_page("episodic_conversation", conversation_of(job))
+
+
+def conversation_of(job: Job) -> uuid.UUID | None:
+    """Return the id of the conversation that a job works on."""
+    if job.kind == Kind.REVIEW:
+        return read_id(str(job.input.get("conversation", "")))
+    return job.scope
+
+
+def stand_of(job: Job, now: datetime) -> Coloured:
+    """Return how a job stands at a moment, and the word for its colour."""
+    if job.state == State.READY:
+        wait = job.run_after - now
+        if wait > timedelta(0):
+            return ("waits", f"waits {duration(wait)} more")
+        late = -wait > backlog.STANDS_STILL_AFTER
+        return ("late" if late else "waits", f"due for {duration(-wait)}")
+    if job.state == State.RUNNING:
+        left = (job.lease_until or now) - now
+        if left <= timedelta(0):
+            return ("loose", f"lease ended {duration(-left)} ago")
+        return ("held", f"held {duration(left)} more")
+    ended = job.finished_at
+    return ("", f"{duration(now - ended)} ago") if ended else None
 
 
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
     list_display = (
-        "purpose", "model", "ok", "input_tokens", "output_tokens", "cost", "latency_ms", "job",
-        "error_class", "created_at", "tenant",
+        "purpose", "outcome", "tokens", "cost", "latency", "model", "job", "created_at", "tenant",
     )  # fmt: skip
     list_filter = ("ok", "purpose", "created_at", "tenant")
     search_fields = ("model", "error_class")
@@ -61,3 +118,27 @@ class LLMCallAdmin(ReadOnlyAdmin):
     def answer(self, call: Any) -> str:
         """An answer quotes what people said: it shows to those who may read that."""
         return pretty_json(call.shown)
+
+    @display(description="outcome", label=OUTCOMES)
+    def outcome(self, call: LLMCall) -> Coloured:
+        return outcome_of(call)
+
+    @admin.display(description="tokens", ordering="input_tokens")
+    def tokens(self, call: LLMCall) -> str:
+        return tokens_of(call)
+
+    @admin.display(description="latency", ordering="latency_ms")
+    def latency(self, call: LLMCall) -> str:
+        return f"{call.latency_ms:,} ms" if call.finished_at else "-"
+
+
+def outcome_of(call: LLMCall) -> tuple[str, str]:
+    """Return how a call ended, and the word for its colour."""
+    if call.finished_at is None:
+        return ("runs", "no answer yet")
+    return ("answered", "answered") if call.ok else ("failed", call.error_class or "failed")
+
+
+def tokens_of(call: LLMCall) -> str:
+    """Return what went in and came out; with ~ where the provider did not count."""
+    return f"{'~' if call.estimated else ''}{call.input_tokens:,} → {call.output_tokens:,}"

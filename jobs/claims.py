@@ -217,8 +217,12 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Cha
 def _is_lost_cause(claim: Claim, error: BaseException) -> bool:
     if isinstance(error, (TooMuchPoison, KillsItsWorker)):
         return True
-    most = MAX_ATTEMPTS if claim.kind not in GIVES_UP_BY_HALVES else HALVING_ATTEMPTS
-    return claim.attempts >= most
+    return claim.attempts >= attempts_at_most(claim.kind)
+
+
+def attempts_at_most(kind: str) -> int:
+    """Return how many fruitless runs a job of that kind dies of."""
+    return HALVING_ATTEMPTS if kind in GIVES_UP_BY_HALVES else MAX_ATTEMPTS
 
 
 def batch_size(full: int, *, attempts: int) -> int:

@@ -166,7 +166,8 @@ class LLMCall(TenantModel):
         indexes = [
             models.Index(
                 fields=["tenant", "created_at"], include=["cost"], name="jobs_llmcall_by_time"
-            )
+            ),
+            models.Index(fields=["job"], name="jobs_llmcall_by_job"),
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Taking up dead work again."""
+"""Taking up dead work again, and giving up work that nobody has begun."""
 
 from __future__ import annotations
 
@@ -34,5 +34,21 @@ def retry_job(*, job: Job) -> Job:
             wake(job.id)
     except IntegrityError:
         raise Conflict("Another job of the same kind is ready already.") from None
+    job.refresh_from_db()
+    return job
+
+
+def cancel_job(*, job: Job) -> Job:
+    """Give a job up that waits; it can be retried. What it would have worked on stays.
+
+    A running one is left to its worker: its effects may be about to be committed. So a
+    job is never both cancelled and done: whoever changes the row first decides.
+
+    Raises:
+        Conflict: it is not ready.
+    """
+    waiting = Job.objects.of(job.tenant).filter(id=job.id, state=State.READY)
+    if waiting.update(state=State.CANCELLED, finished_at=Now()) != 1:
+        raise Conflict("Only a job that waits can be cancelled.")
     job.refresh_from_db()
     return job

@@ -21,6 +21,7 @@ from jobs.models import Job, LLMCall, State
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.clock import read_database_clock
 from memoryproject.env import Price
+from memoryproject.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 SETTING = "daily_budget"
@@ -28,6 +29,8 @@ SETTING = "daily_budget"
 DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 """How a provider marks one edition of a model; all editions cost the same."""
 MILLION = 1_000_000
+MOST = Decimal(10**6)
+"""Of a budget."""
 SPREAD = timedelta(minutes=10)
 """Over which parked work starts again, so that it does not all start at midnight."""
 
@@ -100,11 +103,29 @@ def _wait_for_tomorrow(now: datetime) -> float:
     return (tomorrow - now + SPREAD * random.random()).total_seconds()
 
 
+def check_budget(budget: Decimal) -> None:
+    """Raise Problem where an amount is none, or could not be kept."""
+    if not (budget.is_finite() and 0 <= budget <= MOST):
+        raise Problem("The budget is an amount from 0 to a million.")
+    if find_price(settings.CHAT_MODEL) is None:
+        raise Problem(f"{settings.CHAT_MODEL} has no price: give it one in MEMORY_PRICES.")
+
+
 def set_budget(tenant: Tenant, budget: Decimal | None) -> int:
     """Give a tenant a budget of its own, or none; return how many parked jobs go on."""
+    return _change(tenant, {SETTING: None if budget is None else str(budget)})
+
+
+def use_default_budget(tenant: Tenant) -> int:
+    """Take a tenant's own budget away; return how many parked jobs go on."""
+    return _change(tenant, {})
+
+
+def _change(tenant: Tenant, budget: dict[str, str | None]) -> int:
     with transaction.atomic():
         locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
-        locked.settings[SETTING] = None if budget is None else str(budget)
+        others = {name: value for name, value in locked.settings.items() if name != SETTING}
+        locked.settings = {**others, **budget}
         locked.save(update_fields=["settings"])
         return parked_jobs(tenant).update(run_after=Now())
 

@@ -6,7 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -122,6 +122,15 @@ def moment(value: datetime | None, *, zone: str = "") -> str:
     if value is None:
         return NOTHING
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") + zone
+
+
+def duration(span: timedelta) -> str:
+    """Return a span of time in its largest unit: `12 s`, `4 min`, `3 h`, `2 days`."""
+    seconds = max(0.0, span.total_seconds())
+    for size, unit in ((172_800, "days"), (7_200, "h"), (120, "min")):
+        if seconds >= size:
+            return f"{seconds // (size // 2):.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def short(value: Any) -> str:

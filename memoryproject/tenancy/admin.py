@@ -41,6 +41,7 @@ def key_states() -> dict[str, Q]:
 
 @admin.register(APIKey)
 class APIKeyAdmin(ReadOnlyAdmin):
+    list_before_template = "console/keys_bar.html"
     hidden = ("hash",)
     list_display = (
         "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",

@@ -6,12 +6,16 @@ import hashlib
 import hmac
 import secrets
 import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 
+from memoryproject.errors import Conflict
+from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 LAST_USED_STEP = timedelta(minutes=1)
@@ -37,19 +41,49 @@ def get_or_create_tenant(*, name: str) -> Tenant:
 
 
 def create_api_key(
-    *, tenant: Tenant, name: str, scopes: Sequence[str] = (), expires_at: datetime | None = None
+    *,
+    tenant: Tenant,
+    name: str,
+    scopes: Sequence[str] = (),
+    expires_at: datetime | None = None,
+    key_id: uuid.UUID | None = None,
 ) -> NewKey:
-    """Make a key; with no `scopes` it may do everything its tenant may."""
+    """Make a key; with no `scopes` it may do everything its tenant may.
+
+    With `key_id`, which the caller makes, asking twice makes one key.
+
+    Raises:
+        Conflict: there is a key of that id; its secret cannot be shown again.
+    """
     secret = f"mem_{secrets.token_urlsafe(32)}"
-    key = APIKey.objects.create(
-        tenant=tenant,
-        name=name,
-        prefix=secret[:10],
-        hash=hash_secret(secret),
-        scopes=list(scopes) or list(Scope.values),
-        expires_at=expires_at,
-    )
+    try:
+        with transaction.atomic():
+            key = APIKey.objects.create(
+                id=key_id or make_id(),
+                tenant=tenant,
+                name=name,
+                prefix=secret[:10],
+                hash=hash_secret(secret),
+                scopes=list(scopes) or list(Scope.values),
+                expires_at=expires_at,
+            )
+    except IntegrityError:
+        made = "This key is made already. Its secret cannot be shown again."
+        raise Conflict(made) from None
     return NewKey(key=key, secret=secret)
+
+
+def revoke_api_key(*, key: APIKey, now: datetime) -> None:
+    """End a key for good. Processes that have just found it believe it for half a second.
+
+    Raises:
+        Conflict: it is revoked already.
+    """
+    valid = APIKey.objects.of(key.tenant).filter(id=key.id, revoked_at=None)
+    if valid.update(revoked_at=now) != 1:
+        raise Conflict("This key is revoked already.")
+    key.revoked_at = now
+    _found_keys.pop(key.hash, None)
 
 
 def hash_secret(secret: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from jobs import spending
 from jobs.usage import measure_usage
+from memoryproject.errors import Problem
 from memoryproject.tenancy.models import Tenant
-
-MOST = Decimal(10**6)
 
 
 class Command(BaseCommand):
@@ -50,9 +48,9 @@ def read_budget(text: str) -> Decimal | None:
     try:
         amount = Decimal(text)
     except InvalidOperation:
-        amount = Decimal(-1)
-    if not (amount.is_finite() and 0 <= amount <= MOST):
-        raise CommandError('The budget is an amount from 0 to a million, or "none".')
-    if spending.find_price(settings.CHAT_MODEL) is None:
-        raise CommandError(f"{settings.CHAT_MODEL} has no price: give it one in MEMORY_PRICES.")
+        raise CommandError('The budget is an amount from 0 to a million, or "none".') from None
+    try:
+        spending.check_budget(amount)
+    except Problem as problem:
+        raise CommandError(problem.message) from None
     return amount
