@@ -23,7 +23,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
-from semantic.models import Change, Changeset, Fact
+from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.services import (
     Ledger,
     NewFact,
@@ -38,6 +38,7 @@ REASON_AT_MOST = 2_000
 FACTS_AT_ONCE = 1_000
 SENTENCE_AT_MOST = 1_000
 KEYWORDS_AT_MOST = 20
+KEYWORD_AT_MOST = 100
 CORRECTED = "corrected"
 """Note of the step that puts a curator's sentence in the place of a wrong one."""
 
@@ -66,6 +67,7 @@ def invalidate_facts(
     """
     if because not in {Fact.Because.SUPERSEDED, Fact.Because.WRONG}:
         raise Problem("A fact is over or wrong.", fields={"because": ["superseded or wrong"]})
+    because = Fact.Because(because)
     with transaction.atomic():
         made = []
         for conversation, facts in _lock_facts(act, fact_ids):
@@ -124,27 +126,31 @@ def correct_fact(
     """Close a fact as wrong and open a better one on the same evidence; return the new one.
 
     Category stays as it was if none is given; keywords are drawn from the sentence.
-    With `version` nothing is done if the fact has changed since it had that one.
+    With `version` nothing is done if the fact has changed since it had that one. Where the
+    words stay and only category or keywords change, the old fact is superseded.
 
     Raises:
         NotFound: the tenant has no such fact.
-        Conflict: it is not held, has changed, or the new sentence is held as another fact.
-        Problem: no reason, or no sentence of at most 1,000 characters.
+        Conflict: it is not held, has changed, is right as it is, or the new sentence is
+            held as another fact.
+        Problem: no reason, no sentence of at most 1,000 characters, or odd keywords.
     """
-    _check_sentence(sentence)
+    sentence = _clean_sentence(sentence)
     fact = queries.facts_by_id(tenant=act.tenant, fact_ids=[fact_id]).first()
     if fact is None:
         raise NotFound("There is no such fact.")
     kind = category or Category(fact.category)
-    found_by = tuple(keywords) if keywords is not None else _keep_keywords(fact, sentence)
+    found_by = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
     vector = _embed(fact_embedding_text(category=kind, fact=sentence, keywords=found_by))
     with transaction.atomic():
         ((conversation, (fact,)),) = _lock_facts(act, [fact_id])
         if fact.invalid_at is not None or version not in {None, fact.version}:
             raise Conflict("The fact has changed meanwhile: look at it again.")
         held = queries.find_active(conversation=conversation, fact=sentence)
-        if held is not None:
+        if held is not None and held.id != fact.id:
             raise Conflict(f"Fact {held.id} says so already.")
+        if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(found_by)):
+            raise Conflict("The fact says just this already.")
         ledger = open_ledger(act, conversation)
         new = NewFact(
             category=kind,
@@ -154,9 +160,9 @@ def correct_fact(
             support=_support_of(fact),
             vector=vector,
         )
-        opened = open_fact(
-            new, ledger=ledger, replaces=fact, because=Fact.Because.WRONG, note=CORRECTED
-        )
+        # What is said in the same words was not wrong: they may be learnt again.
+        because = Fact.Because.SUPERSEDED if held else Fact.Because.WRONG
+        opened = open_fact(new, ledger=ledger, replaces=fact, because=because, note=CORRECTED)
         ledger.close()
         if vector is None:
             enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
@@ -176,7 +182,7 @@ def open_ledger(
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
     reason = act.reason.strip()
-    if not reason or len(reason) > REASON_AT_MOST:
+    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
         said = f"Say why, in at most {REASON_AT_MOST} characters."
         raise Problem(said, fields={"reason": [said]})
     now = episodic_queries.database_now()
@@ -197,9 +203,7 @@ def open_ledger(
     )
 
 
-def _lock_facts(
-    act: Act, fact_ids: Sequence[uuid.UUID]
-) -> list[tuple[Conversation, list[Fact]]]:
+def _lock_facts(act: Act, fact_ids: Sequence[uuid.UUID]) -> list[tuple[Conversation, list[Fact]]]:
     """Lock facts and, before them, their conversations, in order of id: as every writer does."""
     wanted = set(fact_ids)
     if not wanted or len(wanted) > FACTS_AT_ONCE:
@@ -214,20 +218,32 @@ def _lock_facts(
         )
         for conversation_id in sorted(set(homes.values()))
     }
-    facts = list(found.select_for_update())
-    return [
-        (conversation, [fact for fact in facts if fact.conversation_id == conversation_id])
-        for conversation_id, conversation in locked.items()
-    ]
+    facts: dict[uuid.UUID, list[Fact]] = {conversation_id: [] for conversation_id in locked}
+    for fact in found.select_for_update():
+        fact.tenant, fact.conversation = act.tenant, locked[fact.conversation_id]
+        facts[fact.conversation_id].append(fact)
+    return [(locked[conversation_id], rows) for conversation_id, rows in facts.items()]
 
 
-def _check_sentence(sentence: str) -> None:
-    if not sentence.strip() or len(sentence) > SENTENCE_AT_MOST or "\x00" in sentence:
+def _clean_sentence(sentence: str) -> str:
+    """Return the sentence on one line: answers are lists of facts, a line each."""
+    cleaned = " ".join(sentence.split())
+    if not cleaned or len(cleaned) > SENTENCE_AT_MOST or "\x00" in cleaned:
         said = f"Write one sentence of at most {SENTENCE_AT_MOST} characters."
         raise Problem(said, fields={"fact": [said]})
+    return cleaned
 
 
-def _keep_keywords(fact: Fact, sentence: str) -> tuple[str, ...]:
+def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
+    cleaned = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords if word.strip()))
+    too_long = any(len(word) > KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
+    if len(cleaned) > KEYWORDS_AT_MOST or too_long:
+        said = f"At most {KEYWORDS_AT_MOST} keywords of at most {KEYWORD_AT_MOST} characters."
+        raise Problem(said, fields={"keywords": [said]})
+    return cleaned
+
+
+def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
     """Return the fact's keywords that the sentence still holds, and the sentence's own."""
     still = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
     own = pick_keywords(sentence, speaker="")
@@ -235,13 +251,18 @@ def _keep_keywords(fact: Fact, sentence: str) -> tuple[str, ...]:
 
 
 def _support_of(fact: Fact) -> tuple[Support, ...]:
-    rows = queries.evidence_of(tenant=fact.tenant, fact_ids=[fact.id])[fact.id]
-    return tuple(Support(row.episode, tuple(row.message_seqs)) for row in rows)
+    rows = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
+    return tuple(
+        Support(row.episode, tuple(row.message_seqs))
+        for row in rows.select_related("episode").order_by("id")
+    )
 
 
 def _embed(text: str) -> Vectors | None:
     """Return the text's vector; None while the model is away: words find the fact until then."""
     try:
-        return embeddings.embed_passages([text])[0]
+        vectors = embeddings.embed_passages([text])
     except (ModelUnavailable, ModelMisbehaved):
         return None
+    first: Vectors = vectors[0]
+    return first

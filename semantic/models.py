@@ -57,6 +57,7 @@ class Fact(TenantModel):
     class Because(models.TextChoices):
         SUPERSEDED = "superseded", "the world changed"
         WRONG = "wrong", "it was never true"
+        REVERTED = "reverted", "what brought it was undone"
         ERASED = "erased", "it was erased"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
@@ -114,6 +115,11 @@ class Fact(TenantModel):
                 fields=["conversation"],
                 condition=Q(invalidated_because="wrong"),
                 name="semantic_fact_declared_wrong",
+            ),
+            models.Index(
+                fields=["tenant", "invalid_at"],
+                condition=Q(invalid_at__isnull=False),
+                name="semantic_fact_closed",
             ),
         ]
 

@@ -44,7 +44,7 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
 
 
 def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
-    """Return what was never true, by id. Uses index: semantic_fact_declared_wrong."""
+    """Return what people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
     wrong = Fact.objects.of(conversation.tenant).filter(
         conversation=conversation, invalidated_because=Fact.Because.WRONG
     )

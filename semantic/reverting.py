@@ -1,25 +1,26 @@
-"""Undoing a changeset by another one: each fact goes back to how the changeset found it.
+"""Undoing a changeset by another one: each fact becomes what it would be without it.
 
 What was changed again since then is in the way: it is named, and either the whole
-revert is refused or that part is left as it is. A fact that later evidence supports is
+revert is refused or that part is left as it is. A fact that other evidence supports is
 held on, without the evidence that the changeset brought.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, QuerySet
 
 from episodic import queries as episodic_queries
 from memoryproject.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
-from semantic import queries, states
+from semantic import effects, states
 from semantic.curation import Act, open_ledger
+from semantic.effects import Past
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.services import Ledger, put_state
 
@@ -33,10 +34,15 @@ class Verdict(Enum):
     """What a revert does about one fact."""
 
     CLOSE = "close"
-    """It was opened, or held again, by the changeset."""
+    """It is held because of the changeset."""
     REOPEN = "reopen"
+    """It is not held because of the changeset."""
     KEEP = "supported"
-    """Others support it, too: only the changeset's evidence goes."""
+    """It is held on other evidence, too: only the changeset's goes."""
+    SUPPORT = "supported_again"
+    """It is held; the changeset's evidence counts again."""
+    STAY_CLOSED = "stays_closed"
+    """What closed it goes, and what opened it has gone before."""
     CHANGED = "changed_later"
     """Something has changed it since: in the way."""
     HELD_ANEW = "held_anew"
@@ -50,22 +56,30 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one fact. `later` are the changesets that are in the way, oldest first."""
+    """What becomes of one fact, and the state that it gets.
+
+    `later` are the changesets that are in the way, oldest first; `note` is what is
+    written down with the step.
+    """
 
     fact: Fact
     verdict: Verdict
-    before: states.State | None
-    """As the changeset found it; None: it was not there."""
+    state: states.State
     later: tuple[Changeset, ...] = ()
+    note: str = REVERTED
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a revert would do, the last change first."""
+    """What a revert would do, the last change first.
+
+    `undone` are the changesets that are out of effect when it is done.
+    """
 
     changeset: Changeset
     steps: tuple[Step, ...]
     reverted_by: Changeset | None
+    undone: frozenset[uuid.UUID]
 
     @property
     def conflicts(self) -> tuple[Step, ...]:
@@ -79,10 +93,7 @@ def plan_revert(*, tenant: Tenant, changeset_id: uuid.UUID) -> Plan:
     Raises:
         NotFound: the tenant has no such changeset.
     """
-    changeset = Changeset.objects.of(tenant).filter(id=changeset_id).first()
-    if changeset is None:
-        raise NotFound("There is no such changeset.")
-    return _make_plan(changeset)
+    return _make_plan(_get_changeset(tenant, changeset_id))
 
 
 def revert_changeset(
@@ -98,19 +109,19 @@ def revert_changeset(
         Problem: no reason.
     """
     with transaction.atomic():
-        found = plan_revert(tenant=act.tenant, changeset_id=changeset_id).changeset
-        if found.conversation_id is None:
+        changeset = _get_changeset(act.tenant, changeset_id)
+        if changeset.conversation_id is None:
             raise Conflict("This changeset belongs to no conversation.")
         conversation = episodic_queries.lock_conversation(
-            tenant=act.tenant, conversation_id=found.conversation_id
+            tenant=act.tenant, conversation_id=changeset.conversation_id
         )
-        plan = _make_plan(found)  # anew: nobody can change facts of the conversation now
+        plan = _make_plan(changeset)  # under the lock: nobody else changes its facts now
         if plan.reverted_by is not None:
             raise Conflict(f"Changeset {plan.reverted_by.id} has reverted it already.")
         if plan.conflicts and not leave_conflicts:
             ids = ", ".join(str(step.fact.id) for step in plan.conflicts)
             raise Conflict(f"Changed since then: {ids}.")
-        ledger = open_ledger(act, conversation, kind=Changeset.Kind.REVERT, reverts=found)
+        ledger = open_ledger(act, conversation, kind=Changeset.Kind.REVERT, reverts=changeset)
         _write(plan, ledger)
         ledger.close()
     return ledger.changeset
@@ -118,116 +129,158 @@ def revert_changeset(
 
 def find_revert(changeset: Changeset) -> Changeset | None:
     """Return the changeset that has undone this one and is not undone itself, or None."""
-    reverts = Changeset.objects.of(changeset.tenant).filter(reverts=changeset)
-    return next((one for one in reverts.order_by("id") if find_revert(one) is None), None)
+    reverts = effects.read_reverts(
+        tenant=changeset.tenant, conversation_id=changeset.conversation_id
+    )
+    return _find_revert(changeset, reverts)
+
+
+def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Changeset | None:
+    undone = effects.find_undone(reverts)
+    valid = [one for one, target in reverts if target == changeset.id and one not in undone]
+    return Changeset.objects.of(changeset.tenant).get(id=valid[-1]) if valid else None
+
+
+def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
+    changeset = Changeset.objects.of(tenant).filter(id=changeset_id).first()
+    if changeset is None:
+        raise NotFound("There is no such changeset.")
+    changeset.tenant = tenant
+    return changeset
 
 
 def _make_plan(changeset: Changeset) -> Plan:
-    first: dict[uuid.UUID, states.Json] = {}
-    last: dict[uuid.UUID, states.Json] = {}
-    for change in Change.objects.of(changeset.tenant).filter(changeset=changeset).order_by("position"):
-        for fact_id, (before, after) in change.states.items():
-            first.setdefault(uuid.UUID(fact_id), before)
-            last[uuid.UUID(fact_id)] = after
-    found = queries.facts_by_id(tenant=changeset.tenant, fact_ids=first)
-    facts = {fact.id: fact for fact in found.select_related("conversation")}
-    steps = [
-        _plan_step(changeset, facts[fact_id], first[fact_id], last[fact_id])
-        for fact_id in reversed(first)
-        if fact_id in facts
-    ]
+    tenant = changeset.tenant
+    reverts = effects.read_reverts(tenant=tenant, conversation_id=changeset.conversation_id)
+    touched = effects.facts_touched(
+        tenant=tenant, changeset_ids={changeset.id, effects.find_root(changeset.id, reverts)}
+    )
+    planner = _Planner(changeset, reverts)
+    pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
+    # What is not there any more was erased.
+    drafts = [planner.plan(pasts[one]) for one in reversed(touched) if one in pasts]
+    steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
     return Plan(
         changeset=changeset,
-        steps=tuple(step for step in steps if step is not None),
-        reverted_by=find_revert(changeset),
+        steps=tuple(_name_later(tenant, steps, planner.later)),
+        reverted_by=_find_revert(changeset, reverts),
+        undone=planner.after,
     )
 
 
-def _plan_step(
-    changeset: Changeset, fact: Fact, first: states.Json, last: states.Json
-) -> Step | None:
-    before, after = states.from_json(first), states.from_json(last)
-    was_held = before is not None and before.is_active
-    now = states.read_state(fact)
-    if after is None or not now.is_like(after):
-        return Step(fact, Verdict.CHANGED, before, tuple(_later_changes(changeset, fact)))
-    if now.is_active == was_held:
-        return None
-    if now.is_active:
-        keeps = before is None and _is_supported_by_others(fact, changeset)
-        return Step(fact, Verdict.KEEP if keeps else Verdict.CLOSE, before)
-    held = queries.find_active(conversation=fact.conversation, fact=fact.fact)
-    return Step(fact, Verdict.REOPEN if held is None else Verdict.HELD_ANEW, before)
+class _Planner:
+    """Knows what is out of effect now and after a revert, and compares the two for a fact."""
+
+    def __init__(self, changeset: Changeset, reverts: Sequence[effects.Revert]) -> None:
+        self.root = effects.find_root(changeset.id, reverts)
+        self.now = effects.find_undone(reverts)
+        self.after = effects.find_undone(reverts, also=changeset.id)
+        self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
+        """By fact, the changesets that are in the way."""
+
+    def plan(self, past: Past) -> Step | None:
+        """Return what becomes of a fact; None: nothing. Whether it is held anew is not seen."""
+        fact, held = past.fact, states.read_state(past.fact)
+        wanted = past.state_without(self.after)
+        goes = self.root in self.after
+        is_touched = any(effect.changeset_id == self.root for effect in past.effects)
+        later = past.changed_after(self.root, undone=self.now) if is_touched else []
+        expected = past.state_without(self.now)
+        if later and (goes or not wanted.is_like(expected)):
+            self.later[fact.id] = later
+            return Step(fact, Verdict.CHANGED, held)
+        if wanted.is_like(held):
+            return self._plan_evidence(past, held) if self.now != self.after else None
+        if wanted.is_active != held.is_active and not held.is_like(expected):
+            return Step(fact, Verdict.CHANGED, held)  # erased, or changed by what left no trace
+        if wanted.is_active:
+            return Step(fact, Verdict.REOPEN, wanted)
+        verdict = Verdict.CLOSE if held.is_active else Verdict.STAY_CLOSED
+        return Step(fact, verdict, wanted, note=REVERTED if is_touched else UNSUPPORTED)
+
+    def _plan_evidence(self, past: Past, held: states.State) -> Step | None:
+        if not held.is_active or self.root not in past.supporters:
+            return None
+        goes = self.root in self.after
+        return Step(past.fact, Verdict.KEEP if goes else Verdict.SUPPORT, held)
 
 
-def _later_changes(changeset: Changeset, fact: Fact) -> Iterator[Changeset]:
-    """Yield the changesets that have changed a fact since, without those that are undone."""
-    touching = Q(memory_id=fact.id) | Q(other_memory_id=fact.id)
-    later = Change.objects.of(fact.tenant).filter(
-        touching, states__has_key=str(fact.id), changeset__id__gt=changeset.id
+def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
+    """Mark what cannot be held again, since another fact says the same and is not closed here."""
+    closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
+    hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
+    held = Fact.objects.of(changeset.tenant).filter(
+        conversation=changeset.conversation_id, content_hash__in=hashes, invalid_at=None
     )
-    changesets = Changeset.objects.of(fact.tenant).filter(id__in=later.values("changeset"))
-    for one in changesets.order_by("id"):
-        if one.reverts_id != changeset.id and find_revert(one) is None:
-            yield one
+    taken = set(held.exclude(id__in=closing).values_list("content_hash", flat=True))
+    marked = []
+    for step in steps:
+        reopens = step.verdict is Verdict.REOPEN
+        if reopens and step.fact.content_hash in taken:
+            held_on = states.read_state(step.fact)
+            marked.append(replace(step, verdict=Verdict.HELD_ANEW, state=held_on))
+            continue
+        if reopens:
+            taken.add(step.fact.content_hash)
+        marked.append(step)
+    return marked
 
 
-def _is_supported_by_others(fact: Fact, changeset: Changeset) -> bool:
-    counting = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
-    return counting.exclude(changeset=changeset).exists()
+def _name_later(
+    tenant: Tenant, steps: Iterable[Step], later: dict[uuid.UUID, list[uuid.UUID]]
+) -> list[Step]:
+    ids = {one for ids in later.values() for one in ids}
+    found = {one.id: one for one in Changeset.objects.of(tenant).filter(id__in=ids)}
+    return [
+        replace(step, later=tuple(found[one] for one in later.get(step.fact.id, ())))
+        for step in steps
+    ]
 
 
 def _write(plan: Plan, ledger: Ledger) -> None:
-    for step in plan.steps:
+    # What lets go of a sentence comes first: it is held once.
+    for step in sorted(plan.steps, key=lambda step: step.verdict is Verdict.REOPEN):
         _write_step(step, ledger)
-    # A fact that is closed keeps its evidence: it explains what was believed.
-    settled = [step.fact.id for step in plan.steps if step.verdict is not Verdict.KEEP]
-    _withdraw_evidence(plan.changeset, ledger, settled=settled)
-    _return_evidence(plan.changeset, ledger)
+    moved = [step.fact.id for step in plan.steps if not step.verdict.is_conflict]
+    rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=moved)
+    _withdraw_evidence(rows, plan.undone, ledger)
+    _return_evidence(rows, plan.undone, ledger)
 
 
 def _write_step(step: Step, ledger: Ledger) -> None:
     fact, verdict = step.fact, step.verdict
-    if verdict.is_conflict or verdict is Verdict.KEEP:
+    if verdict.is_conflict:
         ledger.note(Change.Action.SKIP, memory_id=fact.id, note=verdict.value)
-        return
-    pair = put_state(fact, step.before or _never(fact), ledger=ledger)
-    action = Change.Action.RESTORE if verdict is Verdict.REOPEN else Change.Action.INVALIDATE
-    ledger.note(action, memory_id=fact.id, note=REVERTED, states={fact.id: pair})
-
-
-def _never(fact: Fact) -> states.State:
-    """Return the state of what should not have been believed."""
-    return states.State(because=Fact.Because.WRONG, valid_until=fact.valid_at)
+    elif not step.state.is_like(states.read_state(fact)):
+        pair = put_state(fact, step.state, ledger=ledger)
+        action = Change.Action.RESTORE if step.state.is_active else Change.Action.INVALIDATE
+        ledger.note(action, memory_id=fact.id, note=step.note, states={fact.id: pair})
 
 
 def _withdraw_evidence(
-    changeset: Changeset, ledger: Ledger, *, settled: Sequence[uuid.UUID]
+    rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
 ) -> None:
-    """Take back what a changeset brought to facts that are held on; what has none left closes."""
-    brought = Evidence.objects.of(changeset.tenant).filter(changeset=changeset, withdrawn_by=None)
-    rows = brought.exclude(fact__in=settled)
-    poorer = sorted(set(rows.values_list("fact_id", flat=True)))
-    rows.update(withdrawn_by=ledger.changeset)
-    facts = queries.active_facts(tenant=changeset.tenant, fact_ids=poorer)
-    for fact_id in poorer:
+    """Take back what undone changesets brought to facts that are held.
+
+    A fact that is closed keeps its evidence: it explains what was believed.
+    """
+    counting = rows.filter(changeset__in=undone, withdrawn_by=None, fact__invalid_at=None)
+    found = dict(counting.values_list("id", "fact_id"))
+    rows.filter(id__in=found).update(withdrawn_by=ledger.changeset)
+    for fact_id in sorted(set(found.values())):
         ledger.note(Change.Action.WITHDRAW, memory_id=fact_id, note=REVERTED)
-        fact = facts.get(fact_id)
-        if fact is not None and not _is_supported_by_others(fact, changeset):
-            pair = put_state(fact, _never(fact), ledger=ledger)
-            ledger.note(
-                Change.Action.INVALIDATE, memory_id=fact_id, note=UNSUPPORTED, states={fact_id: pair}
-            )
 
 
-def _return_evidence(changeset: Changeset, ledger: Ledger) -> None:
-    """Let count again what a changeset took back, unless its episode supports the fact anew."""
-    evidence = Evidence.objects.of(changeset.tenant)
-    counting = evidence.filter(
+def _return_evidence(
+    rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
+) -> None:
+    """Let count again what is undone no more, unless its episode supports the fact anew."""
+    counting = Evidence.objects.of(ledger.changeset.tenant).filter(
         fact=OuterRef("fact"), episode=OuterRef("episode"), withdrawn_by=None
     )
-    rows = evidence.filter(~Exists(counting), withdrawn_by=changeset)
-    richer = sorted(set(rows.values_list("fact_id", flat=True)))
-    rows.update(withdrawn_by=None)
-    for fact_id in richer:
+    back = rows.filter(~Exists(counting), withdrawn_by__isnull=False).exclude(changeset__in=undone)
+    one_each = back.order_by("fact_id", "episode_id", "id").distinct("fact_id", "episode_id")
+    found = dict(one_each.values_list("id", "fact_id"))
+    rows.filter(id__in=found).update(withdrawn_by=None)
+    for fact_id in sorted(set(found.values())):
         ledger.note(Change.Action.RETURN, memory_id=fact_id, note=REVERTED)

@@ -35,14 +35,14 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact to open, with the vector of its embedding text."""
+    """A fact to open, with the vector of its embedding text; None: the model was away."""
 
     category: Category
     fact: str
     keywords: tuple[str, ...]
     valid_at: datetime
     support: tuple[Support, ...]
-    vector: Vectors
+    vector: Vectors | None
 
 
 @dataclass(slots=True)
@@ -95,9 +95,13 @@ def open_fact(
 ) -> Fact:
     """Start holding a fact, and stop holding the one it `replaces`.
 
-    The caller has made sure that the same sentence is not held already.
+    The caller has made sure that no other fact holds the same sentence already.
     """
     conversation = ledger.conversation
+    if replaces is not None and replaces.content_hash == queries.content_hash(new.fact):
+        # A sentence is held once: the old row lets go of it before the new one takes it.
+        old = Fact.objects.of(conversation.tenant).filter(id=replaces.id)
+        old.update(invalid_at=ledger.now, invalidated_because=because)
     (memory,) = index.register(tenant=conversation.tenant, kind=MemoryKind.FACT, count=1)
     fact = Fact.objects.create(
         id=memory.id,
@@ -225,9 +229,7 @@ def invalidate_fact(
     closed = close_fact(
         fact, ledger=ledger, because=because, valid_until=valid_until, superseded_by=None
     )
-    ledger.note(
-        Change.Action.INVALIDATE, memory_id=fact.id, note=note, states={fact.id: closed}
-    )
+    ledger.note(Change.Action.INVALIDATE, memory_id=fact.id, note=note, states={fact.id: closed})
 
 
 def close_fact(

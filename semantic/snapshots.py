@@ -135,9 +135,11 @@ def _load_related(
 
 
 def facts_near(
-    conversation: Conversation, vector: Vectors, *, at_most: int
+    conversation: Conversation, vector: Vectors | None, *, at_most: int
 ) -> list[index.Neighbour]:
     """Return the active facts of the conversation nearest to a vector, nearest first."""
+    if vector is None:
+        return []
     return index.nearest_active(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
@@ -149,9 +151,11 @@ def facts_near(
 
 
 def wrong_facts_near(
-    conversation: Conversation, wrong: Iterable[uuid.UUID], vector: Vectors
+    conversation: Conversation, wrong: Iterable[uuid.UUID], vector: Vectors | None
 ) -> list[index.Neighbour]:
     """Return those of the closed facts that lie nearest to a vector, nearest first."""
+    if vector is None:
+        return []
     return index.nearest_among(
         wrong,
         tenant=conversation.tenant,

@@ -161,7 +161,7 @@ class Writer:
         self._ledger.note(Change.Action.SKIP, memory_id=target.id, note="cap")
         return None
 
-    def _replace(self, new: NewFact, target: Fact) -> Fact:
+    def _replace(self, new: NewFact, target: Fact) -> Fact | None:
         held = queries.find_active(conversation=self._ledger.conversation, fact=new.fact)
         if held is not None and held.id == target.id:
             reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
@@ -248,12 +248,16 @@ def _first_same(
     for neighbour in near:
         fact = facts.get(neighbour.memory_id)
         is_near = fact is not None and neighbour.cosine >= MERGE_COSINE
-        if fact is not None and is_near and is_same_fact(
-            fact.fact,
-            new.fact,
-            category_a=fact.category,
-            category_b=new.category,
-            cosine=neighbour.cosine,
+        if (
+            fact is not None
+            and is_near
+            and is_same_fact(
+                fact.fact,
+                new.fact,
+                category_a=fact.category,
+                category_b=new.category,
+                cosine=neighbour.cosine,
+            )
         ):
             return fact
     return None

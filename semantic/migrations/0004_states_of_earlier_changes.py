@@ -34,9 +34,10 @@ FROM active
 WHERE action IN ('new', 'update', 'invalidate') AND memory_id IS NOT NULL;
 ALTER TABLE semantic_change ENABLE TRIGGER semantic_change_append_only;
 """
+FORGET_WITHDRAWN = "DELETE FROM semantic_evidence WHERE withdrawn_by_id IS NOT NULL"
 
 
 class Migration(migrations.Migration):
     dependencies = [("semantic", "0003_curation")]
-    # Back again there is nothing to do: the column goes with the step before.
-    operations = [migrations.RunSQL(TELL_STATES, migrations.RunSQL.noop)]
+    # Back again the column goes with the step before, which knows no evidence that does not count.
+    operations = [migrations.RunSQL(TELL_STATES, FORGET_WITHDRAWN)]

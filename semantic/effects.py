@@ -1,0 +1,151 @@
+"""Which changesets are in effect, and what follows from them for a fact.
+
+A revert takes the changeset that it names out of effect; a revert of that revert puts
+it back. The state of a fact is what the steps that are in effect have made of it, in
+their order, so that it does not matter in which order changesets are undone.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from memoryproject.tenancy.models import Tenant
+from semantic import states
+from semantic.models import Change, Changeset, Evidence, Fact
+
+Revert = tuple[uuid.UUID, uuid.UUID]
+"""Ids of a revert and of what it undoes."""
+IDS_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one step made of a fact. `before` None: it opened the fact."""
+
+    changeset_id: uuid.UUID
+    before: states.State | None
+    after: states.State
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The steps that opened, closed or restored a fact, oldest first, and who gave it evidence."""
+
+    fact: Fact
+    effects: tuple[Effect, ...]
+    supporters: frozenset[uuid.UUID]
+
+    def is_supported(self, undone: frozenset[uuid.UUID]) -> bool:
+        """Return whether evidence is left when these changesets are out of effect."""
+        return bool(self.supporters - undone)
+
+    def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
+        """Return the state of the fact when these changesets are out of effect.
+
+        What nothing has closed is held if it was opened or has evidence.
+        """
+        kept = [effect for effect in self.effects if effect.changeset_id not in undone]
+        changed = [effect.after for effect in kept if effect.before is not None]
+        if changed:
+            return changed[-1]
+        if kept or self.is_supported(undone):
+            return states.State()
+        return states.State(because=Fact.Because.REVERTED, valid_until=self.fact.valid_at)
+
+    def changed_after(
+        self, changeset_id: uuid.UUID, *, undone: frozenset[uuid.UUID]
+    ) -> list[uuid.UUID]:
+        """Return the changesets in effect that changed the fact after one, oldest first."""
+        later = [
+            effect.changeset_id
+            for effect in self.effects
+            if effect.changeset_id > changeset_id and effect.changeset_id not in undone
+        ]
+        return list(dict.fromkeys(later))
+
+
+def read_reverts(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> list[Revert]:
+    """Return every revert in a conversation, newest first."""
+    rows = Changeset.objects.of(tenant).filter(
+        conversation=conversation_id, kind=Changeset.Kind.REVERT, reverts__isnull=False
+    )
+    return list(rows.order_by("-id").values_list("id", "reverts_id"))
+
+
+def find_undone(
+    reverts: Sequence[Revert], *, also: uuid.UUID | None = None
+) -> frozenset[uuid.UUID]:
+    """Return the changesets that are out of effect, or would be if `also` were reverted.
+
+    `reverts` are newest first.
+    """
+    undone = set() if also is None else {also}
+    for revert_id, target in reverts:
+        if revert_id not in undone:
+            undone.add(target)
+    return frozenset(undone)
+
+
+def find_root(changeset_id: uuid.UUID, reverts: Sequence[Revert]) -> uuid.UUID:
+    """Return what a revert, a revert of a revert and so on is about in the end."""
+    targets = dict(reverts)
+    while changeset_id in targets:
+        changeset_id = targets[changeset_id]
+    return changeset_id
+
+
+def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list[uuid.UUID]:
+    """Return the facts that changesets opened, closed or gave evidence, in that order."""
+    wanted = list(changeset_ids)
+    changes = Change.objects.of(tenant).filter(changeset__in=wanted).exclude(states={})
+    touched: dict[uuid.UUID, None] = {}
+    for stored in changes.order_by("changeset_id", "position").values_list("states", flat=True):
+        touched |= {uuid.UUID(fact_id): None for fact_id in stored}
+    evidence = Evidence.objects.of(tenant).filter(changeset__in=wanted).order_by("id")
+    return list(touched | dict.fromkeys(evidence.values_list("fact_id", flat=True)))
+
+
+def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:
+    """Return what has become of each fact, by id, three queries a thousand facts.
+
+    Uses indexes: semantic_change_by_memory, semantic_change_by_other.
+    """
+    pasts: dict[uuid.UUID, Past] = {}
+    for start in range(0, len(fact_ids), IDS_AT_ONCE):
+        ids = fact_ids[start : start + IDS_AT_ONCE]
+        effects, supporters = _read_effects(tenant, ids), _read_supporters(tenant, ids)
+        for fact in Fact.objects.of(tenant).filter(id__in=ids):
+            fact.tenant = tenant
+            pasts[fact.id] = Past(fact, tuple(effects[fact.id]), frozenset(supporters[fact.id]))
+    return pasts
+
+
+def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[Effect]]:
+    effects: dict[uuid.UUID, list[Effect]] = defaultdict(list)
+    touching = Q(memory_id__in=fact_ids) | Q(other_memory_id__in=fact_ids)
+    changes = Change.objects.of(tenant).filter(touching).exclude(states={})
+    # A revert has no effect of its own: it decides which others have one.
+    acts = changes.exclude(changeset__kind=Changeset.Kind.REVERT)
+    rows = acts.order_by("changeset_id", "position").values_list("changeset_id", "states")
+    for changeset_id, stored in rows:
+        for fact_id, (before, after) in stored.items():
+            state = states.from_json(after)
+            if state is not None:
+                effect = Effect(changeset_id, states.from_json(before), state)
+                effects[uuid.UUID(fact_id)].append(effect)
+    return effects
+
+
+def _read_supporters(
+    tenant: Tenant, fact_ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, set[uuid.UUID]]:
+    supporters: dict[uuid.UUID, set[uuid.UUID]] = defaultdict(set)
+    rows = Evidence.objects.of(tenant).filter(fact__in=fact_ids)
+    for fact_id, changeset_id in rows.values_list("fact_id", "changeset_id"):
+        supporters[fact_id].add(changeset_id)
+    return supporters

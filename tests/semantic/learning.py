@@ -1,0 +1,155 @@
+"""A conversation in which the pipeline learns what a test says, word by word."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from episodic import segmentation
+from episodic.engines import Line, Segment, Segmentation, Vectors
+from episodic.models import Conversation
+from jobs import claims
+from jobs.models import Job
+from retrieval import receipts, serving
+from semantic import consolidation
+from semantic.curation import Act
+from semantic.engines import Action, Category, Consolidation, EpisodeText, KnownFact, Proposal
+from semantic.models import Change, Changeset, Evidence, Fact
+from tests.conftest import Agent
+from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+
+Wish = tuple[Action, str, str]
+"""What to do, the sentence of the fact that it is about ("" for a new one), and what is said."""
+
+
+def new(sentence: str) -> Wish:
+    return (Action.NEW, "", sentence)
+
+
+def replace(old: str, sentence: str) -> Wish:
+    return (Action.UPDATE, old, sentence)
+
+
+def confirm(old: str) -> Wish:
+    return (Action.REINFORCE, old, old)
+
+
+def end(old: str) -> Wish:
+    return (Action.INVALIDATE, old, "")
+
+
+class OneEpisode:
+    """A segmenter that makes one episode of what it gets."""
+
+    def segment(
+        self, *, lines: Sequence[Line], vectors: Vectors, previous_summary: str
+    ) -> Segmentation:
+        whole = Segment(0, len(lines) - 1, "Mira and Jonas talk", "Mira and Jonas talk.", 0.2)
+        return Segmentation(segments=(whole,), engine="test")
+
+
+@dataclass
+class Wishes:
+    """A consolidator that proposes what it is told to; `meanwhile` happens as it thinks."""
+
+    wishes: Sequence[Wish]
+    meanwhile: Callable[[], object] = lambda: None
+
+    def consolidate(
+        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
+    ) -> Consolidation:
+        alias = {fact.fact: fact.alias for fact in known}
+        self.meanwhile()
+        proposals = tuple(
+            Proposal(
+                action=action,
+                alias=alias.get(about, "F99") if about else None,
+                category=Category.IDENTITY,
+                fact=sentence,
+                keywords=("Mira",),
+                episode=0,
+                seqs=(next(line.seq for line in episodes[0].lines if line.role == "user"),),
+            )
+            for action, about, sentence in self.wishes
+        )
+        return Consolidation(proposals=proposals, engine="test")
+
+
+@dataclass
+class Talk:
+    """One conversation of an agent's."""
+
+    agent: Agent
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
+    said: int = 0
+    running: claims.Claim = field(init=False)
+
+    def learn(self, *wishes: Wish) -> Changeset:
+        """Say eight messages, and let an engine draw this from them; return the changeset."""
+        self.say()
+        return self.draw(Wishes(wishes))
+
+    def say(self) -> None:
+        """Post eight messages and make an episode of them, whose facts are not drawn yet."""
+        lines, start = [(MOVING, MORNING), (RUNNING, EVENING)][self.said % 2]
+        body = {"conversation_id": str(self.id), "messages": messages(lines, start)}
+        assert self.agent.post("add_messages", body).status_code == 201
+        self.said += 1
+        segmentation.segment_window(
+            claim=self.claim(),
+            segmenter=OneEpisode(),
+            take_reviews=receipts.take_pending_reviews,
+            everything=True,
+            finish=False,
+        )
+
+    def claim(self) -> claims.Claim:
+        """Take the conversation's flush job, as a worker does."""
+        answer = self.agent.post("flush", {"conversation_id": str(self.id)})
+        job = Job.objects.of(self.agent.tenant).get(id=answer.json()["job_id"])
+        claim = claims.claim(job.id)
+        assert claim is not None
+        self.running = claim
+        return claim
+
+    def draw(self, engine: Wishes) -> Changeset:
+        """Draw facts from the fresh episodes, in the job that made them."""
+        drawn = consolidation.consolidate_batch(
+            claim=self.running,
+            consolidator=engine,
+            find_answers=serving.find_answers,
+            force=True,
+        )
+        assert drawn == 1
+        return Changeset.objects.of(self.agent.tenant).filter(job_id=self.running.job_id).get()
+
+    def row(self) -> Conversation:
+        return Conversation.objects.of(self.agent.tenant).get(external_id=self.id)
+
+    def fact(self, sentence: str) -> Fact:
+        """Return the newest fact that says this, held or not."""
+        facts = Fact.objects.of(self.agent.tenant).filter(
+            conversation__external_id=self.id, fact=sentence
+        )
+        return facts.order_by("-id")[0]
+
+    def held(self) -> set[str]:
+        facts = Fact.objects.of(self.agent.tenant).filter(
+            conversation__external_id=self.id, invalid_at=None
+        )
+        return set(facts.values_list("fact", flat=True))
+
+
+def steps(changeset: Changeset) -> list[tuple[str, str]]:
+    """Return action and note of each step, in order."""
+    taken = Change.objects.of(changeset.tenant).filter(changeset=changeset).order_by("position")
+    return list(taken.values_list("action", "note"))
+
+
+def act(agent: Agent, reason: str = "Mira said so herself.") -> Act:
+    return Act(tenant=agent.tenant, actor="lin", reason=reason)
+
+
+def counting_evidence(fact: Fact) -> int:
+    return Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None).count()
