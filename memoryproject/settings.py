@@ -230,6 +230,7 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
+LOGIN_REDIRECT_URL = "admin:index"
 AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
@@ -281,6 +282,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.read_text("MEMORY_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},
+        "axes": {"level": "WARNING"},
         "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
         # They log the address of each call, which may hold credentials.
         "httpx": {"level": "WARNING"},
