@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console import case_file, keys, operating, playground, revealing, saving, searching
+from console import case_file, exporting, importing, keys, operating, playground, revealing, saving, searching
 
 app_name = "console"
 urlpatterns = [
@@ -18,6 +18,12 @@ urlpatterns = [
     path("case-file/", case_file.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", case_file.show_case, name="case"),
     path("playground/", playground.show_playground, name="playground"),
+    path("export/", exporting.show_exports, name="export"),
+    path("export/file/", exporting.download, name="export_download"),
+    path("import/", importing.show_imports, name="import"),
+    path("import/<uuid:run_id>/", importing.show_run, name="import_run"),
+    path("import/<uuid:run_id>/decide/", importing.decide_run, name="import_decide"),
+    path("import/<uuid:run_id>/step/", importing.take_step, name="import_step"),
     path(
         "reveal/<uuid:conversation_id>/",
         revealing.reveal_conversation,

@@ -60,6 +60,8 @@ UNFOLD = {
                 _item("Facts", "lightbulb", "semantic.fact"),
                 _item("Messages", "chat_bubble", "episodic.message"),
                 _page("Playground", "science", "playground", "retrieval.run_playground"),
+                _page("Export", "download", "export", "semantic.view_fact"),
+                _page("Import", "upload", "import", "semantic.curate_fact"),
             ),
             _group(
                 "Audit",

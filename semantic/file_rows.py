@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Mapping
@@ -120,7 +121,7 @@ def _read_id(given: Any, *, name: str) -> uuid.UUID:
 
 
 def _read_keywords(given: Any) -> tuple[str, ...]:
-    words = given.split(";") if isinstance(given, str) else given or []
+    words = _split_words(given) if isinstance(given, str) else given or []
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise Unusable("`keywords` must be words with semicolons between them, or a list.")
     found = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
@@ -128,6 +129,14 @@ def _read_keywords(given: Any) -> tuple[str, ...]:
         said = f"`keywords` are at most {KEYWORDS_AT_MOST}, each of {KEYWORD_AT_MOST} characters."
         raise Unusable(said)
     return tuple(_check_storable(word, name="keywords") for word in found)
+
+
+def _split_words(cell: str) -> Any:
+    """Return the words of a cell: with semicolons between them, or a list in JSON."""
+    try:
+        return json.loads(cell) if cell.startswith("[") else cell.split(";")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _read_moment(given: Any) -> datetime | None:

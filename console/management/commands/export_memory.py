@@ -1,0 +1,60 @@
+"""Write facts, episodes or messages to a file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from console import exports, sheets
+from console.exports import EXPORTS
+from memoryproject.errors import Problem
+from memoryproject.progress import advance
+from memoryproject.tenancy.models import Tenant
+
+PERSON = "manage.py"
+
+
+class Command(BaseCommand):
+    help = (
+        "Write a tenant's facts, episodes or messages to a file, a row a line. Memory stays "
+        "bounded, however many there are. A file of facts can be imported again."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("table", choices=list(EXPORTS))
+        parser.add_argument("path", help="the file, - for standard output; .csv is CSV")
+        parser.add_argument("--tenant", required=True)
+        parser.add_argument("--format", choices=sheets.FORMATS, help="if the name does not say it")
+        parser.add_argument("--conversation", default="", help="only this one's, by its UUID")
+        parser.add_argument("--state", default="", help="facts: held or closed")
+        parser.add_argument("--since", default="", help="made on this day (UTC) or later")
+        parser.add_argument("--until", default="", help="made on this day (UTC) or earlier")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = Tenant.objects.filter(name=options["tenant"]).first()
+        if tenant is None:
+            raise CommandError("There is no such tenant.")
+        export, path = EXPORTS[options["table"]], options["path"]
+        form = options["format"] or ("csv" if path.endswith(".csv") else "jsonl")
+        try:
+            given = {**options, "conversation_id": options["conversation"]}
+            narrowing = exports.read_narrowing(export, given)
+        except Problem as problem:
+            said = "; ".join(f"{name}: {words[0]}" for name, words in problem.fields.items())
+            raise CommandError(said) from problem
+        size = exports.measure(exports.find_rows(export, tenant, narrowing))
+        run = exports.start_export(
+            export=export, tenant=tenant, narrowing=narrowing, form=form, person=PERSON
+        )
+        with tqdm(total=size.rows, unit=" rows", desc="exporting") as bar:
+            pieces = exports.stream(export, run, narrowing, report=advance(bar))
+            try:
+                if path == "-":
+                    for piece in pieces:
+                        self.stdout.write(piece, ending="")
+                else:
+                    with Path(path).open("w", encoding="utf-8", newline="") as file:
+                        file.writelines(pieces)
+            except OSError as error:
+                raise CommandError(f"{path} cannot be written: {error.strerror}.") from error

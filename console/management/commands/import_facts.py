@@ -1,0 +1,80 @@
+"""Bring in facts from a file."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from console import import_runs
+from console.models import ImportRun
+from memoryproject.errors import Problem
+from memoryproject.progress import advance_to
+from memoryproject.tenancy.services import get_or_create_tenant
+
+PERSON = "manage.py"
+
+
+class Command(BaseCommand):
+    help = (
+        "Open the facts of a CSV or JSONL file that are not held yet, as changesets that can be "
+        "reverted. Without --reason it only says what it would do. What was broken off goes on "
+        "with --resume; the admin's page of imports shows it, too."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", nargs="?", type=Path, help="the file")
+        parser.add_argument("--tenant", help="whose they become; made if missing")
+        parser.add_argument("--reason", default="", help="why; kept in the changesets")
+        parser.add_argument("--conversation", type=uuid.UUID, help="of rows that name none")
+        parser.add_argument("--resume", type=uuid.UUID, metavar="RUN", help="go on with this one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run = self._find_run(options) if options["resume"] else self._start_run(options)
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
+        except OSError as error:
+            raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+        if run is None:
+            return
+        with tqdm(total=run.total, initial=run.done, unit=" facts", desc=f"import {run.id}") as bar:
+            done = import_runs.finish_run(run, report=advance_to(bar))
+        self.stdout.write(f"{done.opened} facts opened.")
+
+    def _find_run(self, options: dict[str, Any]) -> ImportRun:
+        run = ImportRun.across_tenants.filter(id=options["resume"]).first()
+        if run is None:
+            raise CommandError("There is no such import.")
+        if run.state == ImportRun.State.PREVIEW:
+            return import_runs.confirm_run(run, reason=options["reason"])
+        return run
+
+    def _start_run(self, options: dict[str, Any]) -> ImportRun | None:
+        """Return the run to write; None where its reason is yet to be given."""
+        if not options["path"] or not options["tenant"]:
+            raise CommandError("Give a file and a tenant.")
+        with options["path"].open("rb") as file:
+            run = import_runs.start_run(
+                tenant=get_or_create_tenant(name=options["tenant"]),
+                person=PERSON,
+                name=options["path"].name,
+                file=file,
+                conversation=options["conversation"],
+            )
+        self._tell(run)
+        if options["reason"]:
+            return import_runs.confirm_run(run, reason=options["reason"])
+        import_runs.discard_run(run)
+        self.stdout.write("Nothing was written. Give a --reason to import.")
+        return None
+
+    def _tell(self, run: ImportRun) -> None:
+        """Print what was found."""
+        self.stdout.write(f"{run.total} facts would be new.")
+        for name, count in run.counts.items():
+            if count:
+                self.stdout.write(f"  {name.replace('_', ' ')}: {count}")
+        for fault in run.faults:
+            self.stdout.write(f"  line {fault['line']}: {fault['said']}")
