@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
 from django.utils.safestring import SafeString
 
 from console.highlights import show_marked, show_snippet
+from episodic import queries
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
 from indexing import tenant_search
@@ -20,8 +20,6 @@ from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
 from semantic.models import Fact
 
-WAITING_READ_AT_MOST = 5_000
-"""Newest messages in no episode yet that are read through: they have no index."""
 WAITING_SHOWN_AT_MOST = 20
 HELD, CLOSED = "held", "closed"
 
@@ -129,12 +127,10 @@ def show_episodes(found: Sequence[Match], reader: Reader) -> list[Finding]:
 
 def show_messages(found: Sequence[Match], reader: Reader) -> list[Finding]:
     """Return messages, those that the person may read with the words marked."""
-    wanted = Q(pk__in=[])
-    for match in found:
-        wanted |= Q(conversation=match.conversation_id, seq=match.seq)
+    said = queries.messages_in_places([(match.conversation_id, match.seq or 0) for match in found])
     rows = {
         (message.conversation_id, message.seq): message
-        for message in Message.across_tenants.filter(wanted).select_related("conversation")
+        for message in said.select_related("conversation")
     }
     return [
         show_message(message, match.lexemes, match.language, reader)
@@ -162,22 +158,16 @@ def show_message(
 
 
 def find_waiting(wish: Wish, *, reader: Reader) -> list[Finding]:
-    """Return the newest messages that are in no episode yet and hold the words as typed.
-
-    Uses index: episodic_message_waiting.
-    """
+    """Return the newest messages that are in no episode yet and hold the words as typed."""
     scope, words = wish.scope, wish.sought.words.split()
     if not words:
         return []
-    newest = Message.across_tenants.filter(episode=None, quarantined_by=None)
-    if scope.tenant_id is not None:
-        newest = newest.filter(tenant=scope.tenant_id)
-    if scope.conversation_id is not None:
-        newest = newest.filter(conversation=scope.conversation_id)
-    ids = newest.order_by("-received_at").values("id")[:WAITING_READ_AT_MOST]
+    ids = queries.waiting_with_words(
+        [*words, *wish.sought.phrases],
+        tenant_id=scope.tenant_id,
+        conversation_id=scope.conversation_id,
+    )
     held = Message.across_tenants.filter(id__in=ids)
-    for word in [*words, *wish.sought.phrases]:
-        held = held.filter(content__icontains=word)
     if scope.since is not None:
         held = held.filter(occurred_at__gte=scope.since)
     if scope.until is not None:

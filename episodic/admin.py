@@ -11,8 +11,12 @@ from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
 
+from episodic import queries
 from episodic.models import Conversation, Episode, Message, Reveal, Review
 from episodic.revealing import Reader
+from indexing.models import UnitKind
+from indexing.tenant_search import Match, Scope, Sought
+from indexing.word_search import WordSearchAdmin
 from jobs.models import Job
 from memoryproject import admin_values as values
 from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
@@ -39,7 +43,8 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Episode)
-class EpisodeAdmin(ReadOnlyAdmin):
+class EpisodeAdmin(WordSearchAdmin):
+    found_as = UnitKind.EPISODE
     list_display = (
         "title", "first_seq", "last_seq", "surprise", "stability", "start_at", "engine",
         "consolidated_at", "conversation", "tenant",
@@ -50,9 +55,10 @@ class EpisodeAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin):
-    """What was said. Who may not read it does not even load it."""
+class MessageAdmin(WordSearchAdmin):
+    """What was said. Who may not read it does not even load it, but finds it by its words."""
 
+    found_as = UnitKind.MESSAGE
     hidden = ("content", "metadata")
     list_display = (
         "said", "seq", "role", "name", "occurred_at", "conversation", "episode", "tenant",
@@ -79,9 +85,18 @@ class MessageAdmin(ReadOnlyAdmin):
             shown_metadata=Case(When(revealed, then=F("metadata")), default=None),
         )
 
-    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
-        fields: Sequence[str] = super().get_search_fields(request)
-        return fields if Reader(request.user).reads_all else ("name",)
+    def keep_matches(
+        self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
+    ) -> QuerySet[Any]:
+        waiting = queries.waiting_with_words(
+            [*sought.words.split(), *sought.phrases],
+            tenant_id=scope.tenant_id,
+            conversation_id=scope.conversation_id,
+        )
+        found = queries.messages_in_places(
+            [(match.conversation_id, match.seq or 0) for match in matches]
+        )
+        return rows.filter(Q(id__in=found.values("id")) | Q(id__in=list(waiting)))
 
     @admin.display(description="content")
     def said(self, message: Any) -> str:

@@ -242,3 +242,40 @@ def count_episodes(conversation: Conversation) -> int:
 def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> QuerySet[Episode]:
     """Return the episodes of those ids, in order of id."""
     return Episode.objects.of(tenant).filter(id__in=list(episode_ids)).order_by(F("id"))
+
+
+WAITING_READ_AT_MOST = 5_000
+"""Newest messages in no episode yet that a search reads through: they have no index."""
+
+
+def waiting_with_words(
+    words: Sequence[str], *, tenant_id: uuid.UUID | None, conversation_id: uuid.UUID | None
+) -> QuerySet[Message, uuid.UUID]:
+    """Return the ids of the newest messages of the window that hold all the words as typed.
+
+    Of one tenant or conversation, or of all. Uses index: episodic_message_waiting.
+    """
+    newest = Message.across_tenants.filter(IN_WINDOW)
+    if tenant_id is not None:
+        newest = newest.filter(tenant=tenant_id)
+    if conversation_id is not None:
+        newest = newest.filter(conversation=conversation_id)
+    ids = newest.order_by("-received_at").values("id")[:WAITING_READ_AT_MOST]
+    holding = Message.across_tenants.filter(id__in=ids)
+    for word in words:
+        holding = holding.filter(content__icontains=word)
+    return holding.values_list("id", flat=True)
+
+
+def messages_in_places(places: Sequence[tuple[uuid.UUID, int]]) -> QuerySet[Message]:
+    """Return the messages at places, each a conversation and a seq, in no order.
+
+    Uses index: episodic_message_seq.
+    """
+    return Message.across_tenants.extra(
+        where=[
+            "(episodic_message.conversation_id, episodic_message.seq)"
+            " IN (SELECT * FROM unnest(%s::uuid[], %s::bigint[]))"
+        ],
+        params=[[place[0] for place in places], [place[1] for place in places]],
+    )

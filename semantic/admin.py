@@ -12,6 +12,8 @@ from django.http import HttpRequest
 from episodic.admin import ConversationAdmin
 from episodic.models import Conversation, Message
 from episodic.revealing import Reader
+from indexing.models import UnitKind
+from indexing.word_search import WordSearchAdmin
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table, Tables
 from memoryproject.admin_filters import moment_filter, words_filter
@@ -152,7 +154,8 @@ def fact_states() -> dict[str, Q]:
 
 
 @admin.register(Fact)
-class FactAdmin(ReadOnlyAdmin):
+class FactAdmin(WordSearchAdmin):
+    found_as = UnitKind.FACT
     list_display = (
         "fact", "category", "state", "valid_at", "valid_until", "created_at", "conversation",
         "tenant",

@@ -1,0 +1,52 @@
+"""The search box of large lists: by the index of words, not by reading every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from indexing import tenant_search
+from indexing.models import UnitKind
+from indexing.tenant_search import Match, Scope, Sought
+from memoryproject.admin_base import ReadOnlyAdmin, read_id
+
+
+class WordSearchAdmin(ReadOnlyAdmin):
+    """A list whose rows are found by the words of their search units.
+
+    Of very many matches the newest thousand are shown.
+    """
+
+    found_as: UnitKind
+    search_help_text = 'Words, "a phrase", or a whole id'
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term.strip() or read_id(search_term) is not None:
+            found: tuple[QuerySet[Any], bool] = super().get_search_results(
+                request, queryset, search_term
+            )
+            return found
+        sought, scope = tenant_search.read_query(search_term), read_scope(request)
+        matches = tenant_search.find(sought, kind=self.found_as, scope=scope).found
+        return self.keep_matches(queryset, matches, sought, scope), False
+
+    def keep_matches(
+        self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
+    ) -> QuerySet[Any]:
+        """Return those of the list's rows that were found."""
+        return rows.filter(pk__in=[match.memory_id for match in matches])
+
+
+def read_scope(request: HttpRequest) -> Scope:
+    """Return the tenant and the conversation to which the list's address narrows it."""
+
+    def chosen(column: str) -> Any:
+        named = request.GET.get(f"{column}__exact") or request.GET.get(f"{column}__id__exact")
+        return read_id(named or "")
+
+    return Scope(tenant_id=chosen("tenant"), conversation_id=chosen("conversation"))
