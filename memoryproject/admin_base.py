@@ -95,6 +95,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     show_facets = admin.ShowFacets.NEVER
     search_fields: tuple[str, ...] = ("id",)
     search_help_text = "Words, or a whole id"
+    list_after_template = "admin/save_list.html"
     change_form_outer_before_template = "admin/story.html"
     change_form_outer_after_template = "admin/belongings.html"
 
