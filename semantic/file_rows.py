@@ -16,6 +16,7 @@ from semantic.engines import Category
 from semantic.keywords import pick_keywords
 
 EPISODES_AT_MOST = 100
+SEQ_BELOW = 2**63
 
 
 class Unusable(Problem):
@@ -160,7 +161,9 @@ def _read_support(given: Any) -> dict[uuid.UUID, tuple[int, ...]]:
     found: dict[uuid.UUID, tuple[int, ...]] = {}
     for part in parts:
         seqs = part.get("messages") or [] if isinstance(part, dict) else None
-        if not isinstance(seqs, list) or not all(type(seq) is int and seq > 0 for seq in seqs):
+        if not isinstance(seqs, list) or not all(
+            type(seq) is int and 0 < seq < SEQ_BELOW for seq in seqs
+        ):
             raise Unusable('`evidence` must be `EPISODE:3,4 EPISODE` or {"episode", "messages"}.')
         found[_read_id(part.get("episode"), name="evidence")] = tuple(sorted(set(seqs)))
     return found
