@@ -46,6 +46,7 @@ MAY = {
 
 
 def make_roles(apps: Any, schema_editor: Any) -> None:
+    using = schema_editor.connection.alias
     for role, tables in LOOKS_AT.items():
         wanted = [
             (app, model, f"view_{model}", f"Can view {model}")
@@ -53,22 +54,25 @@ def make_roles(apps: Any, schema_editor: Any) -> None:
             for app, models in table.items()
             for model in models
         ]
-        group, _ = apps.get_model("auth", "Group").objects.get_or_create(name=role)
-        group.permissions.add(*[permission(apps, *one) for one in [*wanted, *MAY[role]]])
+        groups = apps.get_model("auth", "Group").objects.using(using)
+        group, _ = groups.get_or_create(name=role)
+        group.permissions.add(*[permission(apps, using, *one) for one in [*wanted, *MAY[role]]])
 
 
-def permission(apps: Any, app: str, model: str, codename: str, name: str) -> Any:
+def permission(apps: Any, using: str, app: str, model: str, codename: str, name: str) -> Any:
     """Return a permission; Django makes those of an app only after all migrations."""
-    kinds = apps.get_model("contenttypes", "ContentType").objects
+    kinds = apps.get_model("contenttypes", "ContentType").objects.using(using)
     kind, _ = kinds.get_or_create(app_label=app, model=model)
-    found, _ = apps.get_model("auth", "Permission").objects.get_or_create(
+    permissions = apps.get_model("auth", "Permission").objects.using(using)
+    found, _ = permissions.get_or_create(
         content_type=kind, codename=codename, defaults={"name": name}
     )
     return found
 
 
 def remove_roles(apps: Any, schema_editor: Any) -> None:
-    apps.get_model("auth", "Group").objects.filter(name__in=LOOKS_AT).delete()
+    groups = apps.get_model("auth", "Group").objects.using(schema_editor.connection.alias)
+    groups.filter(name__in=LOOKS_AT).delete()
 
 
 class Migration(migrations.Migration):

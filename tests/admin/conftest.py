@@ -11,8 +11,10 @@ from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
-from episodic.models import Conversation, Episode, Review
+from console.models import SavedFilter
+from episodic.models import Conversation, Episode, Reveal, Review
 from indexing.models import VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.ai.models import Breaker
@@ -64,6 +66,14 @@ def leave_rows_everywhere(ana: Agent) -> None:
         ok=True,
         response={"title": SCRIPT},
     )
+    Reveal.objects.create(
+        tenant=ana.tenant,
+        conversation=Conversation.objects.of(ana.tenant).get(),
+        person="somebody",
+        reason=f"To see {SCRIPT}",
+        until=timezone.now(),
+    )
+    SavedFilter.objects.create(owner="ana", name=SCRIPT, path="/admin/search/", shared=True)
     Breaker.objects.create(provider="127.0.0.1", model="a-model")
     browser = {"username": "ana", "ip_address": "127.0.0.1", "path_info": "/admin/login/"}
     AccessAttempt.objects.create(**browser, failures_since_start=1)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -17,6 +15,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story
+from tests.roles import have_roles
 
 PASSWORD = "a long enough one"
 ROLES = ("curator", "auditor", "operator")
@@ -28,7 +27,7 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
     """Return what has happened; committed, and gone after this folder."""
     with django_db_blocker.unblock():
-        importlib.import_module("console.migrations.0001_roles").make_roles(apps, None)
+        have_roles()
         told = tell_story()
         for role in ROLES:
             person = User.objects.create_user(role, password=PASSWORD, is_staff=True)

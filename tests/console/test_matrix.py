@@ -1,0 +1,293 @@
+"""Who may open and do what in the admin: one table, which a new page must be put into.
+
+Roles are letters: `c`urator, `a`uditor, `o`perator, `s`uperuser, `n`obody, who is staff
+without a role. Visitors who have not logged in are always sent to the login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db.models import Model
+from django.test import Client, RequestFactory
+from django.urls import URLResolver, get_resolver, reverse
+
+from console.models import ImportRun, SavedFilter
+from episodic.models import Conversation, Episode, Message
+from jobs.models import Job
+from memoryproject.tenancy.models import APIKey, Tenant
+from retrieval.models import Retrieval
+from semantic.models import Changeset, Fact
+from tests.admin.conftest import leave_rows_everywhere
+from tests.admin.pages import newest
+from tests.conftest import Agent, make_agent
+from tests.console.visitors import SUPERUSER, visit_as
+from tests.roles import have_roles
+
+pytestmark = pytest.mark.django_db
+
+ROLES = {"c": "curator", "a": "auditor", "o": "operator", "s": SUPERUSER, "n": ""}
+STAFF = "caosn"
+
+TABLES = {
+    "episodic.conversation": "cas",
+    "episodic.episode": "cas",
+    "episodic.message": "cas",
+    "episodic.reveal": "cas",
+    "episodic.review": "cas",
+    "semantic.fact": "cas",
+    "semantic.evidence": "cas",
+    "semantic.changeset": "cas",
+    "semantic.change": "cas",
+    "retrieval.retrieval": "cas",
+    "retrieval.retrievalhit": "cas",
+    "jobs.job": "caos",
+    "jobs.llmcall": "caos",
+    "ai.breaker": "caos",
+    "tenancy.tenant": "caos",
+    "tenancy.apikey": "caos",
+    "indexing.memory": "cs",
+    "indexing.searchunit": "cs",
+    "indexing.searchvector": "cs",
+    "indexing.shelfsize": "cs",
+    "indexing.wordcount": "cs",
+    "indexing.vectorindex": "cs",
+    "console.savedfilter": "s",
+    "axes.accessattempt": "s",
+    "axes.accesslog": "s",
+    "auth.user": "s",
+    "auth.group": "s",
+}
+"""Who sees the list, the pages and the history of each table."""
+
+WRITES = {
+    "auth.user": {"add": "s", "change": "s", "delete": "s"},
+    "auth.group": {"add": "s", "change": "s", "delete": "s"},
+}
+"""Who may do what Django's own forms do; nobody where nothing stands here."""
+
+ACTIONS: dict[str, dict[str, str]] = {
+    "jobs.job": {"retry_selected": "os"},
+    "auth.user": {"delete_selected": "s"},
+    "auth.group": {"delete_selected": "s"},
+}
+"""Who may start each action from a list."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Who may open a page, and what an empty form gets; others get `denied`."""
+
+    may: str
+    get: int = 200
+    post: int = 405
+    denied: int = 403
+
+
+PAGES = {
+    "console:search": Page("cas", post=200),
+    "console:save_filter": Page(STAFF, get=405, post=302),
+    "console:forget_filter": Page(STAFF, get=405, post=404),
+    "console:case_file": Page("cas", post=200),
+    "console:case": Page("cas", post=200),
+    "console:jobs_retry": Page("os", get=405, post=302),
+    "console:job_retry": Page("os", get=405, post=302),
+    "console:job_cancel": Page("os", get=405, post=302),
+    "console:key_new": Page("os", post=400),
+    "console:key_revoke": Page("os", get=405, post=302),
+    "console:budget": Page("os", post=400),
+    "console:playground": Page("cs", post=200),
+    "console:export": Page("cas", post=200),
+    "console:export_download": Page("cas", get=405, post=200),
+    "console:import": Page("cs", post=400),
+    "console:import_run": Page("cs", post=200),
+    "console:import_decide": Page("cs", get=405, post=400),
+    "console:import_step": Page("cs", get=405, post=302),
+    "console:reveal": Page("as", get=405, post=302),
+    "admin:index": Page(STAFF, post=200),
+    "admin:app_list": Page("cas", post=200, denied=404),
+    "admin:password_change": Page(STAFF, post=200),
+    "admin:password_change_done": Page(STAFF),
+    "admin:auth_user_password_change": Page("s", post=200),
+    "admin:autocomplete": Page(STAFF, get=403),
+    "admin:jsi18n": Page(STAFF),
+    "admin:view_on_site": Page(STAFF, get=404, post=404),
+    "admin:search": Page("cas", post=200),  # the theme's own, in whose place ours stands
+}
+"""The pages that are not about one table; a new one is put here."""
+
+DOORS = {"admin:login", "admin:logout"}
+"""These are for everybody; `test_login` goes through them."""
+
+
+@pytest.fixture(scope="module")
+def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
+    """Return ana, whose conversation has left a row in every table; gone after this file."""
+    with django_db_blocker.unblock():
+        have_roles()
+        ana = make_agent("ana's", "ana")
+        leave_rows_everywhere(ana)
+        User.objects.create_user("somebody")
+        saved = {"owner": "somebody", "path": "/admin/semantic/fact/"}
+        SavedFilter.objects.get_or_create(**saved, name="wrong ones")
+        ImportRun.objects.create(tenant=ana.tenant, person="somebody", total=0)
+        yield ana
+        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+
+
+def named_addresses() -> set[str]:
+    """Return the name of every address below `admin/`."""
+    found: set[str] = set()
+
+    def walk(patterns: list[Any], names: str) -> None:
+        for pattern in patterns:
+            if isinstance(pattern, URLResolver):
+                inner = f"{pattern.namespace}:" if pattern.namespace else names
+                walk(pattern.url_patterns, inner)
+            elif pattern.name:
+                found.add(names + pattern.name)
+
+    for resolver in get_resolver().url_patterns:
+        if str(resolver.pattern) == "admin/":
+            walk([resolver], "")
+    return found
+
+
+def table_pages(label: str) -> dict[str, str]:
+    """Return the names of the addresses that Django gives a table, by what they do."""
+    stem = f"admin:{label.replace('.', '_')}"
+    kinds = ("changelist", "change", "history", "add", "delete")
+    return {kind: f"{stem}_{kind}" for kind in kinds}
+
+
+def test_every_table_and_every_page_stands_in_the_matrix() -> None:
+    registered = {model._meta.label_lower for model in admin.site._registry}
+    assert set(TABLES) == registered
+    assert set(WRITES) | set(ACTIONS) <= registered
+    of_tables = {name for label in TABLES for name in table_pages(label).values()}
+    assert named_addresses() - of_tables - DOORS == set(PAGES)
+
+
+def address_of(name: str) -> str:
+    """Return the address of a page about rows that are there."""
+    patterns = get_resolver()
+    for part in name.split(":")[:-1]:
+        patterns = patterns.namespace_dict[part][1]
+    slots = patterns.reverse_dict.getlist(name.split(":")[-1])[0][0][0][1]
+    return reverse(name, kwargs={slot: fill_slot(slot) for slot in slots})
+
+
+def fill_slot(slot: str) -> Any:
+    rows: dict[str, type[Model]] = {
+        "conversation_id": Conversation,
+        "episode_id": Episode,
+        "message_id": Message,
+        "fact_id": Fact,
+        "changeset_id": Changeset,
+        "retrieval_id": Retrieval,
+        "job_id": Job,
+        "key_id": APIKey,
+        "tenant_id": Tenant,
+        "filter_id": SavedFilter,
+        "run_id": ImportRun,
+        "id": User,
+    }
+    if slot in rows:
+        return newest(rows[slot]).pk
+    of_no_row = {"app_label": "episodic", "object_id": newest(Fact).pk}
+    return {**of_no_row, "content_type_id": ContentType.objects.get_for_model(Fact).pk}[slot]
+
+
+def differences(browser: Client, expected: list[tuple[str, str, int]]) -> list[str]:
+    """Return what answers otherwise than expected: triples (method, address, status)."""
+    return [
+        f"{method} {address}: {answer.status_code}, not {status}"
+        for method, address, status in expected
+        if (answer := browser.generic(method, address)).status_code != status
+    ]
+
+
+@pytest.mark.parametrize("letter", ROLES)
+def test_a_role_opens_its_tables_and_no_others(letter: str, past: Agent) -> None:
+    expected = []
+    for label, seen_by in TABLES.items():
+        row = newest(apps.get_model(label))
+        writes = {kind: letter in who for kind, who in WRITES.get(label, {}).items()}
+        names = table_pages(label)
+        for kind in ("changelist", "change", "history"):
+            address = reverse(names[kind], args=[] if kind == "changelist" else [row.pk])
+            expected.append(("GET", address, 200 if letter in seen_by else 403))
+        for kind in ("add", "delete"):
+            address = reverse(names[kind], args=[] if kind == "add" else [row.pk])
+            status = 200 if writes.get(kind) else 403
+            expected += [("GET", address, status), ("POST", address, status)]
+        status = 200 if writes.get("change") else 403
+        expected.append(("POST", reverse(names["change"], args=[row.pk]), status))
+    assert "\n".join(differences(visit_as(ROLES[letter]), expected)) == ""
+
+
+@pytest.mark.parametrize("letter", ROLES)
+def test_a_role_opens_its_pages_and_no_others(letter: str, past: Agent) -> None:
+    expected = []
+    for name, page in PAGES.items():
+        may = letter in page.may
+        expected.append(("GET", address_of(name), page.get if may else page.denied))
+        expected.append(("POST", address_of(name), page.post if may else page.denied))
+    assert "\n".join(differences(visit_as(ROLES[letter]), expected)) == ""
+
+
+@pytest.mark.parametrize("letter", ROLES)
+def test_a_role_is_offered_its_actions_and_no_others(letter: str, past: Agent) -> None:
+    browser = visit_as(ROLES[letter])
+    request = RequestFactory().get("/admin/")
+    request.user = User.objects.get(pk=browser.session["_auth_user_id"])
+    for model, shown_by in admin.site._registry.items():
+        label = model._meta.label_lower
+        offered = set(shown_by.get_actions(request)) if letter in TABLES[label] else set()
+        actions = ACTIONS.get(label, {})
+        assert offered == {name for name, who in actions.items() if letter in who}, label
+
+
+def test_a_visitor_is_sent_to_the_login_from_everywhere(visitor: Client, past: Agent) -> None:
+    addresses = [address_of(name) for name in PAGES]
+    for label in TABLES:
+        row, names = newest(apps.get_model(label)), table_pages(label)
+        addresses += [reverse(names[kind]) for kind in ("changelist", "add")]
+        addresses += [reverse(names[kind], args=[row.pk]) for kind in ("change", "delete")]
+    for address in addresses:
+        for method in ("GET", "POST"):
+            answer = visitor.generic(method, address)
+            assert answer.status_code == 302, address
+            assert answer["Location"].startswith("/admin/login/"), address
+
+
+@pytest.mark.parametrize("flaw", [{"is_staff": False}, {"is_active": False}])
+def test_a_role_alone_opens_nothing(flaw: dict[str, bool], past: Agent) -> None:
+    browser = visit_as("curator")
+    User.objects.filter(username="curator").update(**flaw)
+    for name in ("admin:index", "console:playground", "admin:semantic_fact_changelist"):
+        assert browser.get(reverse(name)).status_code == 302, name
+
+
+def test_no_form_is_taken_without_its_token(past: Agent) -> None:
+    """A page of somebody else's must not act in the name of who has logged in."""
+    browser = visit_as(SUPERUSER)
+    careful = Client(SERVER_NAME="localhost", enforce_csrf_checks=True)
+    careful.cookies = browser.cookies
+    for name in PAGES:
+        assert careful.post(address_of(name)).status_code == 403, name
+
+
+def test_who_loses_a_role_loses_its_pages_at_once(past: Agent) -> None:
+    browser = visit_as("curator")
+    assert browser.get(reverse("console:playground")).status_code == 200
+    User.objects.get(username="curator").groups.remove(Group.objects.get(name="curator"))
+    assert browser.get(reverse("console:playground")).status_code == 403

@@ -1,0 +1,17 @@
+"""The three roles, where a flush between tests has taken them away."""
+
+from __future__ import annotations
+
+import importlib
+
+from django.apps import apps
+from django.contrib.auth.models import Group
+from django.db import connection
+
+
+def have_roles() -> None:
+    """Make the groups as the migrations do, unless they are there."""
+    if Group.objects.filter(name="curator").exists():
+        return
+    migration = importlib.import_module("console.migrations.0001_roles")
+    migration.make_roles(apps, connection.schema_editor())
