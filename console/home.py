@@ -75,7 +75,7 @@ def tell(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if tenant is not None:
         parts = tell_parts(request, tenant, figures.spans_of(days, now=now), now)
         shown["tiles"] = [tile for part in parts for tile in part.tiles]
-        shown["charts"] = [chart for part in parts for chart in part.charts]
+        shown["charts"] = [chart for part in parts for chart in part.charts_with_news]
         shown["lists"] = [entry for part in parts for entry in part.lists]
         shown["spend"] = next((part.spend for part in parts if part.spend), None)
         shown["is_new"] = not any(part.has_news for part in parts)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from console import figures
@@ -60,6 +61,10 @@ class Spend:
     spent: Decimal
     budget: Decimal | None
     parked: int
+    in_all: Decimal
+    calls: int
+    """Of the whole range, as is `in_all`."""
+    calls_list: str
 
     @property
     def share(self) -> int:
@@ -67,6 +72,10 @@ class Spend:
         if self.budget is None:
             return 0
         return 100 if not self.budget else min(100, round(100 * self.spent / self.budget))
+
+
+draw = partial(Chart, height_px=150)
+"""Makes a chart of the size that lets three stand side by side."""
 
 
 @dataclass(slots=True)
@@ -79,6 +88,13 @@ class Part:
     spend: Spend | None = None
     has_news: bool = False
 
+    @property
+    def charts_with_news(self) -> list[Chart]:
+        """The charts that have anything to show."""
+        return [
+            chart for chart in self.charts if any(any(series.values) for series in chart.series)
+        ]
+
 
 def tell_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
     """Tell how many messages and episodes came."""
@@ -89,7 +105,7 @@ def tell_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
         part.tiles.append(Tile(title, say_sum(counts), whole))
         part.has_news |= any(counts)
         part.charts.append(
-            Chart(
+            draw(
                 key=title.lower(),
                 title=f"{title} a {_unit(spans)}",
                 kind="bar",
@@ -114,7 +130,7 @@ def tell_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
             Tile("No longer held", f"{gone:,}", list_closed(tenant, start, end)),
         ],
         charts=[
-            Chart(
+            draw(
                 key="facts",
                 title=f"New facts a {_unit(spans)}",
                 kind="bar",
@@ -134,7 +150,7 @@ def _draw_categories(tenant: Tenant, spans: Sequence[Span]) -> list[Chart]:
     by_category = figures.facts_by_category(tenant, spans)
     start, end = spans[0].start, spans[-1].end
     return [
-        Chart(
+        draw(
             key="categories",
             title="Facts of this time by category",
             kind="bar",
@@ -156,7 +172,7 @@ def _draw_closed(
     tenant: Tenant, spans: Sequence[Span], closed: dict[str, list[int]]
 ) -> list[Chart]:
     return [
-        Chart(
+        draw(
             key="closed",
             title=f"Facts held no longer, by reason, a {_unit(spans)}",
             kind="bar",
@@ -236,7 +252,7 @@ def tell_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
             Tile("95 % answered within", p95, everything, note=note),
         ],
         charts=[
-            Chart(
+            draw(
                 key="answers",
                 title=f"Answers a {_unit(spans)}",
                 kind="bar",
@@ -244,7 +260,7 @@ def tell_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
                 series=[Series("Answers", _capped(counts), colour="blue")],
                 links=links,
             ),
-            Chart(
+            draw(
                 key="latency",
                 title="Time from a question to its answer",
                 kind="line",
@@ -274,7 +290,7 @@ def tell_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
             Tile(
                 "Open jobs",
                 say_sum([counts[State.READY], counts[State.RUNNING]]),
-                link(State.READY),
+                f"{values.list_address(Job, tenant__id=tenant.id)}&state__in=ready,running",
                 note=f"{say_capped(counts[State.RUNNING])} running",
             ),
             Tile(
@@ -339,7 +355,7 @@ def tell_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
     ]
     calls = sum(one.calls for one in days)
     charts = [
-        Chart(
+        draw(
             key="spend",
             title=f"What the language model cost a {_unit(spans)}",
             kind="bar",
@@ -349,16 +365,15 @@ def tell_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
         )
     ]
     return Part(
-        tiles=[
-            Tile(
-                "Model calls",
-                f"{calls:,}",
-                made_between(LLMCall, tenant, spans[0].start, spans[-1].end),
-                note=f"{sum(costs):.2f} spent",
-            )
-        ],
-        charts=charts if calls else [],
-        spend=Spend(today.spent_today, today.budget, today.parked_jobs),
+        charts=charts,
+        spend=Spend(
+            today.spent_today,
+            today.budget,
+            today.parked_jobs,
+            sum(costs, Decimal(0)),
+            calls,
+            made_between(LLMCall, tenant, spans[0].start, spans[-1].end),
+        ),
         has_news=bool(calls),
     )
 

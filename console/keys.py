@@ -39,8 +39,6 @@ DAYS_SHOWN = 7
 class NewKeyForm(forms.Form):
     """What a key is for."""
 
-    template_name = "console/fields.html"
-
     key_id = forms.UUIDField(widget=forms.HiddenInput)
     tenant = forms.CharField(
         max_length=200,
@@ -174,8 +172,6 @@ def tell_key(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
 
 class BudgetForm(forms.Form):
     """What the language model may cost a tenant in a day."""
-
-    template_name = "console/fields.html"
 
     DEFAULT, NONE, OWN = "default", "none", "own"
     kind = forms.ChoiceField(label="Limit", widget=forms.RadioSelect)

@@ -29,7 +29,7 @@ STANDING = {"late": "danger", "held": "success", "waits": "info", "loose": "warn
 OUTCOMES = {"answered": "success", "failed": "danger", "runs": "warning"}
 TRIES = {"last": "danger", "some": "warning"}
 Coloured = tuple[str, str] | None
-"""A word that a colour belongs to, and the text."""
+"""A word that a colour may belong to, and the text."""
 
 
 @admin.register(Job)
@@ -65,7 +65,7 @@ class JobAdmin(ReadOnlyAdmin):
         """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
         if job.attempts <= 1:
-            return ("", f"{job.attempts} of {most}")
+            return ("few", f"{job.attempts} of {most}")
         return ("last" if job.attempts >= most else "some", f"{job.attempts} of {most}")
 
     @admin.display(description="conversation")
@@ -94,7 +94,7 @@ def stand_of(job: Job, now: datetime) -> Coloured:
             return ("loose", f"lease ended {duration(-left)} ago")
         return ("held", f"held {duration(left)} more")
     ended = job.finished_at
-    return ("", f"{duration(now - ended)} ago") if ended else None
+    return ("over", f"{duration(now - ended)} ago") if ended else None
 
 
 @admin.register(LLMCall)

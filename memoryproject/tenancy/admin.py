@@ -16,7 +16,7 @@ from unfold.forms import (  # type: ignore[import-untyped]
     UserCreationForm,
 )
 
-from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_base import ReadOnlyAdmin
 from memoryproject.admin_filters import words_filter
 from memoryproject.admin_values import coloured_word
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -26,7 +26,6 @@ from memoryproject.tenancy.models import APIKey, Tenant
 class TenantAdmin(ReadOnlyAdmin):
     list_display = ("name", "settings", "created_at")
     search_fields = ("name",)
-    listings = (Listing("API keys", APIKey, "tenant"),)
 
 
 def key_states() -> dict[str, Q]:

@@ -28,6 +28,7 @@ function drawChart(canvas) {
     };
   });
   const ink = readColour("--console-ink");
+  const whole = chart.series.every((series) => series.values.every((value) => Number.isInteger(value ?? 0)));
   const axis = { stacked: chart.stacked, ticks: { color: ink, maxRotation: 0, autoSkip: true }, grid: { color: grid } };
   return new Chart(canvas, {
     type: chart.kind,
@@ -36,7 +37,7 @@ function drawChart(canvas) {
       animation: false, responsive: true, maintainAspectRatio: false,
       interaction: { mode: round ? "nearest" : "index", intersect: round },
       scales: round ? {} : { x: { ...axis, grid: { display: false } },
-        y: { ...axis, beginAtZero: true, suggestedMax: chart.y_max ?? undefined,
+        y: { ...axis, ticks: { ...axis.ticks, precision: whole ? 0 : undefined, maxTicksLimit: 6 }, beginAtZero: true, suggestedMax: chart.y_max ?? undefined,
              title: { display: Boolean(chart.unit), text: chart.unit, color: ink } } },
       plugins: { legend: { display: round || datasets.length > 1, labels: { color: ink, boxWidth: 12 } } },
       onClick: (_event, hit) => { const link = hit.length && chart.links[hit[0].index]; if (link) location = link; },
