@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, F, IntegerField, Max, Min, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.functions import Cast
 from django.utils.text import Truncator
 
@@ -79,7 +90,9 @@ def _merge_neighbours(episodes: QuerySet[Episode], *, messages: int) -> list[Cel
             last=Max("last_seq"),
             count=Count("id"),
             most=Max("surprise"),
-            only=Case(When(count=1, then=Min("title")), default=Value("")),
+            only=Case(
+                When(count=1, then=Min("title")), default=Value(""), output_field=TextField()
+            ),
         )
         .order_by("place")
     )
