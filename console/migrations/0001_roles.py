@@ -49,7 +49,7 @@ def make_roles(apps: Any, schema_editor: Any) -> None:
     using = schema_editor.connection.alias
     for role, tables in LOOKS_AT.items():
         wanted = [
-            (app, model, f"view_{model}", f"Can view {model}")
+            (app, model, f"view_{model}", f"Can view {words_for(apps, app, model)}")
             for table in tables
             for app, models in table.items()
             for model in models
@@ -57,6 +57,11 @@ def make_roles(apps: Any, schema_editor: Any) -> None:
         groups = apps.get_model("auth", "Group").objects.using(using)
         group, _ = groups.get_or_create(name=role)
         group.permissions.add(*[permission(apps, using, *one) for one in [*wanted, *MAY[role]]])
+
+
+def words_for(apps: Any, app: str, model: str) -> str:
+    """Return what Django calls a model in the permissions that it makes itself."""
+    return str(apps.get_model(app, model)._meta.verbose_name_raw)
 
 
 def permission(apps: Any, using: str, app: str, model: str, codename: str, name: str) -> Any:

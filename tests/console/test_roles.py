@@ -1,0 +1,125 @@
+"""Three groups come with the migrations, with these rights and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connections
+
+Rights = dict[str, set[str]]
+
+MEMORY = "episodic.conversation episodic.episode episodic.message semantic.evidence semantic.fact"
+AUDIT = (
+    "episodic.reveal episodic.review retrieval.retrieval retrieval.retrievalhit "
+    "semantic.change semantic.changeset"
+)
+WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.tenant"
+INDEX = (
+    "indexing.memory indexing.searchunit indexing.searchvector indexing.shelfsize "
+    "indexing.vectorindex indexing.wordcount"
+)
+SEES = {
+    "curator": f"{MEMORY} {AUDIT} {WORK} {INDEX}",
+    "auditor": f"{MEMORY} {AUDIT} {WORK}",
+    "operator": WORK,
+}
+MAY = {
+    "curator": "semantic.curate_fact episodic.read_content retrieval.run_playground",
+    "auditor": "episodic.reveal_content",
+    "operator": "jobs.operate_job tenancy.manage_apikey tenancy.set_budget",
+}
+EXPECTED: Rights = {
+    role: {table.replace(".", ".view_") for table in SEES[role].split()} | set(MAY[role].split())
+    for role in SEES
+}
+BEFORE_ROLES = {
+    "ai": "0001",
+    "tenancy": "0002",
+    "jobs": "0004",
+    "indexing": "0011",
+    "episodic": "0002",
+    "semantic": "0002",
+    "retrieval": "0003",
+    "auth": "0012",
+}
+"""How far the migrations went in the release that knew no roles."""
+RIGHTS = """
+SELECT auth_group.name, django_content_type.app_label, auth_permission.codename
+FROM auth_group_permissions
+JOIN auth_group ON auth_group.id = group_id
+JOIN auth_permission ON auth_permission.id = permission_id
+JOIN django_content_type ON django_content_type.id = content_type_id
+"""
+NAMES = """
+SELECT app_label, model, codename, auth_permission.name
+FROM auth_permission JOIN django_content_type ON django_content_type.id = content_type_id
+"""
+
+pytestmark = pytest.mark.django_db(databases=["default", "owner"], transaction=True)
+
+
+@contextmanager
+def empty_database(name: str) -> Iterator[None]:
+    """Let the migrations write to a database of this test's own."""
+    owner = connections["owner"]
+    place = {
+        "host": owner.settings_dict["HOST"],
+        "port": owner.settings_dict["PORT"],
+        "user": "memory_owner",
+    }
+    with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+    original = owner.settings_dict["NAME"]
+    try:
+        owner.close()
+        owner.settings_dict["NAME"] = name
+        yield
+    finally:
+        owner.close()
+        owner.settings_dict["NAME"] = original
+        with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def read_rights() -> Rights:
+    """Return the permissions of each group."""
+    found: Rights = {}
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(RIGHTS)
+        for role, app, codename in cursor.fetchall():
+            found.setdefault(role, set()).add(f"{app}.{codename}")
+    return found
+
+
+def read_permissions() -> set[tuple[str, ...]]:
+    """Return every permission that there is, with its words."""
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(NAMES)
+        return {tuple(row) for row in cursor.fetchall()}
+
+
+def test_a_fresh_database_has_the_roles_also_after_going_back_and_forth() -> None:
+    with empty_database("memory_roles_fresh"):
+        call_command("migrate", verbosity=0)
+        assert read_rights() == EXPECTED
+        call_command("migrate", "console", "zero", verbosity=0)
+        assert read_rights() == {}
+        call_command("migrate", verbosity=0)
+        assert read_rights() == EXPECTED
+
+
+def test_a_database_of_the_release_before_gets_the_same_as_a_fresh_one() -> None:
+    with empty_database("memory_roles_fresh"):
+        call_command("migrate", verbosity=0)
+        fresh = read_permissions()
+    with empty_database("memory_roles_upgraded"):
+        for app, name in BEFORE_ROLES.items():
+            call_command("migrate", app, name, verbosity=0)
+        assert read_rights() == {}
+        call_command("migrate", verbosity=0)
+        assert read_rights() == EXPECTED
+        assert read_permissions() == fresh
