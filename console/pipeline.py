@@ -117,7 +117,7 @@ def _lexical(rows: Sequence[Row], drawn: int) -> Column:
         score=lambda row: _say(row.candidate.found.lexical_score, 2),
         note=lambda row: " ".join(row.candidate.found.terms),
     )
-    return Column("lexical", "Words", "BM25; the stems that matched", cards, len(found))
+    return Column("lexical", "Words", "BM25 of shared stems", cards, len(found))
 
 
 def _vector(rows: Sequence[Row], drawn: int) -> Column:

@@ -154,7 +154,7 @@ def list_choices(tenant: Tenant | None) -> dict[str, Any]:
         "tenants": list(Tenant.objects.order_by("name").values_list("name", flat=True)[:500]),
         "conversations": list(latest),
         "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
-        "details": DETAILS,
+        "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],
         "drawn_choices": list(DRAWN),
         "semantic_default": SEMANTIC_LIMIT,
