@@ -180,7 +180,7 @@ def _serve_facts(
     for hit in hits:
         fact = facts.get(hit.memory_id)
         steps = changes.get(hit.memory_id, [])
-        then = state_at(fact, steps, retrieval.created_at) if fact else None
+        then = state_at(fact, steps, retrieval) if fact else None
         served.append(
             ServedFact(
                 hit=hit,
@@ -188,8 +188,7 @@ def _serve_facts(
                 state_then=(then.because or HELD) if then else HELD,
                 valid_until_then=then.valid_until if then else None,
                 sources=[
-                    _source(row, retrieval.created_at, by_seq)
-                    for row in evidence.get(hit.memory_id, [])
+                    _source(row, retrieval, by_seq) for row in evidence.get(hit.memory_id, [])
                 ],
                 later=[
                     _later(change, fact, newer)
@@ -217,14 +216,20 @@ def _changes_of(
     return found
 
 
-def state_at(fact: Fact, steps: Sequence[Change], moment: datetime) -> states.State:
-    """Return what was believed of a fact at a time: as the last step before it left it.
+def _comes_after(changeset: Changeset, retrieval: Retrieval) -> bool:
+    """Return whether a changeset is later than an answer; of one moment their ids tell."""
+    begun, asked = (changeset.started_at, changeset.id), (retrieval.created_at, retrieval.id)
+    return begun > asked
+
+
+def state_at(fact: Fact, steps: Sequence[Change], retrieval: Retrieval) -> states.State:
+    """Return what was believed of a fact at an answer: as the last step before it left it.
 
     Where no step before it says so, the step after it says how it found the fact; where
     there is none at all the fact is as its row has it.
     """
     known = [change for change in steps if str(fact.id) in change.states]
-    past = [change for change in known if change.changeset.started_at <= moment]
+    past = [change for change in known if not _comes_after(change.changeset, retrieval)]
     if past:
         left = states.from_json(past[-1].states[str(fact.id)][1])
     elif known:
@@ -262,13 +267,13 @@ def _say_change(change: Change, left: states.State | None, heir: Fact | None) ->
     return f"{said}, replaced by another fact" if heir else said
 
 
-def _source(row: Evidence, moment: datetime, by_seq: Mapping[int, Said]) -> Source:
+def _source(row: Evidence, retrieval: Retrieval, by_seq: Mapping[int, Said]) -> Source:
     state = ""
-    if row.created_at > moment:
+    if (row.created_at, row.id) > (retrieval.created_at, retrieval.id):
         state = "came later"
     elif row.withdrawn_by is not None:
-        taken = row.withdrawn_by.started_at
-        state = "taken back before" if taken <= moment else "taken back later"
+        later = _comes_after(row.withdrawn_by, retrieval)
+        state = "taken back later" if later else "taken back before"
     said = [by_seq[seq] for seq in row.message_seqs if seq in by_seq]
     return Source(row, row.episode, said, state)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -95,7 +95,8 @@ def _read_wish(given: dict[str, Any], tenant: Tenant) -> Wish | None:
         conversation = find_conversation(tenant, given["conversation"])
         if conversation is None:
             return None
-    day_after = given["until"] + timedelta(days=1) if given["until"] else None
+    last = given["until"]
+    day_after = last + timedelta(days=1) if last and last < date.max else None
     scope = Scope(
         tenant_id=tenant.id,
         conversation_id=conversation.id if conversation else None,

@@ -19,7 +19,7 @@ from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
-OURS = ["ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval"]
+OURS = ["ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval", "console"]
 
 
 def read(browser: Client, address: str) -> str:
