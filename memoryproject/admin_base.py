@@ -87,7 +87,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     tables: Tables = ()
     story: Story | None = None
 
-    actions = None
+    actions: Any = None
     ordering = ("-id",)
     list_per_page = 50
     paginator = CappedPaginator
@@ -96,6 +96,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     search_fields: tuple[str, ...] = ("id",)
     search_help_text = "Words, or a whole id"
     list_after_template = "admin/save_list.html"
+    change_form_template = "admin/read_only_form.html"
     change_form_outer_before_template = "admin/story.html"
     change_form_outer_after_template = "admin/belongings.html"
 
@@ -132,7 +133,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        return [(None, {"fields": self._lines})]
+        if self.story is None or obj is None:
+            if self.story is None:
+            return [(None, {"fields": self._lines})]
+        return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
+        return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

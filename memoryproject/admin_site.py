@@ -30,8 +30,8 @@ def _page(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
     return {"title": title, "icon": icon, "link": link, "permission": may_see}
 
 
-def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "items": list(items)}
+def _group(title: str, *items: dict[str, Any], folds: bool = False) -> dict[str, Any]:
+    return {"title": title, "items": list(items), "collapsible": folds}
 
 
 UNFOLD = {
@@ -89,6 +89,7 @@ UNFOLD = {
                 _item("Shelf sizes", "straighten", "indexing.shelfsize"),
                 _item("Word counts", "numbers", "indexing.wordcount"),
                 _item("Vector indexes", "bolt", "indexing.vectorindex"),
+                folds=True,
             ),
             _group(
                 "People",
@@ -96,6 +97,7 @@ UNFOLD = {
                 _item("Groups", "group", "auth.group"),
                 _item("Logins", "login", "axes.accesslog"),
                 _item("Failed logins", "lock_clock", "axes.accessattempt"),
+                folds=True,
             ),
         ],
     },

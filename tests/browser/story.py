@@ -1,7 +1,7 @@
 """A month of a bank's support desk, told through the API and worked by the pipeline itself.
 
-One fact of it is wrong: the tool that looks a customer up mixed her up with somebody
-else, and the assistant said so aloud.
+One fact of it is wrong: the front desk mixed two customers up, and the assistant
+believed it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
 
+from episodic.models import Conversation
+from jobs.models import Job, Kind, LLMCall, State
 from tests.conftest import Agent, make_agent
 
 Lines = Sequence[tuple[str, str]]
+WRONG_SENTENCE = "Nora owns three dogs and a summer house in Ystad."
 
 MOVE = [
     ("Nora", "Hello, I'm Nora Lindqvist. I moved from Malmö to Lund last week."),
@@ -38,6 +42,8 @@ CARD = [
     ("assistant", "I have unblocked the old card until Friday."),
     ("Nora", "Thank you! I always pay by card, I never carry cash."),
     ("assistant", "You are welcome. The new card should be there by Thursday."),
+    ("Front desk", WRONG_SENTENCE),
+    ("assistant", "Thank you, I have noted that."),
 ]
 SAVING = [
     ("Nora", "I want to save for a sailing boat with my sister Ebba."),
@@ -107,7 +113,40 @@ def tell_story() -> Story:
     agent.flush(story.iver)
     _ask(agent, story.iver, "What does Iver need the loan for?")
     _post(agent, story.pending, SECOND[:2], now)
+    _leave_dead_job(agent)
     return story
+
+
+def _leave_dead_job(agent: Agent) -> None:
+    """Leave a job that died of an endpoint that was not there, and its paid calls."""
+    talk = uuid.uuid4()
+    _post(agent, talk, SECOND[:4], timezone.now())
+    conversation = Conversation.objects.of(agent.tenant).get(external_id=talk)
+    job = Job.objects.create(
+        tenant=agent.tenant,
+        kind=Kind.FLUSH,
+        scope=conversation.id,
+        state=State.DEAD,
+        attempts=5,
+        error_class="ModelMisbehaved",
+        started_at=timezone.now(),
+        finished_at=timezone.now(),
+    )
+    for number, purpose in enumerate(("segment", "segment-repair")):
+        LLMCall.objects.create(
+            tenant=agent.tenant,
+            job=job.id,
+            request_sha256=f"{number:064}",
+            purpose=purpose,
+            model="gpt-4o-mini",
+            ok=False,
+            error_class="ModelMisbehaved",
+            input_tokens=812,
+            output_tokens=240,
+            cost=Decimal("0.000266"),
+            latency_ms=2140,
+            finished_at=timezone.now(),
+        )
 
 
 def _post(agent: Agent, conversation: uuid.UUID, lines: Lines, start: datetime) -> None:

@@ -1,0 +1,102 @@
+"""The screens of the admin that people work on, and how to get to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from episodic.models import Conversation, Episode, Message
+from jobs.models import Job, LLMCall
+from retrieval.models import Retrieval
+from semantic.models import Changeset, Fact
+from tests.browser.story import WRONG_SENTENCE, Story
+
+
+@dataclass(frozen=True)
+class Screen:
+    """One page: its name, who looks, and its address once there is a story."""
+
+    name: str
+    role: str
+    address: Callable[[Story], str]
+
+
+def _page(name: str, **query: Any) -> Callable[[Story], str]:
+    return lambda story: f"{reverse(name)}?{urlencode(query)}"
+
+
+def _row(model: Any, **wanted: Any) -> Callable[[Story], str]:
+    """Return how to get to the page of the newest row with these values."""
+
+    def address(story: Story) -> str:
+        row = model.across_tenants.filter(tenant=story.agent.tenant, **wanted).latest("id")
+        label = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
+        return reverse(label, args=[row.id])
+
+    return address
+
+
+def _nora(story: Story) -> str:
+    row = Conversation.across_tenants.get(external_id=story.nora)
+    return reverse("admin:episodic_conversation_change", args=[row.id])
+
+
+def _episode(story: Story) -> str:
+    served = Episode.across_tenants.filter(conversation__external_id=story.nora)
+    return reverse("admin:episodic_episode_change", args=[served.order_by("id")[0].id])
+
+
+def _case(story: Story) -> str:
+    asked = Retrieval.across_tenants.filter(conversation__external_id=story.nora)
+    found = asked.filter(query="Which insurance fits Nora?").latest("id")
+    return reverse("console:case", args=[found.id])
+
+
+def _playground(story: Story) -> str:
+    conversation = Conversation.across_tenants.get(external_id=story.nora)
+    asked = {
+        "tenant": story.agent.tenant.name,
+        "conversation": conversation.external_id,
+        "query": "Where does Nora live and work?",
+    }
+    return f"{reverse('console:playground')}?{urlencode(asked)}"
+
+
+LISTS = [
+    Screen(name, "boss", _page(f"admin:{label}_changelist"))
+    for name, label in (
+        ("conversations", "episodic_conversation"),
+        ("facts", "semantic_fact"),
+        ("changesets", "semantic_changeset"),
+        ("jobs", "jobs_job"),
+        ("calls", "jobs_llmcall"),
+    )
+]
+SCREENS = [
+    Screen("home", "boss", _page("admin:index")),
+    Screen("conversation", "curator", _nora),
+    Screen("conversation-masked", "auditor", _nora),
+    Screen("episode", "curator", _episode),
+    Screen("fact", "curator", _row(Fact, fact=WRONG_SENTENCE)),
+    Screen("message", "curator", _row(Message)),
+    Screen("changeset", "curator", _row(Changeset, kind="consolidation")),
+    Screen("retrieval", "curator", _row(Retrieval)),
+    Screen("case-entry", "auditor", _page("console:case_file")),
+    Screen("case", "curator", _case),
+    Screen("case-masked", "auditor", _case),
+    Screen("playground", "curator", _playground),
+    Screen("search", "curator", _page("console:search", q="insurance dogs cats")),
+    Screen("job", "operator", _row(Job, state="dead")),
+    Screen("call", "operator", _row(LLMCall)),
+    Screen("tenant", "operator", lambda story: reverse(
+        "admin:tenancy_tenant_change", args=[story.agent.tenant.id])),
+    Screen("key", "operator", lambda story: reverse(
+        "admin:tenancy_apikey_change", args=[story.agent.key.id])),
+    Screen("export", "curator", _page("console:export")),
+    Screen("import", "curator", _page("console:import")),
+    *LISTS,
+]

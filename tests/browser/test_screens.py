@@ -1,0 +1,57 @@
+"""Every screen opens in light, dark and narrow, by keyboard and for who cannot see.
+
+With SCREENS_DIR set, each is kept there as a picture: `make screens` does that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import Visit
+from tests.browser.screens import SCREENS
+from tests.browser.story import Story
+
+pytestmark = pytest.mark.gate
+LOOKS = {"light": (1280, False), "dark": (1280, True), "narrow": (390, False)}
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"], "resultTypes": ["violations"]}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("role", sorted({screen.role for screen in SCREENS}))
+def test_each_screen_is_whole_and_accessible(
+    role: str, look: str, visit: Callable[..., Visit], story: Story
+) -> None:
+    width, dark = LOOKS[look]
+    tab = visit(role, width=width, dark=dark)
+    faults: list[str] = []
+    for screen in SCREENS:
+        if screen.role == role:
+            tab.open(screen.address(story))
+            keep_picture(tab, f"{screen.name}-{look}")
+            faults += [f"{screen.name}: {fault}" for fault in find_faults(tab, width=width)]
+    assert not faults, "\n".join(faults)
+
+
+def find_faults(tab: Visit, *, width: int) -> list[str]:
+    """Return what is wrong with the page that is open: too wide, or against WCAG."""
+    wide = tab.page.evaluate("document.documentElement.scrollWidth")
+    faults = [f"{wide} px wide"] if wide > width else []
+    found = Axe().run(tab.page, context="#content", options=RULES)
+    return faults + [
+        f"{violation['id']}: {node['html'][:200]}"
+        for violation in found.response["violations"]
+        for node in violation["nodes"][:3]
+    ]
+
+
+def keep_picture(tab: Visit, name: str) -> None:
+    """Save a screenshot, if somebody wants it."""
+    folder = os.environ.get("SCREENS_DIR")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tab.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
