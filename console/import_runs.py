@@ -14,6 +14,7 @@ from itertools import chain
 from typing import IO
 
 from django.db import transaction
+from django.db.models import Count, OuterRef, Subquery
 
 from console import sheets
 from console.models import ImportBatch, ImportRun
@@ -24,6 +25,7 @@ from semantic import file_rows, importing
 from semantic.curation import REASON_AT_MOST, Act
 from semantic.file_rows import Closed, Row, Unusable
 from semantic.importing import Fate
+from semantic.models import Change, Changeset
 from semantic.queries import content_hash
 
 BYTES_AT_MOST = 64 * 1024 * 1024
@@ -230,8 +232,12 @@ def finish_run(run: ImportRun, *, report: Callable[[int], None]) -> ImportRun:
     return run
 
 
-def list_changesets(run: ImportRun, *, at_most: int) -> list[uuid.UUID]:
-    """Return the changesets that came of a run, in order, each once."""
+def list_changesets(run: ImportRun, *, at_most: int) -> list[Changeset]:
+    """Return the first changesets that came of a run, in order; `steps` counts its facts."""
     batches = ImportBatch.objects.of(run.tenant).filter(run=run, done_at__isnull=False)
     lists = batches.order_by("position").values_list("changesets", flat=True)
-    return list(dict.fromkeys(chain.from_iterable(lists)))[:at_most]
+    ids = list(dict.fromkeys(chain.from_iterable(lists)))[:at_most]
+    changes = Change.objects.of(run.tenant).filter(changeset=OuterRef("id")).order_by()
+    steps = changes.values("changeset").annotate(steps=Count("id")).values("steps")
+    found = Changeset.objects.of(run.tenant).filter(id__in=ids).annotate(steps=Subquery(steps))
+    return list(found.select_related("conversation").order_by("id"))

@@ -95,6 +95,7 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpRe
         sample=first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
         left_out=_list_left_out(run),
         changesets=import_runs.list_changesets(run, at_most=CHANGESETS_SHOWN),
+        changesets_shown=CHANGESETS_SHOWN,
         reason_at_most=REASON_AT_MOST,
         reason=request.POST.get("reason", ""),
         percent=100 * run.done // run.total if run.total else 100,

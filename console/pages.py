@@ -50,5 +50,6 @@ def choose_tenant(request: HttpRequest) -> Tenant | None:
     """
     tenants = Tenant.objects.order_by("created_at", "id")
     asked = request.GET.get("tenant") or request.POST.get("tenant") or ""
-    named = tenants.filter(name=asked).first() if asked else None
+    storable = asked and "\x00" not in asked
+    named = tenants.filter(name=asked).first() if storable else None
     return named or tenants.first()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ def test_it_is_written_with_a_reason_and_a_receipt_of_what_was_done(
     )
     page = read(curator, run)
     assert reverse("admin:semantic_changeset_change", args=[changeset.id]) in page
+    assert f"{HOME}</a></td><td>2</td>" in page
     again = start(curator, CSV)
     assert (again.total, again.counts["held"]) == (0, 2)
     assert "Nothing to import" in read(curator, again)
@@ -126,6 +128,15 @@ def test_without_a_script_a_button_goes_on(curator: Client, ana: Agent) -> None:
     for _ in range(2):
         assert curator.post(go("import_step", run)).url == go("import_run", run)
     assert len(sentences(ana)) == 2 and "Done" in read(curator, run)
+
+
+def test_a_script_need_not_be_there_and_nothing_is_inline(curator: Client, ana: Agent) -> None:
+    run = start(curator, CSV)
+    decide(curator, run, reason="moving house")
+    text = read(curator, run)
+    ours = text[text.index('class="console"') :].split("</main>")[0]
+    assert "Go on" in ours
+    assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>|\son\w+=|style=", ours)
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 2001, "nul \x00"])
