@@ -9,16 +9,16 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
-from console.highlights import show_difference
+from console.highlights import count_forms, list_words, show_difference
 from console.transcript import Said, read_transcript
-from episodic.models import Episode, Message, Review
+from episodic.models import Episode, Message, Review, Role
 from episodic.revealing import Reader
 from retrieval.models import Retrieval, RetrievalHit
 from semantic import states
@@ -29,6 +29,8 @@ BEFORE, AFTER = 2, 8
 MESSAGES_AT_MOST = 600
 CHANGES_AT_MOST = 1_000
 HELD = "held"
+COMMON_IN = 4
+"""A word that more than a quarter of the served facts have tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,13 @@ class ServedFact:
     valid_until_then: datetime | None
     sources: Sequence[Source]
     later: Sequence[Later]
+    used: Sequence[str] = ()
+    """Its words that the agent said next and that few of the other facts have."""
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether its sources are worth showing at once."""
+        return self.has_changed or bool(self.used) or self.hit.rank == 1
 
     @property
     def state_now(self) -> str:
@@ -117,13 +126,32 @@ def build_case(retrieval: Retrieval, *, reader: Reader) -> Case:
     said = _read_said(retrieval, of_episodes, evidence.values(), reader)
     by_seq = {one.seq: one for one in said}
     through = retrieval.through_seq
+    after = [one for one in said if through < one.seq <= through + AFTER]
+    facts = _serve_facts(retrieval, of_facts, evidence, by_seq)
     return Case(
         retrieval=retrieval,
-        facts=_serve_facts(retrieval, of_facts, evidence, by_seq),
+        facts=_find_used(facts, after, retrieval),
         episodes=_serve_episodes(retrieval, of_episodes, said),
         before=[one for one in said if through - BEFORE < one.seq <= through],
-        after=[one for one in said if through < one.seq <= through + AFTER],
+        after=after,
     )
+
+
+def _find_used(
+    facts: Sequence[ServedFact], after: Sequence[Said], retrieval: Retrieval
+) -> list[ServedFact]:
+    """Return the facts with those of their words that the agent said next, where it is readable."""
+    if retrieval.conversation is None:
+        return list(facts)
+    language = retrieval.conversation.language
+    replies = [one.text for one in after if one.role == Role.ASSISTANT and not one.is_masked]
+    said = count_forms(replies, language)
+    held = count_forms([one.fact.fact for one in facts if one.fact], language)
+    telling = {form for form in said if 0 < held[form] <= max(1, len(facts) // COMMON_IN)}
+    return [
+        replace(one, used=list_words(one.fact.fact, telling, language)) if one.fact else one
+        for one in facts
+    ]
 
 
 def _evidence_of(

@@ -58,6 +58,7 @@ def _fact(one: ServedFact) -> dict[str, Any]:
         ),
         "state_then": one.state_then,
         "state_now": one.state_now,
+        "words_said_next": list(one.used),
         "sources": [_source(source) for source in one.sources],
         "later": [_later(later) for later in one.later],
     }

@@ -116,11 +116,13 @@ def _answers(hint: Hint) -> QuerySet[Retrieval]:
 def _by_id(hint: Hint) -> Found:
     """Return the answers that served a memory, or that were given before a message."""
     found: Found = defaultdict(list)
+    if hint.id is None:
+        return found
     message = Message.objects.of(hint.tenant).filter(id=hint.id).first()
     if message is not None:
         _follow_messages([message], hint, found, quotes={})
         return found
-    for row in _serving([hint.id] if hint.id else [], hint):
+    for row in _serving([hint.id], hint):
         reason = Reason(SERVED, f"served it at rank {row.rank}")
         found[row.retrieval_id].append(reason)
     return found

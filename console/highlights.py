@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -19,6 +20,7 @@ TOKEN = re.compile(rf"{indexing_text.UNSPACED.pattern[:-1]}|\w+")
 PIECE = re.compile(rf"{TOKEN.pattern}|\s+|.", re.DOTALL)
 READ_AT_MOST = 20_000
 SNIPPET = 280
+SHORTEST_WORD = 4
 BEFORE = 90
 """Letters of a snippet before the first word that was looked for."""
 
@@ -54,6 +56,24 @@ def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeStr
         _mark(shown, spans, start, end),
         " …" if end < len(shown) else "",
     )
+
+
+def count_forms(texts: Iterable[str], language: str) -> Counter[str]:
+    """Return in how many of the texts each form of a word stands; short words are left out."""
+    return Counter(form for text in texts for form in set(_all_forms(text, language)))
+
+
+def list_words(shown: str, wanted: Collection[str], language: str) -> tuple[str, ...]:
+    """Return the words of a text of which a form is wanted, in their order."""
+    words = dict.fromkeys(match.group() for match in TOKEN.finditer(shown[:READ_AT_MOST]))
+    return tuple(word for word in words if not _forms(word, language).isdisjoint(wanted))
+
+
+def _all_forms(shown: str, language: str) -> Iterator[str]:
+    for match in TOKEN.finditer(shown[:READ_AT_MOST]):
+        word = match.group()
+        if len(word) >= SHORTEST_WORD:
+            yield from _forms(word, language)
 
 
 def show_difference(old: str, new: str) -> SafeString:

@@ -51,7 +51,7 @@ def save_filter(request: HttpRequest) -> HttpResponse:
     """Save an address under a name, or under the same name anew, and go back there."""
     form = SaveForm(request.POST)
     if not form.is_valid():
-        said = [text for errors in form.errors.values() for text in errors]
+        said = [str(text) for errors in form.errors.values() for text in errors]
         messages.error(request, f"Not saved. {' '.join(said)}")
         return redirect("console:search")
     owner = request.user.get_username()

@@ -120,7 +120,8 @@ class Matches:
 
 def read_query(typed: str) -> Sought:
     """Return what to look for: of a long text only its beginning."""
-    words, phrases = [], []
+    words: list[str] = []
+    phrases: list[str] = []
     for quoted, word in ASKED.findall(typed[:QUERY_AT_MOST].replace("\x00", " ")):
         if quoted.strip():
             phrases.append(" ".join(quoted.split()))

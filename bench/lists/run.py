@@ -96,7 +96,7 @@ def list_pages(browser: Client, words: dict[str, str]) -> Iterator[Page]:
         for spec in listed.filter_specs:
             choices = [choice for choice in spec.choices(listed) if not choice.get("selected")]
             for choice in choices[-1:]:
-                yield Page(f"{label} by {spec.title}", address + choice["query_string"])
+                yield Page(f"{label} by {spec.title}", f"{address}{choice['query_string']}")
         if listed.search_fields:
             for kind, text in words.items():
                 query = urlencode({"q": text})

@@ -138,6 +138,9 @@ def test_a_case_shows_the_question_the_facts_their_messages_and_what_was_said_ne
         assert shown in page, shown
     assert reverse("admin:semantic_fact_change", args=[fact.id]) in page
     assert "All of the facts are still held." in page
+    used = {one["fact"]: one["words_said_next"] for one in export(curator, answered)["facts"]}
+    assert {"heavy", "piano"} <= set(used[fact.fact])
+    assert sum(bool(words) for words in used.values()) < len(used) / 2
 
 
 @REAL_TIME
@@ -206,6 +209,7 @@ def test_an_auditor_sees_the_messages_masked_on_the_page_and_in_the_file(
     said = [*case["said_before"], *case["said_after"]]
     said += [one for episode in case["episodes"] for one in episode["messages"]]
     said += [one for f in case["facts"] for source in f["sources"] for one in source["messages"]]
+    assert not any(fact["words_said_next"] for fact in case["facts"])
     assert len(said) > 16 and all(one["is_masked"] for one in said)
     assert all(one["content"].startswith("••••••") for one in said)
     assert 'name="reason"' in open_case(auditor, answered)
