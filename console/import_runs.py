@@ -115,7 +115,8 @@ def start_run(
     reading = read_file(file, conversation=conversation)
     counts = reading.counts
     batches: list[list[Row]] = [[]]
-    homes, known = set(), set()
+    homes: set[uuid.UUID] = set()
+    known: set[uuid.UUID] = set()
     ordered = [row for home in sorted(reading.rows) for row in reading.rows[home]]
     for start in range(0, len(ordered), BATCH):
         part = ordered[start : start + BATCH]

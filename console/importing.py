@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
@@ -123,7 +123,7 @@ def _list_left_out(run: ImportRun) -> list[tuple[int, str]]:
 
 @page_for(PERMISSION)
 @require_POST
-def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
     """Import what was looked through, with a reason, or throw it away."""
     run = _find_run(run_id)
     try:
@@ -133,8 +133,7 @@ def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
             return redirect("console:import")
         import_runs.confirm_run(run, reason=request.POST.get("reason", ""))
     except Problem as problem:
-        page: HttpResponse = show_run(request, run_id, fault=problem.message)
-        return page
+        return show_run(request, run_id, fault=problem.message)
     return redirect("console:import_run", run_id=run.id)
 
 

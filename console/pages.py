@@ -8,12 +8,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from memoryproject.tenancy.models import Tenant
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def page_for(*permissions: str) -> Callable[[View], View]:
@@ -24,7 +24,7 @@ def page_for(*permissions: str) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *given: Any, **named: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *given: Any, **named: Any) -> HttpResponseBase:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
             return view(request, *given, **named)

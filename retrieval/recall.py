@@ -107,7 +107,10 @@ class Draft:
     @property
     def served(self) -> list[Found]:
         """What it would serve, facts first, each kind best first."""
-        return [hit.found for hit in [*self.chosen.facts, *self.chosen.episodes]]
+        return [
+            *(hit.found for hit in self.chosen.facts),
+            *(hit.found for hit in self.chosen.episodes),
+        ]
 
 
 def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime) -> Answer:

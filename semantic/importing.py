@@ -203,7 +203,7 @@ def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> C
 
 def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID | None) -> Ledger:
     """Return the ledger of the earlier batch's changeset, unless that was reverted since."""
-    earlier = Changeset.objects.of(act.tenant).filter(id=goes_on, conversation=conversation).first()
+    earlier = _find_changeset(goes_on, conversation) if goes_on else None
     if earlier is None or find_revert(earlier) is not None:
         return open_ledger(act, conversation, kind=Changeset.Kind.IMPORT)
     return Ledger(
@@ -213,6 +213,11 @@ def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID |
         now=episodic_queries.database_now(),
         position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
     )
+
+
+def _find_changeset(changeset_id: uuid.UUID, conversation: Conversation) -> Changeset | None:
+    mine = Changeset.objects.of(conversation.tenant).filter(conversation=conversation)
+    return mine.filter(id=changeset_id).first()
 
 
 def _to_new(

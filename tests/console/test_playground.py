@@ -207,7 +207,9 @@ def test_bad_input_is_the_form_again_with_words(
     assert page.context["errors"][field] in read(page)
 
 
-@pytest.mark.parametrize("odd", [{"kind": "x"}, {"drawn": "x"}, {"tenant": "nobody's"}])
+@pytest.mark.parametrize(
+    "odd", [{"kind": "x"}, {"drawn": "x"}, {"tenant": "nobody's"}, {"tenant": "\x00"}]
+)
 def test_odd_choices_fall_back_to_the_usual_ones(
     curator: Client, ana: Agent, told: uuid.UUID, odd: dict[str, str]
 ) -> None:
