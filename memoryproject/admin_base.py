@@ -133,10 +133,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if self.story is None or obj is None:
-            if self.story is None:
+        if self.story is None:
             return [(None, {"fields": self._lines})]
-        return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
         return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 
     def get_search_results(
