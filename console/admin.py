@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from console import conversation_page, episode_page, jobs_page, keys, operating
+from console import (
+    changeset_page,
+    conversation_page,
+    curating_many,
+    episode_page,
+    fact_page,
+    jobs_page,
+    keys,
+    operating,
+)
 from console.models import SavedFilter
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
 from memoryproject.admin_base import ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
+from semantic.admin import ChangesetAdmin, FactAdmin
 
 admin.site.index_template = "console/home.html"
 JobAdmin.story = Story("console/job.html", jobs_page.tell_job)
@@ -19,6 +29,9 @@ APIKeyAdmin.story = Story("console/key.html", keys.tell_key)
 TenantAdmin.story = Story("console/tenant.html", keys.tell_tenant)
 ConversationAdmin.story = Story("console/conversation.html", conversation_page.tell)
 EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
+FactAdmin.story = Story("console/fact.html", fact_page.tell)
+FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_selected)
+ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
 
 
 @admin.register(SavedFilter)

@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from console import case_file, exporting, importing, keys, operating, playground, revealing, saving, searching
+from console import (
+    case_file,
+    curating,
+    curating_many,
+    exporting,
+    importing,
+    keys,
+    operating,
+    playground,
+    revealing,
+    saving,
+    searching,
+)
 
 app_name = "console"
 urlpatterns = [
@@ -12,6 +24,16 @@ urlpatterns = [
     path("keys/new/", keys.make_key, name="key_new"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
     path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
+    path("facts/<uuid:fact_id>/invalidate/", curating.invalidate_fact, name="fact_invalidate"),
+    path("facts/<uuid:fact_id>/restore/", curating.restore_fact, name="fact_restore"),
+    path("facts/<uuid:fact_id>/correct/", curating.correct_fact, name="fact_correct"),
+    path("facts/invalidate/", curating_many.invalidate_facts, name="facts_invalidate"),
+    path("facts/restore/", curating_many.restore_facts, name="facts_restore"),
+    path(
+        "changesets/<uuid:changeset_id>/revert/",
+        curating.revert_changeset,
+        name="changeset_revert",
+    ),
     path("search/", searching.show_search, name="search"),
     path("saved/", saving.save_filter, name="save_filter"),
     path("saved/<uuid:filter_id>/", saving.forget_filter, name="forget_filter"),

@@ -66,9 +66,7 @@ def nearest_among(
     return _nearest(rows, vector, at_most=at_most)
 
 
-def _nearest(
-    rows: QuerySet[SearchVector], vector: Vectors, *, at_most: int
-) -> list[Neighbour]:
+def _nearest(rows: QuerySet[SearchVector], vector: Vectors, *, at_most: int) -> list[Neighbour]:
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
     return [
@@ -79,6 +77,12 @@ def _nearest(
         )
         for row in near
     ]
+
+
+def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
+    """Return the vector of a memory that has one unit; None: that model has made none yet."""
+    row = SearchVector.objects.of(tenant).filter(memory=memory_id, model=model).first()
+    return None if row is None else _to_array(row.embedding)
 
 
 def headline_vectors(

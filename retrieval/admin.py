@@ -13,7 +13,6 @@ from episodic.models import Episode
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
 from retrieval.models import Retrieval, RetrievalHit
-from semantic.admin import FactAdmin
 from semantic.models import Fact
 
 
@@ -43,29 +42,7 @@ def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
     )
 
 
-def answers_with_memory(request: HttpRequest, memory: Fact) -> Table:
-    """Return the newest answers that served a memory."""
-    hits = RetrievalHit.across_tenants.filter(memory_id=memory.id)
-    newest = hits.select_related("retrieval__asked_by").order_by("-id")[:ROWS_AT_MOST]
-    return Table(
-        "Answers that served it",
-        ["at", "query", "call", "asked by", "rank", "score"],
-        [
-            [
-                values.moment(hit.retrieval.created_at),
-                values.link(hit.retrieval, hit.retrieval.query),
-                hit.retrieval.get_kind_display(),
-                values.link(hit.retrieval.asked_by),
-                hit.rank,
-                values.number(hit.score),
-            ]
-            for hit in newest
-        ],
-    )
-
-
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
-FactAdmin.tables += (answers_with_memory,)
 
 
 @admin.register(Retrieval)

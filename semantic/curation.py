@@ -7,7 +7,7 @@ was declared wrong is not derived again from the same words, until it is restore
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -39,6 +39,9 @@ FACTS_AT_ONCE = 1_000
 SENTENCE_AT_MOST = 1_000
 KEYWORDS_AT_MOST = 20
 KEYWORD_AT_MOST = 100
+Versions = Mapping[uuid.UUID, int]
+"""By fact, the version that the person has looked at."""
+NO_VERSIONS: Versions = {}
 CORRECTED = "corrected"
 """Note of the step that puts a curator's sentence in the place of a wrong one."""
 
@@ -53,16 +56,21 @@ class Act:
 
 
 def invalidate_facts(
-    *, act: Act, fact_ids: Sequence[uuid.UUID], because: Fact.Because
+    *,
+    act: Act,
+    fact_ids: Sequence[uuid.UUID],
+    because: Fact.Because,
+    versions: Versions = NO_VERSIONS,
 ) -> list[Changeset]:
     """Stop holding facts, all or none; return a changeset for each conversation.
 
     `because` superseded: they were true until now; wrong: they never were, and the same
-    words do not bring them back.
+    words do not bring them back. With `versions` nothing is done if a fact has changed
+    since it had that one.
 
     Raises:
         NotFound: the tenant has no such fact.
-        Conflict: one of them is not held.
+        Conflict: one of them is not held, or has changed.
         Problem: no reason, no fact, too many, or facts are not erased like this.
     """
     if because not in {Fact.Because.SUPERSEDED, Fact.Because.WRONG}:
@@ -70,7 +78,7 @@ def invalidate_facts(
     because = Fact.Because(because)
     with transaction.atomic():
         made = []
-        for conversation, facts in _lock_facts(act, fact_ids):
+        for conversation, facts in _lock_facts(act, fact_ids, versions):
             ledger = open_ledger(act, conversation)
             for fact in facts:
                 if fact.invalid_at is not None:
@@ -81,19 +89,21 @@ def invalidate_facts(
         return made
 
 
-def restore_facts(*, act: Act, fact_ids: Sequence[uuid.UUID]) -> list[Changeset]:
+def restore_facts(
+    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
+) -> list[Changeset]:
     """Hold facts again, all or none; return a changeset for each conversation.
 
-    What has replaced one of them stays as it is.
+    What has replaced one of them stays as it is. `versions` as for invalidating.
 
     Raises:
         NotFound: the tenant has no such fact.
-        Conflict: one is held, was erased, or the same sentence is held as another fact.
+        Conflict: one is held, has changed, was erased, or its sentence is held as another fact.
         Problem: no reason, no fact, or too many.
     """
     with transaction.atomic():
         made = []
-        for conversation, facts in _lock_facts(act, fact_ids):
+        for conversation, facts in _lock_facts(act, fact_ids, versions):
             ledger = open_ledger(act, conversation)
             for fact in facts:
                 _restore(fact, ledger)
@@ -143,9 +153,10 @@ def correct_fact(
     found_by = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
     vector = _embed(fact_embedding_text(category=kind, fact=sentence, keywords=found_by))
     with transaction.atomic():
-        ((conversation, (fact,)),) = _lock_facts(act, [fact_id])
-        if fact.invalid_at is not None or version not in {None, fact.version}:
-            raise Conflict("The fact has changed meanwhile: look at it again.")
+        seen = NO_VERSIONS if version is None else {fact_id: version}
+        ((conversation, (fact,)),) = _lock_facts(act, [fact_id], seen)
+        if fact.invalid_at is not None:
+            raise Conflict("The fact is not held: look at it again.")
         held = queries.find_active(conversation=conversation, fact=sentence)
         if held is not None and held.id != fact.id:
             raise Conflict(f"Fact {held.id} says so already.")
@@ -203,7 +214,9 @@ def open_ledger(
     )
 
 
-def _lock_facts(act: Act, fact_ids: Sequence[uuid.UUID]) -> list[tuple[Conversation, list[Fact]]]:
+def _lock_facts(
+    act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions
+) -> list[tuple[Conversation, list[Fact]]]:
     """Lock facts and, before them, their conversations, in order of id: as every writer does."""
     wanted = set(fact_ids)
     if not wanted or len(wanted) > FACTS_AT_ONCE:
@@ -220,6 +233,8 @@ def _lock_facts(act: Act, fact_ids: Sequence[uuid.UUID]) -> list[tuple[Conversat
     }
     facts: dict[uuid.UUID, list[Fact]] = {conversation_id: [] for conversation_id in locked}
     for fact in found.select_for_update():
+        if versions.get(fact.id, fact.version) != fact.version:
+            raise Conflict(f"Fact {fact.id} has changed meanwhile: look at it again.")
         fact.tenant, fact.conversation = act.tenant, locked[fact.conversation_id]
         facts[fact.conversation_id].append(fact)
     return [(locked[conversation_id], rows) for conversation_id, rows in facts.items()]
@@ -246,7 +261,8 @@ def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
 def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
     """Return the fact's keywords that the sentence still holds, and the sentence's own."""
     still = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
-    own = pick_keywords(sentence, speaker="")
+    kept = {word.casefold() for word in still}
+    own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in kept]
     return tuple(dict.fromkeys([*still, *own]))[:KEYWORDS_AT_MOST]
 
 

@@ -76,6 +76,7 @@ WRITES = {
 
 ACTIONS: dict[str, dict[str, str]] = {
     "jobs.job": {"retry_selected": "os"},
+    "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
     "auth.user": {"delete_selected": "s"},
     "auth.group": {"delete_selected": "s"},
 }
@@ -98,6 +99,12 @@ PAGES = {
     "console:forget_filter": Page(STAFF, get=405, post=404),
     "console:case_file": Page("cas", post=200),
     "console:case": Page("cas", post=200),
+    "console:fact_invalidate": Page("cs", get=302, post=400),
+    "console:fact_restore": Page("cs", get=302, post=400),
+    "console:fact_correct": Page("cs", get=302, post=400),
+    "console:facts_invalidate": Page("cs", get=405, post=400),
+    "console:facts_restore": Page("cs", get=405, post=400),
+    "console:changeset_revert": Page("cs", post=400),
     "console:jobs_retry": Page("os", get=405, post=302),
     "console:job_retry": Page("os", get=405, post=302),
     "console:job_cancel": Page("os", get=405, post=302),

@@ -242,6 +242,22 @@ def test_a_correction_of_another_version_than_was_looked_at_is_refused(talk: Tal
     assert correct(talk, BAKERY, HARBOUR, version=seen + 2).fact == HARBOUR
 
 
+def test_nothing_is_closed_or_restored_that_has_changed_since_it_was_looked_at(talk: Talk) -> None:
+    facts = [talk.fact(sentence) for sentence in (BAKERY, PIANO)]
+    ids, seen = [fact.id for fact in facts], {fact.id: fact.version for fact in facts}
+    declare(talk, PIANO)
+    restore(talk, PIANO)
+    why = act(talk.agent)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        curation.invalidate_facts(act=why, fact_ids=ids, because=WRONG, versions=seen)
+    assert talk.held() == {BAKERY, PIANO, TOE}
+    seen[talk.fact(PIANO).id] += 2
+    curation.invalidate_facts(act=why, fact_ids=ids, because=WRONG, versions=seen)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        curation.restore_facts(act=why, fact_ids=ids, versions=seen)
+    assert talk.held() == {TOE}
+
+
 @pytest.mark.parametrize("reason", ["", "  \n", "x" * 2_001, "a\x00b"])
 def test_every_act_says_why(talk: Talk, reason: str) -> None:
     why, fact = act(talk.agent, reason), talk.fact(BAKERY)

@@ -1,0 +1,173 @@
+"""Closing and restoring many facts at once: a preview, then all of them or none."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from console.curating import SEES_FACT, add_problem
+from console.curation_forms import ManyForm
+from console.pages import page_for, show_page
+from memoryproject.admin_base import read_id
+from memoryproject.admin_values import lines, link
+from memoryproject.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from semantic import curation
+from semantic.curation import FACTS_AT_ONCE, Act
+from semantic.models import Changeset, Fact
+
+NAMED_AT_MOST = 10
+TITLES = {"invalidate": "Stop holding facts", "restore": "Hold facts again"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The facts that were marked, those that an act can be done to, and what it is."""
+
+    name: str
+    facts: Sequence[Fact]
+    versions: Mapping[uuid.UUID, int]
+    left_out: Sequence[Fact]
+    is_cut: bool
+
+    @property
+    def closes(self) -> bool:
+        """Whether the facts are to be held no more."""
+        return self.name == "invalidate"
+
+
+@admin.action(description="Stop holding …", permissions=["curate"])
+def invalidate_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Show which facts would be held no more; nothing is done yet."""
+    choice = choose("invalidate", queryset)
+    return show_choice(request, choice, ManyForm(closes=True))
+
+
+@admin.action(description="Hold again …", permissions=["curate"])
+def restore_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Show which facts would be held again; nothing is done yet."""
+    choice = choose("restore", queryset)
+    return show_choice(request, choice, ManyForm(closes=False))
+
+
+def choose(
+    name: str, queryset: QuerySet[Fact], versions: Mapping[uuid.UUID, int] | None = None
+) -> Choice:
+    """Return what of the marked facts an act can be done to, and which is left out.
+
+    `versions` are those that the person has looked at; without them those of now.
+    """
+    rows = queryset.select_related("tenant", "conversation").order_by("id")
+    found = list(rows[: FACTS_AT_ONCE + 1])
+    is_cut = len(found) > FACTS_AT_ONCE
+    closes = name == "invalidate"
+    fit = [fact for fact in found[:FACTS_AT_ONCE] if _fits(fact, closes=closes)]
+    seen = {fact.id: fact.version for fact in fit} if versions is None else versions
+    left_out = [fact for fact in found[:FACTS_AT_ONCE] if not _fits(fact, closes=closes)]
+    return Choice(name, fit, seen, left_out, is_cut)
+
+
+def _fits(fact: Fact, *, closes: bool) -> bool:
+    if closes:
+        return fact.invalid_at is None
+    return fact.invalid_at is not None and fact.invalidated_because != Fact.Because.ERASED
+
+
+@page_for(*SEES_FACT)
+@require_POST
+def invalidate_facts(request: HttpRequest) -> HttpResponse:
+    """Stop holding the facts that the preview showed, all or none."""
+    return act_on_marked(request, "invalidate")
+
+
+@page_for(*SEES_FACT)
+@require_POST
+def restore_facts(request: HttpRequest) -> HttpResponse:
+    """Hold the facts again that the preview showed, all or none."""
+    return act_on_marked(request, "restore")
+
+
+def act_on_marked(request: HttpRequest, name: str) -> HttpResponse:
+    """Do what the preview said, or show it again with what is wrong."""
+    versions = read_versions(request.POST.getlist("fact"))
+    choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
+    form = ManyForm(request.POST, closes=choice.closes)
+    if form.is_valid():
+        try:
+            made = act_on_all(choice, form.cleaned_data, request.user.get_username())
+        except Problem as problem:
+            add_problem(form, problem)
+        else:
+            messages.success(request, _name_made(choice, made))
+            return redirect("admin:semantic_fact_changelist")
+    return show_choice(request, choice, form, status=400)
+
+
+def read_versions(marked: Sequence[str]) -> dict[uuid.UUID, int]:
+    """Return ids and versions of the preview's facts; what is neither is left out."""
+    found: dict[uuid.UUID, int] = {}
+    for text in marked[: FACTS_AT_ONCE + 1]:
+        id_text, _, version = text.partition(":")
+        fact_id = read_id(id_text)
+        if fact_id is not None and version.isascii() and version.isdecimal():
+            found[fact_id] = int(version[:9])
+    return found
+
+
+def act_on_all(choice: Choice, given: Mapping[str, Any], actor: str) -> list[Changeset]:
+    """Close or restore facts of any tenants, all or none.
+
+    Raises:
+        Problem: one of them cannot be, or there is none.
+    """
+    if len(choice.facts) < len(choice.versions) or choice.is_cut:
+        raise Problem("Some of them have changed meanwhile: nothing was done. Mark them again.")
+    by_tenant: dict[Tenant, list[uuid.UUID]] = defaultdict(list)
+    for fact in choice.facts:
+        by_tenant[fact.tenant].append(fact.id)
+    made: list[Changeset] = []
+    with transaction.atomic():
+        for tenant in sorted(by_tenant, key=lambda tenant: tenant.pk):
+            act, ids = Act(tenant, actor, given["reason"]), by_tenant[tenant]
+            if choice.closes:
+                because = Fact.Because(given["because"])
+                made += curation.invalidate_facts(
+                    act=act, fact_ids=ids, because=because, versions=choice.versions
+                )
+            else:
+                made += curation.restore_facts(act=act, fact_ids=ids, versions=choice.versions)
+    return made
+
+
+def _name_made(choice: Choice, made: Sequence[Changeset]) -> SafeString:
+    count = len(choice.facts)
+    done = "held no more" if choice.closes else "held again"
+    named = [link(one, f"the changeset of {one.conversation}") for one in made[:NAMED_AT_MOST]]
+    return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
+
+
+def show_choice(
+    request: HttpRequest, choice: Choice, form: ManyForm, *, status: int = 200
+) -> HttpResponse:
+    """Show the preview."""
+    return show_page(
+        request,
+        "console/act_many.html",
+        title=TITLES[choice.name],
+        status=status,
+        choice=choice,
+        marked=[(fact, f"{fact.id}:{choice.versions[fact.id]}") for fact in choice.facts],
+        form=form,
+        at_once=FACTS_AT_ONCE,
+    )
