@@ -26,6 +26,11 @@ async function writeOn(form) {
   }
 }
 
+// The theme looks for a text field to write a chosen file's name into; here is none.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-import-file]")) event.stopImmediatePropagation();
+}, true);
+
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("[data-import-step]");
   if (!form) return;
