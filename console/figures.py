@@ -76,7 +76,7 @@ def made_between(
 def count_made(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> list[int]:
     """Return how many rows were made in each span; one above the cap means: more."""
     statement = sql.SQL(_read("count_made.sql")).format(table=sql.Identifier(model._meta.db_table))
-    given = {
+    given: dict[str, Any] = {
         "tenant": tenant.id,
         "firsts": [first_id_at(span.start) for span in spans],
         "nexts": [first_id_at(span.end) for span in spans],
@@ -172,6 +172,7 @@ def count_closed(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
     counts: Counter[tuple[str, int]] = Counter(
         (because, (at - spans[0].start) // step)
         for at, because in closed_in(tenant, spans).values_list("invalid_at", "invalidated_because")
+        if at is not None
     )
     return {
         because: [counts[because, place] for place in range(len(spans))]

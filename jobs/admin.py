@@ -11,13 +11,12 @@ from django.contrib import admin
 from django.db.models import F, JSONField, QuerySet, Value
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.decorators import display  # type: ignore[import-untyped]
 
 from episodic.revealing import Reader
 from jobs import backlog, claims
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.admin_base import ReadOnlyAdmin, read_id
-from memoryproject.admin_values import duration, link_to_page, pretty_json
+from memoryproject.admin_values import coloured_text, duration, link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -39,7 +38,6 @@ class JobAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("state", "kind", "created_at", "tenant")
     search_fields = ("error_class",)
-    more_lines = ("conversation",)
     id_search = ("id", "scope")
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -55,12 +53,12 @@ class JobAdmin(ReadOnlyAdmin):
     def what(self, job: Job) -> str:
         return job.get_kind_display()
 
-    @display(description="stands", label=STANDING)
+    @coloured_text("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
         """Say for how long it has waited, how long it is held, or when it ended."""
         return stand_of(job, timezone.now())
 
-    @display(description="attempts", ordering="attempts", label=TRIES)
+    @coloured_text("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
         """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
@@ -119,7 +117,7 @@ class LLMCallAdmin(ReadOnlyAdmin):
         """An answer quotes what people said: it shows to those who may read that."""
         return pretty_json(call.shown)
 
-    @display(description="outcome", label=OUTCOMES)
+    @coloured_text("outcome", OUTCOMES)
     def outcome(self, call: LLMCall) -> Coloured:
         return outcome_of(call)
 

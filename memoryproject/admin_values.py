@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ AN_ID = re.compile(
 )
 Shown = Callable[[Any], Any]
 Method = TypeVar("Method", bound=Callable[..., str])
+Labelled = TypeVar("Labelled", bound=Callable[..., tuple[str, str] | None])
 
 COLOURS = {
     **dict.fromkeys(["done", "active", "good", "easy"], "success"),
@@ -40,6 +41,20 @@ def coloured_word(description: str) -> Callable[[Method], Method]:
 
     def decorate(method: Method) -> Method:
         column: Method = display(description=description, label=COLOURS)(method)
+        return column
+
+    return decorate
+
+
+def coloured_text(
+    description: str, colours: Mapping[str, str], *, ordering: str | None = None
+) -> Callable[[Labelled], Labelled]:
+    """Make a method a column of texts; it returns the word for the colour, and the text."""
+
+    def decorate(method: Labelled) -> Labelled:
+        column: Labelled = display(description=description, label=dict(colours), ordering=ordering)(
+            method
+        )
         return column
 
     return decorate

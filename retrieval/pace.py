@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
@@ -28,7 +29,7 @@ def measure_pace(
     tenant: Tenant, *, spans: Sequence[tuple[datetime, datetime]], at_most: int
 ) -> list[Pace]:
     """Return the pace of each span, its end excluded, by its newest `at_most` answers."""
-    given = {
+    given: dict[str, Any] = {
         "tenant": tenant.id,
         "starts": [start for start, _ in spans],
         "ends": [end for _, end in spans],

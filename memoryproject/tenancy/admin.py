@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axes.models import AccessAttempt, AccessLog  # type: ignore[import-untyped]
+from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
