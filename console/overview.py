@@ -6,20 +6,9 @@ However long it is, a strip and a curve have at most `CELLS_AT_MOST` parts, from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.db.models import (
-    Case,
-    Count,
-    F,
-    IntegerField,
-    Max,
-    Min,
-    QuerySet,
-    TextField,
-    Value,
-    When,
-)
+from django.db.models import Avg, Count, F, IntegerField, Max, Min, Q, QuerySet
 from django.db.models.functions import Cast
 from django.utils.text import Truncator
 
@@ -38,14 +27,20 @@ class Cell:
     last_seq: int
     episodes: int
     surprise: float
-    """Of the most surprising one."""
+    """On average."""
+    highest: float
+    key_moments: int
+    """Of its episodes, flashbulbs included."""
     title: str
-    """Empty where it stands for several."""
+    """Of the first."""
 
     @property
     def name(self) -> str:
         """What a reader is told of it."""
-        return self.title or f"{self.episodes} episodes"
+        if self.episodes == 1:
+            return self.title
+        plural = "" if self.key_moments == 1 else "s"
+        return f"{self.episodes} episodes, {self.key_moments or 'no'} key moment{plural}"
 
     @property
     def weight(self) -> int:
@@ -54,13 +49,13 @@ class Cell:
 
     @property
     def level(self) -> str:
-        """`flashbulb`, `key` or `usual`."""
-        return surprise_level(self.surprise)
+        """`flashbulb`, `key` or `usual`; of several episodes the tone tells instead."""
+        return surprise_level(self.surprise) if self.episodes == 1 else "usual"
 
     @property
     def tone(self) -> int:
-        """How strongly it is coloured, 0 to 4."""
-        return min(int(self.surprise * 5), 4)
+        """How strongly it is coloured, 0 to 4: by surprise, or by the number of key moments."""
+        return min(int(self.surprise * 5) if self.episodes == 1 else self.key_moments, 4)
 
 
 def surprise_level(surprise: float) -> str:
@@ -76,7 +71,15 @@ def read_cells(conversation: Conversation) -> list[Cell]:
     columns = ("first_seq", "last_seq", "surprise", "title")
     rows = episodes.order_by("first_seq").values(*columns)[: CELLS_AT_MOST + 1]
     if len(rows) <= CELLS_AT_MOST:
-        return [Cell(episodes=1, **row) for row in rows]
+        return [
+            Cell(
+                **row,
+                episodes=1,
+                highest=row["surprise"],
+                key_moments=int(row["surprise"] >= KEY_MOMENT),
+            )
+            for row in rows
+        ]
     return _merge_neighbours(episodes, messages=conversation.next_seq - 1)
 
 
@@ -89,10 +92,10 @@ def _merge_neighbours(episodes: QuerySet[Episode], *, messages: int) -> list[Cel
             first=Min("first_seq"),
             last=Max("last_seq"),
             count=Count("id"),
+            mean=Avg("surprise"),
             most=Max("surprise"),
-            only=Case(
-                When(count=1, then=Min("title")), default=Value(""), output_field=TextField()
-            ),
+            keys=Count("id", filter=Q(surprise__gte=KEY_MOMENT)),
+            name=Min("title"),
         )
         .order_by("place")
     )
@@ -101,8 +104,10 @@ def _merge_neighbours(episodes: QuerySet[Episode], *, messages: int) -> list[Cel
             first_seq=row["first"],
             last_seq=row["last"],
             episodes=row["count"],
-            surprise=row["most"],
-            title=row["only"],
+            surprise=row["mean"],
+            highest=row["most"],
+            key_moments=row["keys"],
+            title=row["name"],
         )
         for row in bins
     ]
@@ -112,16 +117,21 @@ def draw_surprise(cells: Sequence[Cell], links: Sequence[str]) -> Chart | None:
     """Return the curve of surprise, key moments marked; None: nothing to see yet."""
     if len(cells) < 2:
         return None
+    means = Series("surprise", [round(cell.surprise, 2) for cell in cells], fill=True)
+    if any(cell.episodes > 1 for cell in cells):
+        title = "Surprise, several episodes a point"
+        highest = [round(cell.highest, 2) for cell in cells]
+        series = [replace(means, name="on average"), Series("highest", highest, colour="grey")]
+    else:
+        title = "Surprise, episode by episode"
+        marks = [("key", "key moment", "orange"), ("flashbulb", "flashbulb", "red")]
+        series = [means, *(mark for one in marks for mark in _mark(cells, *one))]
     return Chart(
         key="surprise",
-        title="Surprise, episode by episode",
+        title=title,
         kind="line",
         labels=[_label(cell) for cell in cells],
-        series=[
-            Series("surprise", [round(cell.surprise, 2) for cell in cells], fill=True),
-            *_mark(cells, "key", "key moment", "orange"),
-            *_mark(cells, "flashbulb", "flashbulb", "red"),
-        ],
+        series=series,
         links=links,
         y_max=1.0,
         height_px=140,

@@ -22,7 +22,8 @@ from semantic.models import Evidence, Fact
 
 MESSAGES_A_PAGE = 200
 FACTS_AT_MOST = 400
-NEVER_TRUE = [Fact.Because.WRONG, Fact.Because.ERASED]
+TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
+"""Why a fact is closed that was true; for all other reasons it never was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def learnt_from(
     rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids), withdrawn_by=None)
     if as_of is not None:
         then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
-        rows = rows.filter(then).exclude(fact__invalidated_because__in=NEVER_TRUE)
+        rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
     found: dict[uuid.UUID, list[Learnt]] = defaultdict(list)
     for row in rows.select_related("fact").order_by("id")[:FACTS_AT_MOST]:
         found[row.episode_id].append(Learnt(row.fact, tuple(sorted(row.message_seqs))))

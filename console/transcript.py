@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import QuerySet
@@ -54,6 +54,11 @@ class Said:
     set_aside_by: uuid.UUID | None
     """The job that no engine could finish because of it."""
     silence: Silence | None
+
+    @property
+    def stamp(self) -> str:
+        """When it was said, to the second, in UTC."""
+        return self.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
     @property
     def is_cut(self) -> bool:

@@ -48,6 +48,8 @@ def moment_filter(
         parameter_name = name
         example = MOMENT_EXAMPLE
         fault = ""
+        shown = ""
+        """What the list says of the time that it shows; empty: any time."""
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
             return []
@@ -69,6 +71,7 @@ def moment_filter(
             except Problem as problem:
                 self.fault = problem.message
                 return queryset
+            self.shown = f"{title} {moment:%Y-%m-%d %H:%M:%S} UTC"
             rows = queryset.filter(held_at(moment, since=since, until=until))
             return rows if but is None else rows.exclude(but)
 

@@ -262,8 +262,12 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
     assert [(cell.first_seq, cell.last_seq, cell.episodes) for cell in merged] == [
         (1, 16, 2), (17, 20, 1),
     ]  # fmt: skip
-    assert merged[0].surprise == max(cell.surprise for cell in one_by_one[:2])
-    assert [cell.name for cell in merged] == ["2 episodes", one_by_one[2].title]
+    first, second, last = one_by_one
+    assert merged[0].surprise == pytest.approx((first.surprise + second.surprise) / 2)
+    assert merged[0].highest == max(first.surprise, second.surprise) >= overview.KEY_MOMENT
+    assert [cell.name for cell in merged] == ["2 episodes, 1 key moment", last.title]
+    chart = overview.draw_surprise(merged, ["#e1", "#e17"])
+    assert chart is not None and [one.name for one in chart.series] == ["on average", "highest"]
 
 
 def test_a_full_page_asks_no_more_of_the_database_than_a_short_one(

@@ -79,7 +79,7 @@ def test_a_time_narrows_what_other_filters_leave(curator: Client, facts: list[Fa
     assert both == {facts[0]}
     page = curator.get(LIST, {"state": "active", "true_at": "2026-03-03"}).content.decode()
     assert '<input type="hidden" name="state" value="active">' in page
-    assert 'value="2026-03-03"' in page
+    assert 'value="2026-03-03"' in page and "True at 2026-03-03 00:00:00 UTC" in page
     assert find(curator, true_at="2026-03-03", conversation__exact=str(uuid.uuid4())) == set()
 
 
@@ -87,7 +87,8 @@ def test_what_is_no_time_is_said_and_narrows_nothing(curator: Client, facts: lis
     for written in ("soon", '"><script>alert(1)</script>'):
         answer = curator.get(LIST, {"true_at": written})
         text = answer.content.decode()
-        assert "This is no time." in html.unescape(text) and "<script>alert" not in text
+        assert "True at: This is no time." in html.unescape(text)
+        assert "<script>alert" not in text
         assert set(answer.context["cl"].result_list) == set(facts)
 
 
