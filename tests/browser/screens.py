@@ -60,7 +60,7 @@ def _playground(story: Story) -> str:
     conversation = Conversation.across_tenants.get(external_id=story.nora)
     asked = {
         "tenant": story.agent.tenant.name,
-        "conversation": conversation.external_id,
+        "conversation_id": conversation.external_id,
         "query": "Where does Nora live and work?",
     }
     return f"{reverse('console:playground')}?{urlencode(asked)}"

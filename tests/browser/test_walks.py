@@ -1,0 +1,133 @@
+"""What people come to the admin for, from the login to the end, in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from playwright.sync_api import Page, expect
+
+from episodic.models import Conversation, Reveal
+from jobs.models import Job
+from semantic.models import Changeset, Fact
+from tests.browser.conftest import Visit
+from tests.browser.story import WRONG_SENTENCE, Story
+
+pytestmark = pytest.mark.gate
+LogIn = Callable[..., Visit]
+
+
+def ask_playground(tab: Visit, story: Story, query: str) -> str:
+    """Return the markdown that an agent would get for a question about Nora."""
+    asked = {
+        "tenant": story.agent.tenant.name,
+        "conversation_id": story.nora,
+        "query": query,
+    }
+    tab.open(f"{reverse('console:playground')}?{urlencode(asked)}")
+    return tab.page.locator("pre").first.inner_text()
+
+
+def test_a_curator_finds_a_wrong_fact_ends_it_and_undoes_it(visit: LogIn, story: Story) -> None:
+    tab = visit("curator")
+    page = tab.page
+    page.get_by_role("searchbox").first.fill('"summer house in Ystad"')
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name=WRONG_SENTENCE).first.click()
+    expect(page.locator(".fact-sentence")).to_have_text(WRONG_SENTENCE)
+    said = page.get_by_role("region", name="What says it")
+    expect(said).to_contain_text("Front desk")
+    expect(said).to_contain_text("I have unblocked the old card until Friday.")
+    address = page.url
+    assert WRONG_SENTENCE in ask_playground(tab, story, "Does Nora have dogs?")
+
+    page.goto(address)
+    page.keyboard.press("i")
+    form = page.locator("#invalidate form")
+    form.get_by_label(re.compile("wrong")).check()
+    form.get_by_label("Reason").fill("The front desk mixed two customers up.")
+    form.get_by_role("button", name="Stop holding it").click()
+    expect(page.get_by_role("status")).to_contain_text("The front desk mixed two customers up.")
+    fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
+    assert fact.invalidated_because == Fact.Because.WRONG
+    done = Changeset.objects.of(story.agent.tenant).latest("id")
+    assert (done.actor, done.kind) == ("curator", Changeset.Kind.CURATION)
+    assert WRONG_SENTENCE not in ask_playground(tab, story, "Does Nora have dogs?")
+
+    page.goto(address)
+    expect(page.get_by_text("declared it wrong")).to_be_visible()
+    page.get_by_role("link", name=re.compile("mixed two|curation|changeset", re.I)).first.click()
+    page.go_back()
+    tab.open(reverse("admin:semantic_changeset_change", args=[done.id]))
+    revert = page.locator("form", has=page.get_by_role("button", name=re.compile("Revert|Undo")))
+    revert.get_by_label("Reason").fill("It was right after all.")
+    revert.get_by_role("button", name=re.compile("Revert|Undo")).click()
+    fact.refresh_from_db()
+    assert fact.invalid_at is None
+    assert WRONG_SENTENCE in ask_playground(tab, story, "Does Nora have dogs?")
+
+
+def test_an_auditor_answers_why_it_said_so_in_four_clicks(visit: LogIn, story: Story) -> None:
+    tab = visit("auditor")
+    page = tab.page
+    today = timezone.now().date().isoformat()
+    tab.click(page.get_by_role("link", name="Case file"))
+    page.get_by_label(re.compile("What the agent said")).fill("three dogs")
+    page.get_by_label("Asked from (UTC)").fill(today)
+    tab.click(page.get_by_role("button", name="Find the answer"))
+    tab.click(page.get_by_role("link", name="Which insurance fits Nora?").first)
+    assert tab.clicks <= 4
+    expect(page.get_by_text(WRONG_SENTENCE, exact=True).first).to_be_visible()
+    expect(page.locator("#content")).to_contain_text("••••••")
+
+    page.get_by_label("Why do you need to read it?").first.fill("Complaint 17")
+    page.get_by_role("button", name=re.compile("Show messages")).first.click()
+    expect(page.locator("#content")).not_to_contain_text("••••••")
+    conversation = Conversation.objects.of(story.agent.tenant).get(external_id=story.nora)
+    shown = Reveal.objects.of(story.agent.tenant).get(conversation=conversation)
+    assert (shown.person, shown.reason) == ("auditor", "Complaint 17")
+    assert_cannot_change(page, tab, story)
+
+
+def assert_cannot_change(page: Page, tab: Visit, story: Story) -> None:
+    """Look for ways to change something, on the page and past it."""
+    fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
+    tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
+    for label in ("Stop holding", "Correct", "Hold again"):
+        expect(page.get_by_text(label)).to_have_count(0)
+    token = page.evaluate("document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? ''")
+    answer = page.request.post(
+        tab.address + reverse("console:fact_invalidate", args=[fact.id]),
+        form={"because": "wrong", "reason": "I can", "version": str(fact.version)},
+        headers={"X-CSRFToken": token, "Referer": tab.address},
+    )
+    assert answer.status == 403
+    fact.refresh_from_db()
+    assert fact.invalid_at is None
+
+
+def test_an_operator_retries_a_dead_job(visit: LogIn, story: Story) -> None:
+    tab = visit("operator")
+    page = tab.page
+    page.get_by_role("link", name="Dead jobs").first.click()
+    page.locator("#result_list tbody th a").first.click()
+    dead = Job.objects.of(story.agent.tenant).get(state="dead")
+    assert str(dead.id) in page.url
+    expect(page.locator("#content")).to_contain_text("ModelMisbehaved")
+    page.get_by_text("Retry …").click()
+    page.get_by_role("button", name="Retry this job").click()
+    expect(page.get_by_text("ready").first).to_be_visible()
+    dead.refresh_from_db()
+    assert (dead.state, dead.attempts) == ("ready", 0)
+
+
+def test_nobody_takes_over_the_page_of_who_reads_a_message(visit: LogIn, story: Story) -> None:
+    tab = visit("curator")
+    conversation = Conversation.objects.of(story.agent.tenant).get(external_id=story.nora)
+    tab.open(reverse("admin:episodic_conversation_change", args=[conversation.id]))
+    expect(tab.page.locator("#content")).to_contain_text("<script>document.title")
+    assert "taken over" not in tab.page.title()
