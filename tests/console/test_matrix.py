@@ -77,6 +77,7 @@ WRITES = {
 ACTIONS: dict[str, dict[str, str]] = {
     "jobs.job": {"retry_selected": "os"},
     "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
+    "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
     "auth.user": {"delete_selected": "s"},
     "auth.group": {"delete_selected": "s"},
 }
@@ -94,6 +95,12 @@ class Page:
 
 
 PAGES = {
+    "console:fact_invalidate": Page("cs", get=302, post=400),
+    "console:fact_restore": Page("cs", get=302, post=400),
+    "console:fact_correct": Page("cs", get=302, post=400),
+    "console:facts_invalidate": Page("cs", get=405, post=400),
+    "console:facts_restore": Page("cs", get=405, post=400),
+    "console:changeset_revert": Page("cs", post=400),
     "console:search": Page("cas", post=200),
     "console:save_filter": Page(STAFF, get=405, post=302),
     "console:forget_filter": Page(STAFF, get=405, post=404),
