@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO
@@ -113,46 +113,45 @@ def start_run(
         Problem: it is no file of facts, or too large.
     """
     reading = read_file(file, conversation=conversation)
-    counts = reading.counts
-    batches: list[list[Row]] = [[]]
-    homes: set[uuid.UUID] = set()
-    known: set[uuid.UUID] = set()
-    ordered = [row for home in sorted(reading.rows) for row in reading.rows[home]]
-    for start in range(0, len(ordered), BATCH):
-        part = ordered[start : start + BATCH]
-        looked = importing.survey(tenant=tenant, rows=part)
-        counts.update(fate.value for fate in looked.fates if fate is not Fate.NEW)
-        counts["unknown_episodes"] += looked.unknown_episodes
-        homes |= {row.conversation for row in part}
-        known |= looked.known_conversations
-        for row, fate in zip(part, looked.fates, strict=True):
-            if fate is Fate.NEW:
-                if len(batches[-1]) == BATCH:
-                    batches.append([])
-                batches[-1].append(row)
-    counts["conversations"], counts["new_conversations"] = len(homes), len(homes - known)
+    fresh = _find_fresh(reading, tenant)
     with transaction.atomic():
         run = ImportRun.objects.create(
             tenant=tenant,
             person=person,
             file_name=name[:200].replace("\x00", ""),
-            total=sum(map(len, batches)),
-            counts={**counts, "unused": sorted(reading.unused)[:50]},
+            total=len(fresh),
+            counts={**reading.counts, "unused": sorted(reading.unused)[:50]},
             faults=reading.faults,
         )
-        _keep_batches(run, batches)
+        _keep_batches(run, fresh)
     return run
 
 
-def _keep_batches(run: ImportRun, batches: list[list[Row]]) -> None:
-    kept = (
-        ImportBatch(
+def _find_fresh(reading: Reading, tenant: Tenant) -> list[Row]:
+    """Return the rows that would be new, by conversation, and count what the others are."""
+    counts, fresh = reading.counts, []
+    known: set[uuid.UUID] = set()
+    for part in _cut([row for home in sorted(reading.rows) for row in reading.rows[home]]):
+        looked = importing.survey(tenant=tenant, rows=part)
+        known |= looked.known_conversations
+        counts.update(fate.value for fate in looked.fates if fate is not Fate.NEW)
+        counts["unknown_episodes"] += looked.unknown_episodes
+        fates = zip(part, looked.fates, strict=True)
+        fresh += [row for row, fate in fates if fate is Fate.NEW]
+    counts["conversations"] = len(reading.rows)
+    counts["new_conversations"] = len(reading.rows.keys() - known)
+    return fresh
+
+
+def _cut(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+
+
+def _keep_batches(run: ImportRun, fresh: Sequence[Row]) -> None:
+    for place, rows in enumerate(_cut(fresh)):
+        ImportBatch.objects.create(
             tenant=run.tenant, run=run, position=place, rows=[row.to_json() for row in rows]
         )
-        for place, rows in enumerate(batches)
-        if rows
-    )
-    ImportBatch.objects.bulk_create(list(kept), batch_size=20)
 
 
 def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:

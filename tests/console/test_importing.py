@@ -7,6 +7,7 @@ import io
 import json
 import re
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def test_a_file_is_looked_through_and_nothing_is_written(curator: Client, ana: A
     assert "Ana plays the cello." in page and "Ana is secret" not in page
     assert "`category` must be one of" in page and ">3</th>" in page
     assert "not used: mood" in page
-    assert "1 of them made anew" in page
+    assert "conversation, made anew" in page
     assert not Fact.objects.of(ana.tenant).exists()
     assert not Changeset.objects.of(ana.tenant).exists()
 
@@ -365,3 +366,28 @@ def test_the_command_says_what_it_lacks(db: None, given: dict[str, Any]) -> None
     path = [Path(given.pop("path"))] if "path" in given else []
     with pytest.raises(CommandError):
         call_command("import_facts", *path, **given, stdout=io.StringIO())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_write_the_same_run_write_every_row_once(ana: Agent) -> None:
+    run = import_runs.start_run(
+        tenant=ana.tenant,
+        person="curator",
+        name="boats.csv",
+        file=io.BytesIO(many(2 * import_runs.BATCH + 7).encode()),
+        conversation=None,
+    )
+    import_runs.confirm_run(run, reason="boats")
+
+    def finish() -> int:
+        try:
+            return import_runs.finish_run(run, report=lambda done: None).done
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [task.result() for task in [pool.submit(finish), pool.submit(finish)]]
+    assert done == [run.total, run.total]
+    run.refresh_from_db()
+    assert run.opened == run.total == len(sentences(ana)) == 2 * import_runs.BATCH + 7
+    assert Changeset.objects.of(ana.tenant).count() == 1
