@@ -77,7 +77,7 @@ class FailedLoginAdmin(ReadOnlyAdmin):
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "state")
     list_filter = ("attempt_time",)
-    search_fields = ("username", "ip_address")
+    search_fields = ("username", "ip_address", "=id")
     search_help_text = "A name or an address"
     hidden = ("get_data", "post_data")
 
@@ -93,6 +93,6 @@ class FailedLoginAdmin(ReadOnlyAdmin):
 class LoginAdmin(ReadOnlyAdmin):
     list_display = ("attempt_time", "username", "ip_address", "logout_time", "user_agent")
     list_filter = ("attempt_time",)
-    search_fields = ("username", "ip_address")
+    search_fields = ("username", "ip_address", "=id")
     search_help_text = "A name or an address"
     hidden = ("session_hash",)
