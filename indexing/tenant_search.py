@@ -21,12 +21,12 @@ from indexing import text
 from indexing.languages import LANGUAGES
 from indexing.models import UnitKind
 
-CANDIDATES_AT_MOST = 20_000
+CANDIDATES_AT_MOST = 8_000
 """Units that the index names; where there are more the newest are walked through instead."""
-POOL = 1_000
+POOL = 500
 """Units that are scored: the newest that hold the words."""
 WALKED_AT_MOST = 200_000
-FREQUENT = 5_000
+FREQUENT = 2_000
 """Units in which a word occurs, counted no further."""
 WORDS_AT_MOST = 20
 QUERY_AT_MOST = 1_000
@@ -44,20 +44,22 @@ NARROWED = """
 """
 BY_INDEX = """
 candidate AS MATERIALIZED (
-    SELECT unit.id, asked.language IS NOT NULL AND unit.fits AS fits
+    SELECT unit.id
     FROM (
-        SELECT DISTINCT terms FROM asked WHERE %(every)s
-        UNION SELECT ARRAY[term] FROM asked CROSS JOIN unnest(terms) AS term WHERE NOT %(every)s
+        SELECT terms, array_agg(language) AS languages FROM asked WHERE %(every)s GROUP BY terms
+        UNION ALL SELECT ARRAY[term], array_agg(language)
+        FROM asked CROSS JOIN unnest(terms) AS term WHERE NOT %(every)s GROUP BY term
     ) AS wanted
     CROSS JOIN LATERAL (
-        SELECT id, language, {narrowed} AS fits FROM indexing_searchunit
+        SELECT id FROM indexing_searchunit
         WHERE public.memory_terms(kind, language, lexical_text, own_words) @> wanted.terms
+            AND language = ANY(wanted.languages) AND {narrowed}
         LIMIT %(candidates)s
     ) AS unit
-    LEFT JOIN asked ON asked.language = unit.language AND asked.terms @> wanted.terms
 ),
 pool AS MATERIALIZED (
-    SELECT id FROM candidate WHERE fits
+    SELECT id FROM candidate
+    WHERE NOT %(walks)s OR (SELECT count(*) FROM candidate) < %(candidates)s
     GROUP BY id ORDER BY count(*) DESC, id DESC LIMIT %(pool)s
 )
 """
@@ -66,11 +68,13 @@ candidate AS MATERIALIZED (
     SELECT unit.id
     FROM (
         SELECT * FROM indexing_searchunit
-        WHERE kind = %(kind)s{of_scope}
+        WHERE kind = %(kind)s{of_tenant}
         ORDER BY id DESC LIMIT %(walked)s
     ) AS unit JOIN asked ON asked.language = unit.language
     WHERE unit.words <#> asked.probe <= -asked.slots AND {narrowed}
-        AND public.memory_terms(kind, unit.language, lexical_text, own_words) @> asked.terms
+        AND asked.lexemes <@ tsvector_to_array(public.memory_ts(
+            unit.language, public.memory_own(lexical_text, own_words)
+        ))
     LIMIT %(pool)s
 ),
 pool AS (SELECT id FROM candidate)
@@ -134,7 +138,7 @@ def find(
 ) -> Matches:
     """Return what of a kind holds all the words (any of them, unless `every`), best first.
 
-    Of many matches the newest thousand are ranked. Takes a transaction of its own.
+    Of many matches the newest 500 are ranked. Takes a transaction of its own.
     """
     words = text.prepare(sought.words)
     if not words.strip():
@@ -153,11 +157,13 @@ def find(
         "pool": POOL,
         "frequent": FREQUENT,
         "walked": WALKED_AT_MOST,
+        # Walking back from now would not reach what is long ago, or stands far apart.
+        "walks": every and scope == Scope(tenant_id=scope.tenant_id),
     }
-    rows = _run(_statement(walks=False, within=""), given)
+    rows = _run(_statement(walks=False, of_tenant=False), given)
     many = bool(rows[0][0])
-    if many and every:
-        rows = _run(_statement(walks=True, within=_narrowest(scope)), given)
+    if many and given["walks"]:
+        rows = _run(_statement(walks=True, of_tenant=scope.tenant_id is not None), given)
     found = tuple(_once(rows))
     return Matches(found, complete=not many and len(found) < POOL)
 
@@ -185,15 +191,8 @@ def _run(statement: str, given: dict[str, Any]) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _narrowest(scope: Scope) -> str:
-    """Return the column that keeps a walk shortest; empty: none does."""
-    if scope.conversation_id is not None:
-        return "conversation"
-    return "tenant" if scope.tenant_id is not None else ""
-
-
 @cache
-def _statement(*, walks: bool, within: str) -> str:
+def _statement(*, walks: bool, of_tenant: bool) -> str:
     """Return the text of the statement, put together from constants only."""
     file = Path(__file__).parent / "sql" / "tenant_words.sql"
     body = "WITH\n" + file.read_text(encoding="utf-8").partition("\nWITH\n")[2]
@@ -201,7 +200,7 @@ def _statement(*, walks: bool, within: str) -> str:
     parts = {
         "pool": pool.strip(),
         "narrowed": NARROWED.strip(),
-        "of_scope": f" AND {within}_id = %({within})s::uuid" if within else "",
+        "of_tenant": " AND tenant_id = %(tenant)s::uuid" if of_tenant else "",
     }
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)

@@ -17,7 +17,7 @@ from memoryproject.admin_base import ReadOnlyAdmin, read_id
 class WordSearchAdmin(ReadOnlyAdmin):
     """A list whose rows are found by the words of their search units.
 
-    Of very many matches the newest thousand are shown.
+    Of very many matches the newest 500 are shown.
     """
 
     found_as: UnitKind

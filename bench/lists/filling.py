@@ -34,9 +34,10 @@ FROM semantic_fact WHERE NOT EXISTS (SELECT FROM semantic_change)
 FREQUENCIES = """
 SELECT word FROM (
     SELECT unnest(string_to_array(trim(trailing '.' FROM lower(fact)), ' ')) AS word
-    FROM (SELECT fact FROM semantic_fact LIMIT 20000) AS fact
+    FROM (SELECT fact FROM semantic_fact ORDER BY id LIMIT 20000) AS fact
 ) AS held
-WHERE length(word) > 4 GROUP BY word ORDER BY count(*) DESC, word
+WHERE length(word) > 4 AND to_tsvector('english', word) <> ''
+GROUP BY word ORDER BY count(*) DESC, word
 """
 TEXT = "SELECT content FROM episodic_message WHERE length(content) > 80 ORDER BY id LIMIT 1"
 

@@ -19,6 +19,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.test.utils import setup_test_environment
 from django.urls import reverse
 from tqdm import tqdm
 
@@ -44,6 +45,7 @@ def run(*, times: int, only: str) -> None:
     call_command("migrate", verbosity=0)
     filling.fill_audit()
     settings.WHITENOISE_AUTOREFRESH = True
+    setup_test_environment(debug=False)  # so that an answer has its context
     browser = Client(SERVER_NAME="localhost")
     person, _ = User.objects.get_or_create(
         username=PERSON, defaults={"is_staff": True, "is_superuser": True}

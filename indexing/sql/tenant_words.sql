@@ -8,7 +8,8 @@
 -- in:  kind text, words text (prepared), every bool (all words or any), languages text[],
 --      phrases text[] (prepared: letters that must be there), tenant and conversation uuid
 --      or NULL, since and until timestamptz or NULL (of valid_at), candidates, pool,
---      frequent, walked int (how many units are looked at: see {pool})
+--      frequent, walked int (how many units are looked at: see {pool}), walks bool (whether
+--      too many candidates are left to another statement, that walks)
 -- out: many bool (there were more candidates than looked at), unit_id, memory_id,
 --      conversation_id uuid, seq bigint or NULL, language text, lexemes text[] (those
 --      asked for, in its language), score float; where nothing is found one row of NULLs
@@ -43,9 +44,10 @@ own AS MATERIALIZED (
     ) AS pool
 ),
 average AS (SELECT greatest(avg(dl), 1) AS dl FROM own),
+word AS MATERIALIZED (SELECT DISTINCT unnest(lexemes) AS lexeme FROM own),
 rarity AS MATERIALIZED (
     SELECT lexeme, ln(1 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) AS idf
-    FROM (SELECT DISTINCT unnest(lexemes) AS lexeme FROM own) AS word
+    FROM word
     CROSS JOIN (
         SELECT coalesce(sum(units), 0)::float8 AS n FROM indexing_shelfsize
         WHERE shelf = CASE %(kind)s WHEN 'message' THEN 'episode' ELSE %(kind)s END
@@ -55,7 +57,8 @@ rarity AS MATERIALIZED (
             SELECT FROM indexing_searchunit
             WHERE public.memory_terms(kind, language, lexical_text, own_words)
                 @> ARRAY[public.memory_term(%(kind)s, lexeme)]
-            LIMIT %(frequent)s
+            -- Of a single word the frequency makes no difference.
+            LIMIT (SELECT CASE WHEN count(*) > 1 THEN %(frequent)s ELSE 0 END FROM word)
         ) AS holding
     ) AS frequency
 ),

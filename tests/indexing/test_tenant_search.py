@@ -65,20 +65,24 @@ def test_words_that_are_everywhere_are_found_by_walking_back(
 ) -> None:
     ids = fill(home, [f"apple number{place}" for place in range(6)])
     fill(make_conversation(cleo.tenant), ["apple of another"] * 3)
-    plain = {scope: find("apple", **given) for scope, given in scopes(ana, home).items()}
+    tenant = {"tenant_id": ana.tenant.id}
+    everywhere, of_tenant = find("apple"), find("apple", **tenant)
     monkeypatch.setattr(tenant_search, "CANDIDATES_AT_MOST", 2)
-    walked = {scope: find("apple", **given) for scope, given in scopes(ana, home).items()}
-    for scope, found in plain.items():
-        assert set(walked[scope]) == set(found)
-    assert set(walked["tenant"]) == set(walked["conversation"]) == set(ids)
-    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT)
-    assert not matches.complete
+    assert set(find("apple")) == set(everywhere) and len(everywhere) == 9
+    assert set(find("apple", **tenant)) == set(of_tenant) == set(ids)
+    assert not tenant_search.find(read_query("apple"), kind=UnitKind.FACT).complete
     assert find("apple number3") == [ids[3]]
 
 
-def scopes(ana: Agent, home: Conversation) -> dict[str, dict[str, uuid.UUID]]:
-    tenant = {"tenant_id": ana.tenant.id}
-    return {"all": {}, "tenant": tenant, "conversation": {**tenant, "conversation_id": home.id}}
+def test_where_a_narrowed_search_finds_too_many_it_shows_some_and_says_so(
+    ana: Agent, home: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = fill(home, [f"apple number{place}" for place in range(6)])
+    monkeypatch.setattr(tenant_search, "CANDIDATES_AT_MOST", 2)
+    scope = Scope(tenant_id=ana.tenant.id, conversation_id=home.id)
+    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT, scope=scope)
+    assert len(matches.found) == 2 and {match.memory_id for match in matches.found} < set(ids)
+    assert not matches.complete
 
 
 def test_of_too_many_the_newest_are_ranked(
