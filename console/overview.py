@@ -54,8 +54,9 @@ class Cell:
 
     @property
     def tone(self) -> int:
-        """How strongly it is coloured, 0 to 4: by surprise, or by the number of key moments."""
-        return min(int(self.surprise * 5) if self.episodes == 1 else self.key_moments, 4)
+        """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
+        share = self.key_moments / self.episodes
+        return min(int(self.surprise * 5 if self.episodes == 1 else share * 25), 4)
 
 
 def surprise_level(surprise: float) -> str:
@@ -145,4 +146,5 @@ def _mark(cells: Sequence[Cell], level: str, name: str, colour: str) -> list[Ser
 
 
 def _label(cell: Cell) -> str:
-    return f"#{cell.first_seq}–{cell.last_seq} {Truncator(cell.name).chars(24)}"
+    words = Truncator(cell.title).chars(24) if cell.episodes == 1 else ""
+    return f"#{cell.first_seq}–{cell.last_seq} {words}".rstrip()

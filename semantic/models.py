@@ -121,6 +121,8 @@ class Fact(TenantModel):
                 condition=Q(invalid_at__isnull=False),
                 name="semantic_fact_closed",
             ),
+            models.Index(fields=["conversation", "valid_at"], name="semantic_fact_of_conversation"),
+            models.Index(fields=["valid_at"], name="semantic_fact_by_time"),
         ]
 
     def __str__(self) -> str:
