@@ -100,7 +100,7 @@ def restore_facts(request: HttpRequest) -> HttpResponse:
 
 def act_on_marked(request: HttpRequest, name: str) -> HttpResponse:
     """Do what the preview said, or show it again with what is wrong."""
-    versions = read_versions(request.POST.getlist("fact"))
+    versions = read_versions(request.POST.get("facts", ""))
     choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
     form = ManyForm(request.POST, closes=choice.closes)
     if form.is_valid():
@@ -114,15 +114,23 @@ def act_on_marked(request: HttpRequest, name: str) -> HttpResponse:
     return show_choice(request, choice, form, status=400)
 
 
-def read_versions(marked: Sequence[str]) -> dict[uuid.UUID, int]:
-    """Return ids and versions of the preview's facts; what is neither is left out."""
+def read_versions(marked: str) -> dict[uuid.UUID, int]:
+    """Return ids and versions of the preview's facts; what is neither is left out.
+
+    They come in one field: a form may have no more than a thousand.
+    """
     found: dict[uuid.UUID, int] = {}
-    for text in marked[: FACTS_AT_ONCE + 1]:
+    for text in marked.split(",", FACTS_AT_ONCE + 1)[: FACTS_AT_ONCE + 1]:
         id_text, _, version = text.partition(":")
         fact_id = read_id(id_text)
         if fact_id is not None and version.isascii() and version.isdecimal():
             found[fact_id] = int(version[:9])
     return found
+
+
+def write_versions(choice: Choice) -> str:
+    """Return what `read_versions` reads."""
+    return ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
 
 
 def act_on_all(choice: Choice, given: Mapping[str, Any], actor: str) -> list[Changeset]:
@@ -131,6 +139,8 @@ def act_on_all(choice: Choice, given: Mapping[str, Any], actor: str) -> list[Cha
     Raises:
         Problem: one of them cannot be, or there is none.
     """
+    if not choice.facts and not choice.versions:
+        raise Problem("No fact was chosen: mark some in the list.")
     if len(choice.facts) < len(choice.versions) or choice.is_cut:
         raise Problem("Some of them have changed meanwhile: nothing was done. Mark them again.")
     by_tenant: dict[Tenant, list[uuid.UUID]] = defaultdict(list)
@@ -167,7 +177,7 @@ def show_choice(
         title=TITLES[choice.name],
         status=status,
         choice=choice,
-        marked=[(fact, f"{fact.id}:{choice.versions[fact.id]}") for fact in choice.facts],
+        marked=write_versions(choice),
         form=form,
         at_once=FACTS_AT_ONCE,
     )
