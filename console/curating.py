@@ -71,12 +71,13 @@ def correct_fact(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     fact = find_fact(fact_id)
 
     def do(given: dict[str, Any], act: Act) -> tuple[uuid.UUID, Changeset]:
+        follows = given["keywords"] == fact.keywords and given["fact"] != fact.fact
         opened = curation.correct_fact(
             act=act,
             fact_id=fact.id,
             sentence=given["fact"],
             category=Category(given["category"]),
-            keywords=given["keywords"],
+            keywords=None if follows else given["keywords"],
             version=given["version"],
         )
         return opened.id, opened.changeset
@@ -142,16 +143,19 @@ def redirect_to_fact(
 def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpResponse:
     """Show what undoing a changeset would do, and do it when a reason is given."""
     changeset = find_changeset(changeset_id)
-    undoes = "undo-reason" in request.POST
-    given = request.POST if request.method == "POST" else None
-    form = RevertForm(given, prefix="undo" if undoes else "revert")
+    plan = reverting.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id)
+    form = RevertForm(
+        request.POST if request.method == "POST" else None,
+        prefix="undo" if "undo-reason" in request.POST else "revert",
+        conflicts=bool(plan.conflicts),
+    )
     if request.method == "POST" and form.is_valid():
         act = Act(changeset.tenant, request.user.get_username(), form.cleaned_data["reason"])
         try:
             made = reverting.revert_changeset(
                 act=act,
                 changeset_id=changeset.id,
-                leave_conflicts=form.cleaned_data["leave_conflicts"],
+                leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
             )
         except Problem as problem:
             add_problem(form, problem)
@@ -167,7 +171,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
         status=400 if form.errors else 200,
         form=form,
         changeset=changeset,
-        plan=reverting.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id),
+        plan=plan,
     )
 
 

@@ -67,8 +67,8 @@ class CorrectForm(ActForm):
     keywords = forms.CharField(
         label="Keywords",
         required=False,
-        help_text=f"Names and nouns, with commas between them; at most {KEYWORDS_AT_MOST}. "
-        "Left empty, they are drawn from the sentence.",
+        help_text=f"Names and nouns, with commas between them; at most {KEYWORDS_AT_MOST}. Left "
+        "empty or as they are, they follow the new sentence.",
     )
     field_order = ("fact", "category", "keywords", "reason")
 
@@ -93,6 +93,11 @@ class RevertForm(ReasonForm):
         label="Leave what has changed since then as it is, and undo the rest", required=False
     )
     field_order = ("leave_conflicts", "reason")
+
+    def __init__(self, *given: Any, conflicts: bool, **named: Any) -> None:
+        super().__init__(*given, **named)
+        if not conflicts:
+            del self.fields["leave_conflicts"]
 
 
 class ManyForm(ReasonForm):

@@ -124,6 +124,8 @@ def test_what_is_in_the_way_is_named_and_can_be_left(curator: Client, talk: Talk
     later = correct(talk, BAKERY, HARBOUR).changeset
     text = curator.get(way(run)).content.decode()
     assert page(Changeset, "change", later.id) in text and "In the way: 1" in text
+    assert "revert-leave_conflicts" in text
+    assert "revert-leave_conflicts" not in curator.get(way(later)).content.decode()
     refused = curator.post(way(run), {"revert-reason": "A bad run."})
     assert refused.status_code == 400 and "Changed since then" in refused.content.decode()
     assert talk.held() == {HARBOUR, PIANO}

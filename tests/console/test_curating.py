@@ -100,11 +100,13 @@ def test_a_curator_corrects_a_fact_and_looks_at_the_new_one(curator: Client, tal
     assert shown.context["back_to"] == fact, "undone, it is the old one that is looked at"
 
 
-def test_keywords_that_are_left_empty_are_drawn_from_the_sentence(
-    curator: Client, talk: Talk
+@pytest.mark.parametrize("keywords", ["", "Mira"])
+def test_keywords_that_are_left_empty_or_as_they_were_follow_the_sentence(
+    curator: Client, talk: Talk, keywords: str
 ) -> None:
-    correct(curator, talk.fact(BAKERY), HARBOUR)
-    assert "Rotterdam" in talk.fact(HARBOUR).keywords
+    assert talk.fact(BAKERY).keywords == ["Mira"]
+    correct(curator, talk.fact(BAKERY), HARBOUR, keywords=keywords)
+    assert {"Mira", "Rotterdam"} <= set(talk.fact(HARBOUR).keywords)
 
 
 def test_a_preview_shows_the_difference_and_does_nothing(curator: Client, talk: Talk) -> None:
