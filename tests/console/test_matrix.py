@@ -60,6 +60,9 @@ TABLES = {
     "indexing.shelfsize": "cs",
     "indexing.wordcount": "cs",
     "indexing.vectorindex": "cs",
+    "console.exportrun": "cas",
+    "console.importrun": "cas",
+    "console.importbatch": "s",
     "console.savedfilter": "s",
     "axes.accessattempt": "s",
     "axes.accesslog": "s",
@@ -76,7 +79,6 @@ WRITES = {
 
 ACTIONS: dict[str, dict[str, str]] = {
     "jobs.job": {"retry_selected": "os"},
-    "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
     "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
     "auth.user": {"delete_selected": "s"},
     "auth.group": {"delete_selected": "s"},
@@ -106,12 +108,6 @@ PAGES = {
     "console:forget_filter": Page(STAFF, get=405, post=404),
     "console:case_file": Page("cas", post=200),
     "console:case": Page("cas", post=200),
-    "console:fact_invalidate": Page("cs", get=302, post=400),
-    "console:fact_restore": Page("cs", get=302, post=400),
-    "console:fact_correct": Page("cs", get=302, post=400),
-    "console:facts_invalidate": Page("cs", get=405, post=400),
-    "console:facts_restore": Page("cs", get=405, post=400),
-    "console:changeset_revert": Page("cs", post=400),
     "console:jobs_retry": Page("os", get=405, post=302),
     "console:job_retry": Page("os", get=405, post=302),
     "console:job_cancel": Page("os", get=405, post=302),
@@ -152,7 +148,6 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
         User.objects.create_user("somebody")
         saved = {"owner": "somebody", "path": "/admin/semantic/fact/"}
         SavedFilter.objects.get_or_create(**saved, name="wrong ones")
-        ImportRun.objects.create(tenant=ana.tenant, person="somebody", total=0)
         yield ana
         call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
 
