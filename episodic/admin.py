@@ -20,6 +20,7 @@ from indexing.word_search import WordSearchAdmin
 from jobs.models import Job
 from memoryproject import admin_values as values
 from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
+from memoryproject.admin_filters import recent_filter
 
 
 @admin.register(Conversation)
@@ -28,7 +29,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         "external_id", "messages", "pending_count", "language", "previous_summary", "created_at",
         "tenant",
     )  # fmt: skip
-    list_filter = ("language", "created_at", "tenant")
+    list_filter = ("language", recent_filter("made", "made"), "tenant")
     search_fields = ("previous_summary",)
     id_search = ("id", "external_id")
     listings: Listings = (
@@ -49,7 +50,7 @@ class EpisodeAdmin(WordSearchAdmin):
         "title", "first_seq", "last_seq", "surprise", "stability", "start_at", "engine",
         "consolidated_at", "conversation", "tenant",
     )  # fmt: skip
-    list_filter = ("degraded", "start_at", "created_at", "tenant")
+    list_filter = ("degraded", "start_at", recent_filter("made", "made"), "tenant")
     search_fields = ("title", "summary")
     id_search = ("id", "conversation", "conversation__external_id")
 
@@ -63,7 +64,7 @@ class MessageAdmin(WordSearchAdmin):
     list_display = (
         "said", "seq", "role", "name", "occurred_at", "conversation", "episode", "tenant",
     )  # fmt: skip
-    list_filter = ("role", "occurred_at", "received_at", "tenant")
+    list_filter = ("role", "occurred_at", recent_filter("received", "received"), "tenant")
     search_fields = ("content", "name")
     more_lines = ("said_in_full", "attached")
     id_search = ("id", "episode", "conversation", "conversation__external_id")
@@ -125,7 +126,7 @@ class ReviewAdmin(ReadOnlyAdmin):
         "created_at", "rating", "episode", "stability_before", "stability_after", "engine",
         "degraded", "tenant",
     )  # fmt: skip
-    list_filter = ("rating", "degraded", "created_at", "tenant")
+    list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
     search_fields = ("episode__title",)
     id_search = ("id", "episode", "job", "retrieval_id")
     points_at = {"retrieval_id": "retrieval_retrieval"}

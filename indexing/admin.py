@@ -13,13 +13,14 @@ from indexing.models import (
     WordCount,
 )
 from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_filters import recent_filter
 from memoryproject.admin_values import link_to_memory
 
 
 @admin.register(Memory)
 class MemoryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "page", "created_at", "tenant")
-    list_filter = ("kind", "created_at", "tenant")
+    list_filter = ("kind", recent_filter("made", "made"), "tenant")
     search_help_text = "A whole id"
     more_lines = ("page",)
     listings = (
@@ -52,7 +53,7 @@ class SearchVectorAdmin(ReadOnlyAdmin):
         "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at",
         "tenant",
     )  # fmt: skip
-    list_filter = ("shelf", "model", "tenant")
+    list_filter = ("kind", "shelf", "tenant")
     search_help_text = "A whole id, also of unit or memory"
     id_search = ("id", "unit", "memory")
 

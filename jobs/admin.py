@@ -8,7 +8,7 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.db.models import F, JSONField, QuerySet, Value
+from django.db.models import F, JSONField, Q, QuerySet, Value
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -16,6 +16,7 @@ from episodic.revealing import Reader
 from jobs import backlog, claims
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.admin_base import ReadOnlyAdmin, read_id
+from memoryproject.admin_filters import recent_filter, words_filter
 from memoryproject.admin_values import coloured_text, duration, link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
@@ -36,7 +37,7 @@ class JobAdmin(ReadOnlyAdmin):
     list_display = (
         "what", "state", "stands", "tries", "error_class", "created_at", "conversation", "tenant",
     )  # fmt: skip
-    list_filter = ("state", "kind", "created_at", "tenant")
+    list_filter = ("state", "kind", recent_filter("made", "made"), "tenant")
     search_fields = ("error_class",)
     id_search = ("id", "scope")
 
@@ -95,12 +96,17 @@ def stand_of(job: Job, now: datetime) -> Coloured:
     return ("over", f"{duration(now - ended)} ago") if ended else None
 
 
+def purposes() -> dict[str, Q]:
+    """Return what tells calls apart by what they were for."""
+    return {word: Q(purpose=word) for word in ("segment", "consolidate", "review")}
+
+
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
     list_display = (
         "purpose", "outcome", "tokens", "cost", "latency", "model", "job", "created_at", "tenant",
     )  # fmt: skip
-    list_filter = ("ok", "purpose", "created_at", "tenant")
+    list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
     search_fields = ("model", "error_class")
     id_search = ("id", "job")
     points_at = {"job": "jobs_job"}

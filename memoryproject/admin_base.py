@@ -57,6 +57,9 @@ class Story:
     """Returns what the template shows of a row."""
 
 
+READ_THROUGH_AT_MOST = 20_000
+"""Newest rows of a list in which words are looked for, where there is no index of words."""
+
 Listings = tuple[Listing, ...]
 Tables = tuple[Callable[[HttpRequest, Any], Table], ...]
 
@@ -141,11 +144,19 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         sought = read_id(search_term)
+        if sought is None and search_term.strip() and self.search_fields == ("id",):
+            return queryset.none(), False
         if sought is None:
-            found, repeated = super().get_search_results(request, queryset, search_term)
+            rows = self._newest(queryset) if search_term.strip() else queryset
+            found, repeated = super().get_search_results(request, rows, search_term)
             return found, repeated
         places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
         return queryset.filter(places), False
+
+    def _newest(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows that are read through for words, where no index of words helps."""
+        newest = rows.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
+        return rows.filter(pk__in=newest)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *given: Any, **named: Any

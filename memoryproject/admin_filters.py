@@ -10,8 +10,10 @@ from urllib.parse import parse_qsl
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from memoryproject.errors import Problem
+from memoryproject.tenancy.fields import first_id_at
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENT_EXAMPLE = "2026-03-02T09:00"
@@ -32,6 +34,37 @@ def words_filter(name: str, words: Callable[[], dict[str, Q]]) -> type[admin.Sim
             return queryset.filter(words()[word]) if word in words() else queryset
 
     return WordsFilter
+
+
+RECENT = {
+    "day": ("in the last 24 hours", timedelta(days=1)),
+    "week": ("in the last 7 days", timedelta(days=7)),
+    "month": ("in the last 30 days", timedelta(days=30)),
+    "year": ("in the last 365 days", timedelta(days=365)),
+}
+
+
+def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
+    """Return a filter for rows made lately.
+
+    Ids begin with the time at which they were made, and every list is in their order: so
+    a span of time is a range of the primary key, however large the table.
+    """
+
+    class RecentFilter(admin.SimpleListFilter):
+        parameter_name = name
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return [(word, shown) for word, (shown, _) in RECENT.items()]
+
+        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+            chosen = RECENT.get(self.value() or "")
+            if chosen is None:
+                return queryset
+            return queryset.filter(pk__gte=first_id_at(timezone.now() - chosen[1]))
+
+    RecentFilter.title = title
+    return RecentFilter
 
 
 def moment_filter(

@@ -6,12 +6,14 @@ import uuid
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
 from episodic.models import Episode
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from memoryproject.admin_filters import recent_filter, words_filter
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
 
@@ -45,14 +47,21 @@ def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
 
 
+def missing_parts() -> dict[str, Q]:
+    """Return what tells answers apart that had all there is, and those that had no vectors."""
+    return {"complete": Q(degraded=""), "degraded": ~Q(degraded="")}
+
+
 @admin.register(Retrieval)
 class RetrievalAdmin(ReadOnlyAdmin):
     list_display = (
         "query", "kind", "asked_by", "tokens", "degraded", "reviewable", "created_at",
         "conversation", "tenant",
     )  # fmt: skip
-    list_filter = ("kind", "reviewable", "degraded", "tenant")
-    date_hierarchy = "created_at"
+    list_filter = (
+        "kind", "reviewable", words_filter("degraded", missing_parts),
+        recent_filter("made", "made"), "tenant",
+    )  # fmt: skip
     search_fields = ("query",)
     id_search = ("id", "conversation", "conversation__external_id", "review_job")
     tables = (hits_of_retrieval,)

@@ -14,7 +14,7 @@ from indexing.models import UnitKind
 from indexing.word_search import WordSearchAdmin
 from memoryproject import admin_values as values
 from memoryproject.admin_base import Listing, ReadOnlyAdmin
-from memoryproject.admin_filters import moment_filter, words_filter
+from memoryproject.admin_filters import moment_filter, recent_filter, words_filter
 from semantic.models import Change, Changeset, Evidence, Fact
 
 NEVER_TRUE = Q(
@@ -50,7 +50,7 @@ class FactAdmin(WordSearchAdmin):
         words_filter("state", fact_states),
         moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
         moment_filter("believed_at", "believed at", since="created_at", until="invalid_at"),
-        "category", "created_at", "tenant",
+        "category", recent_filter("made", "made"), "tenant",
     )  # fmt: skip
     list_before_template = "admin/moments_shown.html"
     search_fields = ("search_text",)
@@ -69,7 +69,7 @@ class FactAdmin(WordSearchAdmin):
 class EvidenceAdmin(ReadOnlyAdmin):
     search_help_text = "A whole id"
     list_display = ("created_at", "fact", "episode", "message_seqs", "changeset", "tenant")
-    list_filter = ("created_at", "tenant")
+    list_filter = (recent_filter("made", "made"), "tenant")
     id_search = ("id", "fact", "episode", "changeset")
 
 
@@ -94,8 +94,7 @@ class ChangesetAdmin(ReadOnlyAdmin):
         "started_at", "kind", "actor", "changes", "reason", "engine", "model", "degraded",
         "conversation", "tenant",
     )  # fmt: skip
-    list_filter = ("kind", "degraded", "tenant")
-    date_hierarchy = "started_at"
+    list_filter = ("kind", "degraded", recent_filter("made", "made"), "tenant")
     search_fields = ("actor", "reason", "model")
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
     points_at = {"job_id": "jobs_job"}
