@@ -14,10 +14,10 @@ from console import (
     keys,
     operating,
 )
-from console.models import SavedFilter
+from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
-from memoryproject.admin_base import ReadOnlyAdmin, Story
+from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
@@ -39,3 +39,32 @@ class SavedFilterAdmin(ReadOnlyAdmin):
     list_display = ("name", "owner", "shared", "path", "created_at")
     list_filter = ("shared",)
     search_fields = ("name", "owner", "path")
+
+
+@admin.register(ExportRun)
+class ExportRunAdmin(ReadOnlyAdmin):
+    list_display = ("started_at", "person", "table", "format", "rows", "finished_at", "tenant")
+    list_filter = ("table", "started_at", "tenant")
+    search_fields = ("person",)
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(ReadOnlyAdmin):
+    list_display = (
+        "started_at", "person", "file_name", "state", "reason", "total", "done", "opened", "tenant",
+    )  # fmt: skip
+    list_filter = ("state", "started_at", "tenant")
+    search_fields = ("person", "file_name", "reason")
+    points_at = {"last_changeset": "semantic_changeset"}
+    listings = (Listing("Batches", ImportBatch, "run"),)
+
+
+@admin.register(ImportBatch)
+class ImportBatchAdmin(ReadOnlyAdmin):
+    """How far an import got; the rows themselves lie in the run's preview, then in facts."""
+
+    hidden = ("rows",)
+    list_display = ("position", "run", "changesets", "done_at", "tenant")
+    list_filter = ("tenant",)
+    search_help_text = "A whole id"
+    id_search = ("id", "run")

@@ -69,6 +69,8 @@ UNFOLD = {
                 _item("Changesets", "difference", "semantic.changeset"),
                 _item("Reviews", "grading", "episodic.review"),
                 _item("Reveals", "visibility", "episodic.reveal"),
+                _item("Exports", "file_save", "console.exportrun"),
+                _item("Imports", "upload_file", "console.importrun"),
             ),
             _group(
                 "Background work",

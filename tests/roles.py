@@ -13,5 +13,6 @@ def have_roles() -> None:
     """Make the groups as the migrations do, unless they are there."""
     if Group.objects.filter(name="curator").exists():
         return
-    migration = importlib.import_module("console.migrations.0001_roles")
-    migration.make_roles(apps, connection.schema_editor())
+    editor = connection.schema_editor()
+    importlib.import_module("console.migrations.0001_roles").make_roles(apps, editor)
+    importlib.import_module("console.migrations.0004_roles_see_files").show_runs(apps, editor)

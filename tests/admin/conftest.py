@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from console.models import SavedFilter
+from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Reveal, Review
 from indexing.models import VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
@@ -74,6 +74,10 @@ def leave_rows_everywhere(ana: Agent) -> None:
         until=timezone.now(),
     )
     SavedFilter.objects.create(owner="ana", name=SCRIPT, path="/admin/search/", shared=True)
+    taken = {"tenant": ana.tenant, "person": "somebody"}
+    ExportRun.objects.create(**taken, table="facts", format="csv")
+    run = ImportRun.objects.create(**taken, file_name=f"{SCRIPT}.csv", total=0)
+    ImportBatch.objects.create(tenant=ana.tenant, run=run, position=0, rows=[])
     Breaker.objects.create(provider="127.0.0.1", model="a-model")
     browser = {"username": "ana", "ip_address": "127.0.0.1", "path_info": "/admin/login/"}
     AccessAttempt.objects.create(**browser, failures_since_start=1)

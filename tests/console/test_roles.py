@@ -14,7 +14,8 @@ Rights = dict[str, set[str]]
 
 MEMORY = "episodic.conversation episodic.episode episodic.message semantic.evidence semantic.fact"
 AUDIT = (
-    "episodic.reveal episodic.review retrieval.retrieval retrieval.retrievalhit "
+    "console.exportrun console.importrun episodic.reveal episodic.review "
+    "retrieval.retrieval retrieval.retrievalhit "
     "semantic.change semantic.changeset"
 )
 WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.tenant"

@@ -200,6 +200,7 @@ def test_a_fact_costs_the_same_queries_however_long_its_history(
     for round_ in range(4):
         with CaptureQueriesContext(connection) as asked:
             read(ana, f"facts/{fact_id}")
-        counts.append(len(asked))
+        # Whether the key is looked up again depends on the clock.
+        counts.append(len([one for one in asked if "tenancy_apikey" not in one["sql"]]))
         fact_id = correct(ana, fact_id, f"Mira keeps {round_ + 2} goats.")["id"]
     assert len(set(counts[1:])) == 1 and max(counts) <= 8, counts
