@@ -25,7 +25,7 @@ from semantic.models import Change, Changeset, Fact
 
 COUNTED_AT_MOST = 10_000
 """Of one table in one span, and of rows that must be looked at one by one."""
-ACTORS_OF_AT_MOST = 500
+ACTORS_OF_AT_MOST = 200
 """The newest closings whose actors are looked up."""
 DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
 """The ranges to choose from, in days; a longer one is told in weeks, to stay bounded."""

@@ -123,11 +123,14 @@ def tell_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
     closed = figures.count_closed(tenant, spans)
     closings = figures.find_closings(tenant, spans)
     gone = sum(map(sum, closed.values()))
+    cut = gone >= figures.COUNTED_AT_MOST
     start, end = spans[0].start, spans[-1].end
     return Part(
         tiles=[
             Tile("New facts", say_sum(new), made_between(Fact, tenant, start, end)),
-            Tile("No longer held", f"{gone:,}", list_closed(tenant, start, end)),
+            Tile(
+                "No longer held", f"{gone:,}{'+' if cut else ''}", list_closed(tenant, start, end)
+            ),
         ],
         charts=[
             draw(
@@ -138,53 +141,51 @@ def tell_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
                 series=[Series("New", _capped(new), colour="green")],
                 links=[span.list_of(Fact, tenant) for span in spans],
             ),
-            *_draw_categories(tenant, spans),
-            *_draw_closed(tenant, spans, closed),
+            _draw_categories(tenant, spans),
+            _draw_closed(tenant, spans, closed, cut=cut),
         ],
         lists=[_list_closings(tenant, spans, closings), _list_actors(closings)],
         has_news=any(new) or bool(gone),
     )
 
 
-def _draw_categories(tenant: Tenant, spans: Sequence[Span]) -> list[Chart]:
+def _draw_categories(tenant: Tenant, spans: Sequence[Span]) -> Chart:
     by_category = figures.facts_by_category(tenant, spans)
     start, end = spans[0].start, spans[-1].end
-    return [
-        draw(
-            key="categories",
-            title="Facts of this time by category",
-            kind="bar",
-            stacked=True,
-            labels=list(by_category),
-            series=[
-                Series("held", [held for held, _ in by_category.values()], colour="green"),
-                Series("no longer held", [gone for _, gone in by_category.values()], colour="grey"),
-            ],
-            links=[
-                made_between(Fact, tenant, start, end, category__exact=category)
-                for category in by_category
-            ],
-        )
-    ]
+    counted = sum(map(sum, by_category.values()))
+    latest = f" (the latest {counted:,})" if counted >= figures.COUNTED_AT_MOST else ""
+    return draw(
+        key="categories",
+        title=f"Facts of this time by category{latest}",
+        kind="bar",
+        stacked=True,
+        labels=list(by_category),
+        series=[
+            Series("held", [held for held, _ in by_category.values()], colour="green"),
+            Series("no longer held", [gone for _, gone in by_category.values()], colour="grey"),
+        ],
+        links=[
+            made_between(Fact, tenant, start, end, category__exact=category)
+            for category in by_category
+        ],
+    )
 
 
 def _draw_closed(
-    tenant: Tenant, spans: Sequence[Span], closed: dict[str, list[int]]
-) -> list[Chart]:
-    return [
-        draw(
-            key="closed",
-            title=f"Facts held no longer, by reason, a {_unit(spans)}",
-            kind="bar",
-            stacked=True,
-            labels=[span.label for span in spans],
-            series=[
-                Series(because, counts, colour=REASONS[because])
-                for because, counts in closed.items()
-            ],
-            links=[list_closed(tenant, span.start, span.end) for span in spans],
-        )
-    ]
+    tenant: Tenant, spans: Sequence[Span], closed: dict[str, list[int]], *, cut: bool
+) -> Chart:
+    latest = f" (the latest {figures.COUNTED_AT_MOST:,})" if cut else ""
+    return draw(
+        key="closed",
+        title=f"Facts held no longer, by reason, a {_unit(spans)}{latest}",
+        kind="bar",
+        stacked=True,
+        labels=[span.label for span in spans],
+        series=[
+            Series(because, counts, colour=REASONS[because]) for because, counts in closed.items()
+        ],
+        links=[list_closed(tenant, span.start, span.end) for span in spans],
+    )
 
 
 def list_closed(tenant: Tenant, start: datetime, end: datetime) -> str:

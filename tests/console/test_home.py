@@ -252,6 +252,8 @@ def test_what_is_beyond_the_cap_is_said_to_be_more(
     part = home_parts.tell_memory(ana.tenant, spans, timezone.now())
     assert part.tiles[0].value == "3+"
     assert part.charts[0].series[0].values[-1] == 3
+    by_category = home_parts.tell_facts(ana.tenant, spans, timezone.now()).charts[1]
+    assert by_category.title.endswith("(the latest 3)")
 
 
 def test_the_ranges_are_whole_days_that_end_with_today() -> None:
