@@ -49,7 +49,7 @@ def show_imports(request: HttpRequest) -> HttpResponse:
         runs=runs,
         conversation=request.POST.get("conversation_id", ""),
         megabytes=import_runs.BYTES_AT_MOST // 1024**2,
-        rows_at_most=import_runs.ROWS_AT_MOST,
+        rows_at_most=f"{import_runs.ROWS_AT_MOST:,}",
     )
 
 
