@@ -1,0 +1,69 @@
+"""Make somebody who can log in to the admin, in a role."""
+
+import secrets
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import IntegrityError, transaction
+
+ROLES = ("curator", "auditor", "operator")
+SUPERUSER = "superuser"
+NAME_AT_MOST = 150
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a person who can log in to the admin, and print the first password, alone, on "
+        "standard output. Curators read and mend memory; auditors read it, what was said only "
+        "when they have it shown, which is recorded; operators see to jobs, keys and budgets; "
+        "superusers may do everything and manage people."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="the name to log in with")
+        parser.add_argument("--role", required=True, choices=[*ROLES, SUPERUSER])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name, role = read_login(options["name"]), options["role"]
+        password = secrets.token_urlsafe(12)
+        try:
+            with transaction.atomic():
+                make_person(name, password=password, role=role)
+        except IntegrityError as error:
+            raise CommandError(f"there is somebody named {name} already.") from error
+        self.stdout.write(password)
+
+
+def read_login(given: str) -> str:
+    """Return the name without white space around it.
+
+    Raises:
+        CommandError: nobody can be called that.
+    """
+    name = given.strip()
+    try:
+        UnicodeUsernameValidator()(name)
+    except ValidationError as error:
+        raise CommandError(f"a name has letters, digits and @ . + - _ only: {name!r}") from error
+    if len(name) > NAME_AT_MOST:
+        raise CommandError(f"a name has at most {NAME_AT_MOST} characters.")
+    return name
+
+
+def make_person(name: str, *, password: str, role: str) -> None:
+    """Make a member of staff in a role.
+
+    Raises:
+        CommandError: the role is not there: the database is not migrated.
+        IntegrityError: the name is taken.
+    """
+    if role == SUPERUSER:
+        User.objects.create_superuser(name, password=password)
+        return
+    group = Group.objects.filter(name=role).first()
+    if group is None:
+        raise CommandError(f"there is no group {role}: run manage.py migrate.")
+    User.objects.create_user(name, password=password, is_staff=True).groups.add(group)
