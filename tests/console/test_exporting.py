@@ -154,7 +154,12 @@ def test_who_took_what_is_on_record_also_when_it_was_broken_off(
     assert run.rows == 1 and run.finished_at is not None
     next(iter(download(curator).streaming_content))
     assert ExportRun.objects.of(ana.tenant).order_by("-id")[0].rows is None
-    page = visit_as("auditor").get(reverse("console:export"), {"tenant": "ana's"}).content.decode()
+    asked = {"tenant": "ana's"}
+    page = visit_as("auditor").get(reverse("console:export"), asked).content.decode()
+    assert reverse("console:import") not in page
+    assert (
+        reverse("console:import") in curator.get(reverse("console:export"), asked).content.decode()
+    )
     assert "curator" in page and "state: held" in page and "broken off" in page
     assert not ExportRun.objects.of(cleo.tenant).exists()
 
