@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 
 from console.overview import draw_surprise, read_cells
 from console.timeline import (
+    FACTS_AT_MOST,
     MESSAGES_A_PAGE,
     first_seq_said_from,
     last_seq_said_by,
@@ -119,6 +120,8 @@ def tell(request: HttpRequest, conversation: Conversation) -> Mapping[str, Any]:
         "asked": asked,
         "page": page,
         "blocks": blocks,
+        "facts_at_most": FACTS_AT_MOST,
+        "facts_are_cut": sum(len(block.learnt) for block in blocks) >= FACTS_AT_MOST,
         "may_read_timeline": reads,
         "episodes": sum(cell.episodes for cell in cells),
         "strip": list(zip(cells, links, strict=True)),

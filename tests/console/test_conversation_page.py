@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from console import overview
+from console import conversation_page, overview, timeline
 from console.overview import read_cells, surprise_level
 from console.transcript import CUT_AT, say_span, write_seqs
 from episodic.models import Conversation, Episode, Message
@@ -94,6 +94,17 @@ def test_facts_stand_beside_their_episode_and_lead_to_their_messages(
         assert reverse("admin:semantic_fact_change", args=[row.fact_id]) in text
         for seq in row.message_seqs:
             assert f'href="#m{seq}"' in text and f'id="m{seq}"' in text
+
+
+def test_facts_beyond_the_cap_are_not_shown_and_that_is_said(
+    curator: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Beside the messages stand only" not in read(curator, talk)
+    monkeypatch.setattr(timeline, "FACTS_AT_MOST", 2)
+    monkeypatch.setattr(conversation_page, "FACTS_AT_MOST", 2)
+    answer = visit(curator, talk)
+    assert sum(len(block.learnt) for block in answer.context["blocks"]) == 2
+    assert "Beside the messages stand only 2 facts" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
