@@ -25,11 +25,13 @@ for model in apps.get_app_config("django_q").get_models():
         admin.site.unregister(model)
 
 
-STANDING = {"late": "danger", "held": "success", "waits": "info", "loose": "warning"}
+STANDING = {
+    "late": "danger", "held": "success", "waits": "info", "loose": "warning", "over": "default",
+}  # fmt: skip
 OUTCOMES = {"answered": "success", "failed": "danger", "runs": "warning"}
-TRIES = {"last": "danger", "some": "warning"}
+TRIES = {"last": "danger", "some": "warning", "few": "default"}
 Coloured = tuple[str, str] | None
-"""A word that a colour may belong to, and the text."""
+"""A word that a colour belongs to, and the text."""
 
 
 @admin.register(Job)
@@ -104,7 +106,7 @@ def purposes() -> dict[str, Q]:
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
     list_display = (
-        "purpose", "outcome", "tokens", "cost", "latency", "model", "job", "created_at", "tenant",
+        "purpose", "outcome", "tokens", "price", "latency", "model", "job", "created_at", "tenant",
     )  # fmt: skip
     list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
     search_fields = ("model", "error_class")
@@ -131,9 +133,13 @@ class LLMCallAdmin(ReadOnlyAdmin):
     def tokens(self, call: LLMCall) -> str:
         return tokens_of(call)
 
+    @admin.display(description="cost", ordering="cost")
+    def price(self, call: LLMCall) -> str:
+        return "no price" if call.cost is None else f"{call.cost:.5f}"
+
     @admin.display(description="latency", ordering="latency_ms")
     def latency(self, call: LLMCall) -> str:
-        return f"{call.latency_ms:,} ms" if call.finished_at else "-"
+        return f"{call.latency_ms:,}\N{NO-BREAK SPACE}ms" if call.finished_at else "-"
 
 
 def outcome_of(call: LLMCall) -> tuple[str, str]:
@@ -145,4 +151,5 @@ def outcome_of(call: LLMCall) -> tuple[str, str]:
 
 def tokens_of(call: LLMCall) -> str:
     """Return what went in and came out; with ~ where the provider did not count."""
-    return f"{'~' if call.estimated else ''}{call.input_tokens:,} → {call.output_tokens:,}"
+    arrow = "\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}"
+    return f"{'~' if call.estimated else ''}{call.input_tokens:,}{arrow}{call.output_tokens:,}"

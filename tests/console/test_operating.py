@@ -237,6 +237,7 @@ def test_a_silent_workers_job_is_told_as_such(operator: Client, ana: Agent) -> N
     assert "its worker is silent" in read(operator, job)
     shown = operator.get(reverse("admin:jobs_job_changelist")).content.decode()
     assert "lease ended 9 s ago" in shown
+    assert "0 of 15" in shown
 
 
 def test_an_operator_sees_of_a_job_nothing_that_was_remembered(
