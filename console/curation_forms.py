@@ -23,7 +23,7 @@ class ReasonForm(forms.Form):
     """What every act says."""
 
     reason = forms.CharField(
-        label="Why?",
+        label="Reason",
         max_length=REASON_AT_MOST,
         widget=forms.Textarea(attrs={"rows": 2}),
         error_messages={"required": "Say why: the reason is kept with the change."},

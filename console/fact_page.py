@@ -28,7 +28,7 @@ from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.writing import DECLARED_WRONG
 
 EPISODES_AT_MOST = 20
-NEIGHBOURS = 2
+NEIGHBOURS = 3
 """Messages shown before and after one that says it."""
 WHOLE_EPISODE_AT_MOST = 12
 """Messages shown of an episode that supports a fact as a whole."""

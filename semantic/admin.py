@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q
 from django.http import HttpRequest
+from django.utils.html import format_html
 from unfold.views import ChangeList  # type: ignore[import-untyped]
 
 from episodic.admin import ConversationAdmin
@@ -44,8 +45,7 @@ def fact_states() -> dict[str, Q]:
 class FactAdmin(WordSearchAdmin):
     found_as = UnitKind.FACT
     list_display = (
-        "fact", "category", "state", "valid_at", "valid_until", "created_at", "conversation",
-        "tenant",
+        "fact", "category", "state", "true", "created_at", "conversation", "tenant",
     )  # fmt: skip
     list_filter = (
         words_filter("state", fact_states),
@@ -70,6 +70,16 @@ class FactAdmin(WordSearchAdmin):
     @values.coloured_word("state")
     def state(self, fact: Fact) -> str:
         return state_of(fact)
+
+    @admin.display(description="true in the world", ordering="valid_at")
+    def true(self, fact: Fact) -> str:
+        """Return the days from which and until which it was true; `never` if it was not."""
+        if fact.valid_until == fact.valid_at:
+            return "never"
+        since, until = (
+            f"{day:%Y-%m-%d}" if day else "" for day in (fact.valid_at, fact.valid_until)
+        )
+        return format_html('<span class="whitespace-nowrap">{} – {}</span>', since, until)
 
 
 @admin.register(Evidence)

@@ -62,8 +62,8 @@ def test_a_fact_shows_the_messages_that_say_it_among_their_neighbours(
         [(line.said.seq, line.tells) for line in source.lines] for source in context["sources"]
     ]
     assert shown == [
-        [(1, True), (2, False), (3, False)],
-        [(9, False), (10, True), (11, False), (12, False)],
+        [(1, True), (2, False), (3, False), (4, False)],
+        [(9, False), (10, True), (11, False), (12, False), (13, False)],
     ]
     text = read(curator, talk.fact(PIANO))
     said = Message.objects.of(talk.agent.tenant).get(seq=10)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from memoryproject.errors import Conflict, NotFound, Problem
 from semantic import curation
@@ -355,3 +357,29 @@ def test_a_plan_costs_as_many_queries_for_many_facts_as_for_few(
     for changeset in (few, many):
         with django_assert_num_queries(7):
             plan_revert(tenant=talk.agent.tenant, changeset_id=changeset.id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_people_who_undo_the_same_at_once_one_does(ana: Agent) -> None:
+    talk = Talk(ana)
+    run = talk.learn(new(PIANO))
+    both = threading.Barrier(2)
+    outcomes: list[str] = []
+
+    def work() -> None:
+        both.wait()
+        try:
+            revert(run)
+            outcomes.append("done")
+        except Conflict as conflict:
+            outcomes.append(conflict.code)
+        finally:
+            connections.close_all()
+
+    people = [threading.Thread(target=work) for _ in range(2)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert sorted(outcomes) == ["conflict", "done"]
+    assert Changeset.objects.of(ana.tenant).filter(reverts=run).count() == 1
