@@ -304,13 +304,12 @@ def tell_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
         lists=[
             Listed(
                 title="Dead jobs",
-                headers=["job", "failed with", "attempts", "ended"],
+                headers=["job", "failed with", "died"],
                 rows=[
                     [
                         values.link(job, job.get_kind_display()),
                         job.error_class or "–",
-                        job.attempts,
-                        values.moment(job.finished_at),
+                        f"{values.duration(now - job.finished_at)} ago" if job.finished_at else "–",
                     ]
                     for job in dead
                 ],
