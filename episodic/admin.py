@@ -86,6 +86,10 @@ class MessageAdmin(WordSearchAdmin):
             shown_metadata=Case(When(revealed, then=F("metadata")), default=None),
         )
 
+    def read_search(self, request: HttpRequest, typed: str) -> Sought:
+        sought = super().read_search(request, typed)
+        return sought if Reader(request.user).reads_all else sought.in_whole_words
+
     def keep_matches(
         self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
     ) -> QuerySet[Any]:
@@ -93,11 +97,12 @@ class MessageAdmin(WordSearchAdmin):
             [*sought.words.split(), *sought.phrases],
             tenant_id=scope.tenant_id,
             conversation_id=scope.conversation_id,
+            whole=sought.whole,
         )
-        found = queries.messages_in_places(
-            [(match.conversation_id, match.seq or 0) for match in matches]
-        )
-        return rows.filter(Q(id__in=found.values("id")) | Q(id__in=list(waiting)))
+        places = [(match.conversation_id, match.seq or 0) for match in matches]
+        found = queries.messages_in_places(places).values_list("id", flat=True)
+        # As values: of two subqueries with OR between them the planner reads every message.
+        return rows.filter(id__in=[*found, *waiting])
 
     @admin.display(description="content")
     def said(self, message: Any) -> str:
