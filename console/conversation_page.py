@@ -15,6 +15,7 @@ from console.overview import draw_surprise, read_cells
 from console.timeline import (
     FACTS_AT_MOST,
     MESSAGES_A_PAGE,
+    Block,
     first_seq_said_from,
     last_seq_said_by,
     read_blocks,
@@ -100,18 +101,15 @@ def tell(request: HttpRequest, conversation: Conversation) -> Mapping[str, Any]:
     asked = read_question(request.GET, conversation)
     page = choose_page(conversation, asked)
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
-    shown = page if reads and page.until_seq else None
-    blocks = (
-        read_blocks(
+    blocks: list[Block] = []
+    if reads:
+        blocks = read_blocks(
             conversation,
             first_seq=page.first_seq,
             reader=reader,
             as_of=asked.as_of,
             with_facts=person.has_perm("semantic.view_fact"),
         )
-        if shown
-        else []
-    )
     cells = read_cells(conversation) if reads else []
     links = [_link_to(page, asked, cell.first_seq, f"#e{cell.first_seq}") for cell in cells]
     return {
