@@ -6,15 +6,12 @@ units answers for one kind without reading the others.
 
 from django.db import migrations, models
 
+# None is STRICT: what is inlined costs a third.
 CREATE = """
 CREATE FUNCTION public.memory_term(kind text, lexeme text) RETURNS integer
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT CASE kind
-        WHEN 'fact' THEN public.memory_slot(lexeme)
-        WHEN 'episode' THEN public.memory_slot(lexeme) + 1
-        WHEN 'message' THEN -public.memory_slot(lexeme)
-        ELSE -public.memory_slot(lexeme) - 1
-    END
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (public.memory_slot(lexeme) + CASE WHEN kind IN ('fact', 'message') THEN 0 ELSE 1 END)
+        * CASE WHEN kind IN ('fact', 'episode') THEN 1 ELSE -1 END
 $$;
 CREATE FUNCTION public.memory_own(content text, own_words integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -26,8 +23,10 @@ CREATE FUNCTION public.memory_terms(
     kind text, language text, content text, own_words integer
 ) RETURNS integer[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(array_agg(DISTINCT public.memory_term(kind, lexeme)), '{}')
-    FROM pg_catalog.unnest(public.memory_ts(language, public.memory_own(content, own_words)))
+    SELECT coalesce(array_agg(public.memory_term(kind, lexeme)), '{}')
+    FROM pg_catalog.unnest(pg_catalog.tsvector_to_array(
+        public.memory_ts(language, public.memory_own(content, own_words))
+    )) AS lexeme
 $$;
 """
 DROP = """
