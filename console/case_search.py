@@ -152,6 +152,8 @@ def _by_phrase(hint: Hint, reader: Reader) -> Found:
 
 def _follow_sayings(sought: Sought, hint: Hint, found: Found, reader: Reader) -> None:
     """Take the messages that hold the words, and the answers given shortly before them."""
+    if not reader.reads_all:
+        sought = sought.in_whole_words
     # When it was said and when it was asked differ by little: times narrow the answers only.
     scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
     matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope).found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -68,6 +68,8 @@ class Wish:
 
 def find_group(kind: UnitKind, wish: Wish, *, reader: Reader, first: int, at_most: int) -> Group:
     """Return a stretch of what was found of a kind, the best first, in a few queries."""
+    if kind is UnitKind.MESSAGE and not reader.reads_all:
+        wish = replace(wish, sought=wish.sought.in_whole_words)
     matches = tenant_search.find(wish.sought, kind=kind, scope=wish.scope)
     found = matches.found
     if kind is UnitKind.FACT and wish.state:
@@ -166,6 +168,7 @@ def find_waiting(wish: Wish, *, reader: Reader) -> list[Finding]:
         [*words, *wish.sought.phrases],
         tenant_id=scope.tenant_id,
         conversation_id=scope.conversation_id,
+        whole=wish.sought.whole,
     )
     held = Message.across_tenants.filter(id__in=ids)
     if scope.since is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -249,11 +250,16 @@ WAITING_READ_AT_MOST = 5_000
 
 
 def waiting_with_words(
-    words: Sequence[str], *, tenant_id: uuid.UUID | None, conversation_id: uuid.UUID | None
+    words: Sequence[str],
+    *,
+    tenant_id: uuid.UUID | None,
+    conversation_id: uuid.UUID | None,
+    whole: bool = False,
 ) -> QuerySet[Message, uuid.UUID]:
     """Return the ids of the newest messages of the window that hold all the words as typed.
 
-    Of one tenant or conversation, or of all. Uses index: episodic_message_waiting.
+    Of one tenant or conversation, or of all. `whole`: a part of a longer word does not do.
+    Uses index: episodic_message_waiting.
     """
     newest = Message.across_tenants.filter(IN_WINDOW)
     if tenant_id is not None:
@@ -262,8 +268,13 @@ def waiting_with_words(
         newest = newest.filter(conversation=conversation_id)
     ids = newest.order_by("-received_at").values("id")[:WAITING_READ_AT_MOST]
     holding = Message.across_tenants.filter(id__in=ids)
-    for word in words:
-        holding = holding.filter(content__icontains=word)
+    if whole:
+        alone = re.findall(r"\w+", " ".join(words))
+        tests = [Q(content__iregex=rf"\m{word}\M") for word in alone] or [Q(pk=None)]
+    else:
+        tests = [Q(content__icontains=word) for word in words]
+    for test in tests:
+        holding = holding.filter(test)
     return holding.values_list("id", flat=True)
 
 

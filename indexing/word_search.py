@@ -31,9 +31,13 @@ class WordSearchAdmin(ReadOnlyAdmin):
                 request, queryset, search_term
             )
             return found
-        sought, scope = tenant_search.read_query(search_term), read_scope(request)
+        sought, scope = self.read_search(request, search_term), read_scope(request)
         matches = tenant_search.find(sought, kind=self.found_as, scope=scope).found
         return self.keep_matches(queryset, matches, sought, scope), False
+
+    def read_search(self, request: HttpRequest, typed: str) -> Sought:
+        """Return what the person may look for."""
+        return tenant_search.read_query(typed)
 
     def keep_matches(
         self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope

@@ -295,3 +295,27 @@ def test_searching_messages_tells_an_auditor_no_words_of_them(past: Agent) -> No
     for lookup in ("content__contains", "content__startswith", "metadata__tag"):
         asked = browser.get(page(Message, "changelist"), {lookup: "oh"})
         assert asked.status_code in {302, 400}, lookup
+
+
+def test_an_auditor_cannot_read_by_guessing_letters(past: Agent) -> None:
+    """Whole words find a message; parts of words, and words in a row, tell nothing."""
+    talk = canary_talk(past.tenant)
+    said = Message.objects.of(past.tenant).filter(conversation=talk, content__contains=CANARY)
+    ids = [str(one) for one in said.values_list("id", flat=True)]
+    places = {"admin:episodic_message_changelist": "q", "console:search": "q"}
+
+    def find(browser: Client, typed: str) -> list[list[str]]:
+        """Return, by place, the messages with the canary that a search finds."""
+        asked = {"tenant": past.tenant.name}
+        answers = [
+            browser.get(reverse(name), {field: typed, **(asked if "console" in name else {})})
+            for name, field in places.items()
+        ]
+        return [[one for one in ids if one in answer.content.decode()] for answer in answers]
+
+    curator, auditor = visit_as("curator"), visit_as("auditor")
+    assert find(auditor, "forth") == find(curator, "forth") != [[], []]
+    assert find(curator, '"forth, is"') != find(curator, '"is forth"')
+    assert find(auditor, '"forth, is"') == find(auditor, '"is forth"') != [[], []]
+    assert find(curator, "fort") != [[], []]
+    assert find(auditor, "fort") == [[], []]
