@@ -174,12 +174,13 @@ def post_messages(view: KeyedView, external_id: Any, given: list[dict[str, Any]]
             )
             for message in given
         ],
-        idempotency=_read_idempotency(view.request),
+        idempotency=read_idempotency(view.request),
         capped=True,
     )
 
 
-def _read_idempotency(request: Request) -> IdempotencyKey | None:
+def read_idempotency(request: Request) -> IdempotencyKey | None:
+    """Return the request's idempotency key with the hash of its body, if it has one."""
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None

@@ -124,6 +124,7 @@ class Episode(TenantModel):
             models.Index(
                 fields=["conversation", "created_at"], name="episodic_episode_by_creation"
             ),
+            models.Index(fields=["conversation", "first_seq"], name="episodic_episode_in_order"),
             models.Index(
                 fields=["conversation", "first_seq"],
                 condition=Q(consolidated_at=None, consolidation_failed_at=None),

@@ -88,8 +88,12 @@ class Searchable(TenantModel):
 class SearchUnit(Searchable):
     """A piece of text that can be found by its words."""
 
-    first_seq = models.BigIntegerField(null=True, help_text="First message it stands for.")
-    last_seq = models.BigIntegerField(null=True, help_text="Last message it stands for.")
+    first_seq = models.BigIntegerField(
+        null=True, help_text="First message it stands for; of a note its part, from 0."
+    )
+    last_seq = models.BigIntegerField(
+        null=True, help_text="Last message it stands for; of a note its part, from 0."
+    )
     language = models.CharField(max_length=16, choices=[(name, name) for name in LANGUAGES])
     lexical_text = models.TextField(help_text="Prepared by indexing.text: bigrams included.")
     own_words = models.IntegerField(

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
@@ -100,11 +100,12 @@ def _to_array(embedding: Sequence[float]) -> Vectors:
 
 
 def units_without_vector(
-    *, tenant: Tenant, conversation_id: uuid.UUID, model: str, at_most: int
+    *, tenant: Tenant, conversation_id: uuid.UUID | None, model: str, at_most: int
 ) -> list[SearchUnit]:
     """Return units of a conversation that a model has made no vector for, oldest first.
 
-    Of a text that is spread over several units the first one stands for all.
+    Without a conversation those that belong to none. Of a text that is spread over several
+    units the first one stands for all.
     """
     return list(
         _lacking(tenant=tenant, model=model)
@@ -113,12 +114,17 @@ def units_without_vector(
     )
 
 
+def lacks_vectors_beside_conversations(*, tenant: Tenant, model: str) -> bool:
+    """Return whether a model lacks vectors of what belongs to no conversation."""
+    return _lacking(tenant=tenant, model=model).filter(conversation_id=None).exists()
+
+
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     made = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
     earlier = SearchUnit.objects.of(tenant).filter(
+        Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
         memory=OuterRef("memory"),
         kind=OuterRef("kind"),
-        first_seq=OuterRef("first_seq"),
         id__lt=OuterRef("id"),
     )
     return SearchUnit.objects.of(tenant).filter(~Exists(made), ~Exists(earlier))

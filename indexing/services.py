@@ -50,15 +50,16 @@ def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
 def add_entries(
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_id: uuid.UUID | None,
     language: str,
     model: str,
     entries: Sequence[Entry],
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
-    `model` names the embedder whose vectors the entries carry. A text too long for one
-    unit gets several; the vector goes with the first.
+    Without a conversation they belong to the whole tenant. `model` names the embedder whose
+    vectors the entries carry. A text too long for one unit gets several; the vector goes
+    with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -90,15 +91,27 @@ def add_entries(
     SearchVector.objects.bulk_create(vectors)
 
 
-def add_vectors(*, units: Sequence[SearchUnit], vectors: Vectors, model: str) -> None:
+def add_vectors(
+    *, tenant: Tenant, units: Sequence[SearchUnit], vectors: Vectors, model: str
+) -> None:
     """Insert the vectors of units that had none of this model, a row each.
 
-    One that another run has made meanwhile stays.
+    One that another run has made meanwhile stays; a unit that is gone by now gets none.
     """
+    stored = SearchUnit.objects.of(tenant).filter(id__in=[unit.id for unit in units])
+    there = set(stored.select_for_update(no_key=True).values_list("id", flat=True))
     made = [
-        _make_vector(unit, vector, model=model) for unit, vector in zip(units, vectors, strict=True)
+        _make_vector(unit, vector, model=model)
+        for unit, vector in zip(units, vectors, strict=True)
+        if unit.id in there
     ]
     SearchVector.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
+    """Delete all units and vectors of a memory; nothing finds it then."""
+    SearchVector.objects.of(tenant).filter(memory_id=memory_id).delete()
+    SearchUnit.objects.of(tenant).filter(memory_id=memory_id).delete()
 
 
 def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:

@@ -75,10 +75,10 @@ class JobAdmin(ReadOnlyAdmin):
 
 
 def conversation_of(job: Job) -> uuid.UUID | None:
-    """Return the id of the conversation that a job works on."""
+    """Return the id of the conversation that a job works on; None: on the whole tenant's."""
     if job.kind == Kind.REVIEW:
         return read_id(str(job.input.get("conversation", "")))
-    return job.scope
+    return None if job.scope == job.tenant_id else job.scope
 
 
 def stand_of(job: Job, now: datetime) -> Coloured:

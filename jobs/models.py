@@ -10,7 +10,7 @@ from memoryproject.tenancy.models import TenantModel
 
 
 class Kind(models.TextChoices):
-    """What a job does; its scope is a conversation."""
+    """What a job does; its scope is a conversation, or for vectors the tenant."""
 
     SEGMENT = "segment", "segment a window"
     FLUSH = "flush", "segment and consolidate everything now"
@@ -40,7 +40,8 @@ class Job(TenantModel):
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
     scope = models.UUIDField(
-        help_text="What the job works on: the id of a conversation; for reviews the job's own id."
+        help_text="What the job works on: the id of a conversation; for reviews the job's own id; "
+        "for vectors of what belongs to no conversation the tenant's."
     )
     input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.READY)

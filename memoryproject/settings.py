@@ -186,6 +186,7 @@ INSTALLED_APPS = [
     "indexing",
     "episodic",
     "semantic",
+    "notes",
     "retrieval",
     "operations",
     "console",

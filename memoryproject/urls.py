@@ -9,8 +9,11 @@ from episodic import api as episodic
 from jobs import api as jobs
 from memoryproject.fields import IdConverter
 from memoryproject.views import HealthLive
+from notes import api as notes
+from notes import link_api as links
 from operations.health import HealthReady
 from retrieval import api as retrieval
+from retrieval import navigation_api as navigation
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
@@ -33,6 +36,13 @@ api = [
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
+    path("notes", notes.Notes.as_view()),
+    path("notes/<id:note_id>", notes.OneNote.as_view()),
+    path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
+    path("links", links.Links.as_view()),
+    path("links/<id:link_id>", links.OneLink.as_view()),
+    path("memories/<id:memory_id>/links", navigation.MemoryLinks.as_view()),
+    path("memories/<id:memory_id>/walk", navigation.MemoryWalk.as_view()),
     path("retrievals", retrieval.Retrievals.as_view()),
     path("retrievals/<id:retrieval_id>", retrieval.OneRetrieval.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),

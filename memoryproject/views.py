@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -22,6 +22,14 @@ class KeyedView(APIView):
     """A view for callers with a key. `scope` is what the key must be allowed."""
 
     scope: Scope
+    writing_scope: Scope | None = None
+    """What it must be allowed to change something, where the same address can be read."""
+
+    def needs(self, method: str) -> Scope:
+        """Return the scope that a call with this method needs."""
+        if self.writing_scope is None or method in SAFE_METHODS:
+            return self.scope
+        return self.writing_scope
 
     def key(self) -> APIKey:
         """Return the caller's key."""

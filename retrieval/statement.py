@@ -63,6 +63,15 @@ def read_statement(*, as_of: bool, lines: bool) -> str:
     return body
 
 
+@cache
+def read_edges(name: str, *, once: bool) -> str:
+    """Return the text of a statement that follows links; `once`: each memory one time a list."""
+    edges = _read_body("edges.sql")
+    for column, end in (("once_to", "to_memory_id"), ("once_from", "from_memory_id")):
+        edges = edges.replace(f"{{{column}}}", f"DISTINCT ON (link.{end})" if once else "")
+    return read_file(name).replace("{edges}", edges)
+
+
 def _read_body(name: str) -> str:
     """Return what follows the header of a file."""
     return read_file(name).partition("\nWITH\n")[2]

@@ -52,9 +52,10 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """The key must have the scope that the view names in `scope`."""
+    """The key must have the scope that the view names for the method."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        self.message = f"The call needs a key with the scope {view.scope}."
+        needed = view.needs(request.method)
+        self.message = f"The call needs a key with the scope {needed}."
         key = request.auth
-        return isinstance(key, APIKey) and view.scope in key.scopes
+        return isinstance(key, APIKey) and needed in key.scopes

@@ -6,7 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from indexing.queries import conversations_without_vectors
+from indexing.queries import (
+    conversations_without_vectors,
+    lacks_vectors_beside_conversations,
+)
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import get_embedder
@@ -15,8 +18,9 @@ from memoryproject.tenancy.models import Tenant
 
 class Command(BaseCommand):
     help = (
-        "Queue a job for each conversation in which the configured embedding model has not made "
-        "every vector: after a change of the model. Workers do it; search goes on meanwhile."
+        "Queue a job for each conversation, and one for the notes that belong to none, in which "
+        "the configured embedding model has not made every vector: after a change of the model. "
+        "Workers do it; search goes on meanwhile."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,4 +37,8 @@ class Command(BaseCommand):
             conversations = conversations_without_vectors(tenant=tenant, model=model)
             for conversation_id in conversations:
                 enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id)
-            self.stdout.write(f"{tenant.name}: {len(conversations)} conversations")
+            beside = lacks_vectors_beside_conversations(tenant=tenant, model=model)
+            if beside:
+                enqueue(tenant=tenant, kind=Kind.EMBED, scope=tenant.id)
+            more = ", and notes beside them" if beside else ""
+            self.stdout.write(f"{tenant.name}: {len(conversations)} conversations{more}")

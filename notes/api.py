@@ -1,0 +1,178 @@
+"""Writing, reading and deleting notes."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
+from memoryproject.errors import NotFound
+from memoryproject.pages import page_schema, take_page
+from memoryproject.schema import Error
+from memoryproject.tenancy.models import Scope
+from memoryproject.views import KeyedView
+from notes import queries, services
+from notes.forms import (
+    ListedNote,
+    NoteInput,
+    NoteOutput,
+    NotePatch,
+    NoteQuery,
+    VersionOutput,
+    VersionQuery,
+)
+from notes.models import Note, NoteState
+from notes.renderings import render_listed_note, render_note, render_version
+
+ACTOR_AT_MOST = 200
+
+
+def name_actor(view: KeyedView) -> str:
+    """Return how a record names the caller."""
+    return f"key {view.key().name}"[:ACTOR_AT_MOST]
+
+
+class Notes(KeyedView):
+    """Lists notes, newest first, and takes new ones."""
+
+    scope = Scope.READ
+    writing_scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="list_notes",
+        parameters=[NoteQuery],
+        responses=page_schema(ListedNote, "NotePage"),
+        description="Lists notes, newest first, without their long texts. All filters must hold.",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(NoteQuery, request.query_params.dict())
+        rows = queries.notes_held(tenant=self.tenant()).select_related("conversation")
+        if "conversation_id" in query:
+            rows = rows.filter(conversation__external_id=query["conversation_id"])
+        for name in ("source_type", "source_id", "user_id", "category"):
+            if name in query:
+                rows = rows.filter(**{name: query[name]})
+        if "tag" in query:
+            rows = rows.filter(tags__contains=[query["tag"]])
+        return Response(
+            take_page(
+                rows, query=query, render=lambda page: [render_listed_note(note) for note in page]
+            )
+        )
+
+    @extend_schema(
+        operation_id="add_note",
+        parameters=[IDEMPOTENCY_HEADER],
+        request=NoteInput,
+        responses={201: NoteOutput, 200: NoteOutput, 409: Error},
+        description="Stores a note on purpose, and makes it findable at once. A summary needs its "
+        "metadata; its label, description and content follow from them where none is given. Other "
+        "notes need a content, an excerpt, a description or a label. A replay under the same "
+        "Idempotency-Key answers 200 with the first answer.",
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read(NoteInput)
+        posted = services.add_note(
+            tenant=self.tenant(),
+            actor=name_actor(self),
+            made_by=self.key(),
+            conversation_id=given.pop("conversation_id", None),
+            fields=given,
+            idempotency=read_idempotency(request),
+        )
+        body = render_note(posted.note, posted.first)
+        response = Response(body, status=200 if posted.replayed else 201)
+        if posted.replayed:
+            response["Idempotent-Replayed"] = "true"
+        return response
+
+
+class OneNote(KeyedView):
+    """A note by its id."""
+
+    scope = Scope.READ
+    writing_scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="get_note", responses=NoteOutput, description="A note as it stands now."
+    )
+    def get(self, request: Request, note_id: uuid.UUID) -> Response:
+        return Response(render_note(find_note(self, note_id)))
+
+    @extend_schema(
+        operation_id="change_note",
+        request=NotePatch,
+        responses={200: NoteOutput, 409: Error},
+        description="Writes a new version: fields that are not named stay as they are, tags and "
+        "metadata are replaced whole. 409: `version` is not the current one. Texts that followed "
+        "from the metadata follow from the new ones. The version before is kept.",
+    )
+    def patch(self, request: Request, note_id: uuid.UUID) -> Response:
+        note = find_note(self, note_id)
+        form = NotePatch(data=request.data, context={"source_type": note.source_type})
+        form.is_valid(raise_exception=True)
+        given: dict[str, Any] = dict(form.validated_data)
+        changed = services.change_note(
+            tenant=self.tenant(),
+            actor=name_actor(self),
+            note_id=note_id,
+            version=given.pop("version"),
+            fields=given,
+        )
+        return Response(render_note(changed))
+
+    @extend_schema(
+        operation_id="delete_note",
+        request=None,
+        responses={204: None},
+        description="Takes the note away: it is neither found nor shown any more, nor is any "
+        "link of it.",
+    )
+    def delete(self, request: Request, note_id: uuid.UUID) -> Response:
+        services.delete_note(tenant=self.tenant(), actor=name_actor(self), note_id=note_id)
+        return Response(status=204)
+
+
+class NoteVersions(KeyedView):
+    """What a note said, version by version."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_note_versions",
+        parameters=[VersionQuery],
+        responses=page_schema(VersionOutput, "NoteVersionPage"),
+        description="The versions of a note, newest first, with who wrote each and when.",
+    )
+    def get(self, request: Request, note_id: uuid.UUID) -> Response:
+        note = find_note(self, note_id)
+        query = self.read(VersionQuery, request.query_params.dict())
+        limit, below = query["limit"], query.get("after", note.version + 1)
+        states: list[NoteState] = [note] if below > note.version else []
+        states += queries.earlier_versions(
+            note, below=min(below, note.version), at_most=limit + 1 - len(states)
+        )
+        page = states[:limit]
+        more = len(states) > limit
+        return Response(
+            {
+                "items": [render_version(state) for state in page],
+                "next": str(page[-1].version) if more else None,
+            }
+        )
+
+
+def find_note(view: KeyedView, note_id: uuid.UUID) -> Note:
+    """Return the caller's note of that id.
+
+    Raises:
+        NotFound: he has none.
+    """
+    note = queries.find_note(tenant=view.tenant(), note_id=note_id)
+    if note is None:
+        raise NotFound("There is no such note.")
+    return note

@@ -1,0 +1,219 @@
+"""What the calls about notes and links take and give, as the API describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from memoryproject.fields import (
+    ContentField,
+    IdField,
+    MomentField,
+    NumberField,
+    Strict,
+    TextField,
+    WholeNumberField,
+    WordField,
+)
+from memoryproject.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
+from notes.kinds import LinkType, SourceType, Valence
+from notes.summaries import FORMS as SUMMARIES
+from notes.summaries import check_metadata
+
+ID_AT_MOST = 255
+LABEL_AT_MOST = 300
+DESCRIPTION_AT_MOST = 4_000
+PATH_AT_MOST = 1_000
+EXCERPT_AT_MOST = 16_000
+WORD_AT_MOST = 100
+TAGS_AT_MOST = 50
+BYTE_AT_MOST = 2**62
+SOURCE_TYPES = [kind.value for kind in SourceType]
+VALENCES = [kind.value for kind in Valence]
+
+
+class WordsField(TextField):
+    """A text that may be left out or emptied."""
+
+    def __init__(self, max_length: int, **options: Any) -> None:
+        super().__init__(required=False, allow_blank=True, max_length=max_length, **options)
+
+
+class ShareField(NumberField):
+    """A number from 0 to 1."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, min_value=0, max_value=1, **options)
+
+
+class SpanInput(Strict):
+    """Where in a stored text something stands."""
+
+    span_id = TextField(max_length=ID_AT_MOST)
+    start_byte = WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
+    end_byte = WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["end_byte"] < attrs["start_byte"]:
+            raise serializers.ValidationError({"end_byte": ["This lies before start_byte."]})
+        return attrs
+
+
+class NoteFields(Strict):
+    """What can be written and written anew."""
+
+    source_id = WordsField(ID_AT_MOST, help_text="Your own id of what it is about.")
+    user_id = WordsField(ID_AT_MOST, help_text="Whom it is about, by your own id.")
+    label = WordsField(LABEL_AT_MOST, help_text="A line to show it by.")
+    description = WordsField(DESCRIPTION_AT_MOST)
+    content = ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
+    importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
+    category = WordsField(WORD_AT_MOST)
+    emotion_type = WordsField(WORD_AT_MOST)
+    emotion_intensity = ShareField(help_text="0 to 1.")
+    emotion_valence = WordField(choices=VALENCES, required=False)
+    tags = serializers.ListField(
+        child=TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
+    )
+    metadata = serializers.DictField(
+        required=False,
+        help_text="Of a thread_summary: platform, participant_count, message_count, key_points, "
+        "sentiment?, last_activity_at?. Of a plan_summary: plan_type, total_nodes, "
+        "completed_nodes, pending_nodes, failed_nodes, key_milestones, current_phase?. "
+        "Else anything of yours, returned untouched.",
+    )
+    span = SpanInput(required=False, help_text="The stored text that it points into.")
+    source_path = WordsField(PATH_AT_MOST, help_text="Of a document: where it came from.")
+    excerpt = WordsField(EXCERPT_AT_MOST, help_text="Of a document: a passage of it.")
+    occurred_at = MomentField(
+        required=False, help_text="When it was so. ISO 8601 or ms since 1970; default: now."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        source_type = attrs.get("source_type") or self.context.get("source_type", "")
+        is_new_summary = source_type in SUMMARIES and "source_type" in attrs
+        if "metadata" in attrs or is_new_summary:
+            attrs["metadata"] = check_metadata(source_type, attrs.get("metadata", {}))
+        span = attrs.pop("span", None)
+        return attrs | dict(span or {})
+
+
+class NoteInput(NoteFields):
+    """The body of `POST notes`."""
+
+    source_type = WordField(
+        choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
+    )
+    conversation_id = IdField(
+        required=False, help_text="Any UUID of yours; without it the whole tenant's."
+    )
+
+
+class NotePatch(NoteFields):
+    """The body of `PATCH notes/{id}`: what is not named stays as it is."""
+
+    version = WholeNumberField(
+        min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
+    )
+
+
+class NoteQuery(PageQuery):
+    """The query parameters of the list of notes."""
+
+    source_type = WordField(choices=SOURCE_TYPES, required=False)
+    source_id = TextField(required=False, max_length=ID_AT_MOST)
+    user_id = TextField(required=False, max_length=ID_AT_MOST)
+    category = TextField(required=False, max_length=WORD_AT_MOST)
+    tag = TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
+
+
+class VersionQuery(Strict):
+    """The query parameters of the list of versions."""
+
+    after = QueryNumberField(
+        required=False, min_value=1, help_text="The `next` of the page before."
+    )
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class SpanOutput(serializers.Serializer[Any]):
+    """Where in a stored text something stands."""
+
+    span_id = serializers.CharField()
+    start_byte = serializers.IntegerField()
+    end_byte = serializers.IntegerField(help_text="Excluded.")
+
+
+class StateOutput(serializers.Serializer[Any]):
+    """What a version says, without its long texts."""
+
+    version = serializers.IntegerField()
+    source_type = serializers.ChoiceField(choices=SOURCE_TYPES)
+    source_id = serializers.CharField(allow_null=True)
+    user_id = serializers.CharField(allow_null=True)
+    label = serializers.CharField()
+    description = serializers.CharField(allow_null=True)
+    snippet = serializers.CharField(help_text="What it says, in a line.")
+    importance = serializers.FloatField()
+    category = serializers.CharField(allow_null=True)
+    emotion_type = serializers.CharField(allow_null=True)
+    emotion_intensity = serializers.FloatField(allow_null=True)
+    emotion_valence = serializers.CharField(allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField())
+    metadata = serializers.DictField()
+    span = SpanOutput(allow_null=True)
+    source_path = serializers.CharField(allow_null=True)
+    occurred_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="When this version was written.")
+    updated_by = serializers.CharField(help_text="Which key or person wrote this version.")
+
+
+class ListedNote(StateOutput):
+    """A note as the list has it."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(
+        allow_null=True, help_text="null: it is the whole tenant's."
+    )
+    created_at = serializers.DateTimeField()
+
+
+class NoteOutput(ListedNote):
+    """A whole note."""
+
+    content = serializers.CharField()
+    excerpt = serializers.CharField(allow_null=True)
+
+
+class VersionOutput(StateOutput):
+    """A note as it stood."""
+
+    content = serializers.CharField()
+    excerpt = serializers.CharField(allow_null=True)
+    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
+
+
+class LinkInput(Strict):
+    """The body of `POST links`."""
+
+    from_id = IdField(help_text="An episode, a fact or a note of yours.")
+    to_id = IdField(help_text="Another one.")
+    link_type = WordField(
+        choices=[kind.value for kind in LinkType],
+        default=LinkType.RELATES_TO.value,
+        help_text="relates_to if nothing is said. What the server links itself (derived_from, "
+        "supersedes, next) cannot be drawn.",
+    )
+
+
+class LinkOutput(serializers.Serializer[Any]):
+    """A link that somebody drew."""
+
+    id = serializers.UUIDField()
+    from_id = serializers.UUIDField()
+    to_id = serializers.UUIDField()
+    link_type = serializers.CharField()
+    made_by = serializers.ChoiceField(choices=["agent", "person"])
+    actor = serializers.CharField(help_text="Which key or person.")
+    created_at = serializers.DateTimeField()

@@ -1,0 +1,55 @@
+"""The words that notes and links are told apart by."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class SourceType(StrEnum):
+    """What a note is a note of."""
+
+    THREAD_SUMMARY = "thread_summary"
+    PLAN_SUMMARY = "plan_summary"
+    KNOWLEDGE_BASE = "knowledge_base"
+    BRAND_KIT = "brand_kit"
+    OFFER = "offer"
+    SPAN = "span"
+    REFERENCE = "reference"
+    DOCUMENT = "document"
+    NOTE = "note"
+
+
+class Valence(StrEnum):
+    """Which way a feeling points."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NEUTRAL = "neutral"
+    MIXED = "mixed"
+
+
+class LinkType(StrEnum):
+    """What a link says of the two memories: read it from the first to the second."""
+
+    RELATES_TO = "relates_to"
+    REFERENCES = "references"
+    MENTIONS = "mentions"
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    FOLLOWS = "follows"
+    PART_OF = "part_of"
+    CAUSED_BY = "caused_by"
+
+
+class ServerLinkType(StrEnum):
+    """Links that follow from other tables. They are read from there and stored nowhere."""
+
+    DERIVED_FROM = "derived_from"
+    """From a fact to an episode that counts as its evidence."""
+    SUPERSEDES = "supersedes"
+    """From a fact to the one in whose place it stands."""
+    NEXT = "next"
+    """From an episode to the one that follows it in the conversation."""
+
+
+LINK_TYPES = (*(kind.value for kind in LinkType), *(kind.value for kind in ServerLinkType))

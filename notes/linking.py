@@ -1,0 +1,81 @@
+"""Drawing and removing links between memories of one tenant."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from indexing.models import Memory, MemoryKind
+from memoryproject.errors import NotFound, Problem
+from memoryproject.tenancy.models import Tenant
+from notes import queries
+from notes.kinds import LinkType
+from notes.models import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A link; `is_new` where there was no such link before."""
+
+    link: Link
+    is_new: bool
+
+
+def add_link(
+    *,
+    tenant: Tenant,
+    actor: str,
+    made_by: Link.MadeBy,
+    from_id: uuid.UUID,
+    to_id: uuid.UUID,
+    link_type: LinkType,
+) -> Drawn:
+    """Draw a link from one memory to another; one that is there already stays as it is.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+        Problem: both are the same.
+    """
+    if from_id == to_id:
+        raise Problem(
+            "The request has errors.", fields={"to_id": ["A memory is not linked to itself."]}
+        )
+    place = {"from_memory_id": from_id, "to_memory_id": to_id, "link_type": link_type}
+    with transaction.atomic():
+        for name, memory_id in (("from_id", from_id), ("to_id", to_id)):
+            if not has_memory(tenant=tenant, memory_id=memory_id):
+                message = "There is no such memory."
+                raise NotFound(message, fields={name: [message]})
+        found = Link.objects.of(tenant).filter(**place).first()
+        if found is not None:
+            return Drawn(found, is_new=False)
+        try:
+            with transaction.atomic():
+                link = Link.objects.create(tenant=tenant, actor=actor, made_by=made_by, **place)
+        except IntegrityError:  # drawn by another request in between
+            return Drawn(Link.objects.of(tenant).get(**place), is_new=False)
+        link.refresh_from_db(fields=["created_at"])
+    return Drawn(link, is_new=True)
+
+
+def remove_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
+    """Remove a link that an agent or a person has drawn.
+
+    Raises:
+        NotFound: the tenant has no such link.
+    """
+    removed, _ = Link.objects.of(tenant).filter(id=link_id).delete()
+    if not removed:
+        raise NotFound("There is no such link.")
+
+
+def has_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> bool:
+    """Return whether a tenant has a memory of that id; a deleted note is none."""
+    memory = Memory.objects.of(tenant).filter(id=memory_id).first()
+    if memory is None:
+        return False
+    if memory.kind != MemoryKind.NOTE:
+        return True
+    return queries.notes_held(tenant=tenant).filter(id=memory_id).exists()

@@ -1,0 +1,48 @@
+"""Reading notes and links. Every query names its tenant."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+
+from django.db.models import QuerySet
+
+from memoryproject.tenancy.models import Tenant
+from notes.models import Note, NoteVersion
+from notes.wording import Passage, passages
+
+
+def notes_held(*, tenant: Tenant) -> QuerySet[Note]:
+    """Return the notes that were not deleted, in no order."""
+    return Note.objects.of(tenant).filter(deleted_at=None)
+
+
+def notes_by_id(*, tenant: Tenant, note_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Note]:
+    """Return those of the notes that are held, by id."""
+    return {note.id: note for note in notes_held(tenant=tenant).filter(id__in=list(note_ids))}
+
+
+def find_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note | None:
+    """Return a note that is held, with its conversation; None: there is none."""
+    held = notes_held(tenant=tenant).filter(id=note_id)
+    note = held.select_related("conversation").first()
+    if note is not None:
+        note.tenant = tenant
+    return note
+
+
+def earlier_versions(note: Note, *, below: int, at_most: int) -> list[NoteVersion]:
+    """Return what the note was before a version, newest first. Uses index: notes_version_once."""
+    rows = NoteVersion.objects.of(note.tenant).filter(note=note, version__lt=below)
+    return list(rows.order_by("-version")[:at_most])
+
+
+def passages_of(note: Note) -> list[Passage]:
+    """Return the parts by which a note is found; `SearchUnit.first_seq` is their place."""
+    more = [note.excerpt, note.source_path, note.category, note.emotion_type, " ".join(note.tags)]
+    return passages(
+        label=note.label,
+        description=note.description,
+        content=note.content,
+        more=[text for text in more if text],
+    )

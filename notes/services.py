@@ -1,0 +1,257 @@
+"""Writing notes: each change is a version, and changes what the note is found by.
+
+Vectors are made before the transaction, so that nothing waits for a model under a lock.
+Where the model is away, or the text is long, a job makes them; words find the note until then.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from episodic.models import Conversation
+from episodic.queries import database_now
+from episodic.services import IdempotencyKey, lock_or_make
+from indexing import services as index
+from indexing.detection import detect_language
+from indexing.models import Memory, MemoryKind, UnitKind
+from indexing.services import Entry, Vectors
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.ai import embeddings
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.tenancy.models import APIKey, Tenant
+from notes import queries, wording
+from notes.models import Note, NoteState, NoteVersion
+from notes.wording import Passage, Wording
+
+EMBEDDED_AT_ONCE = 8
+"""Passages: a longer note would keep its caller waiting for a second or more."""
+DERIVED = ("label", "description", "content")
+KEPT = [
+    field.attname
+    for field in NoteVersion._meta.local_fields
+    if field.name not in {"id", "tenant", "note", "replaced_at"}
+]
+"""The columns that a version keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A note as it was first stored; `replayed` where an earlier request stored it."""
+
+    note: Note
+    first: NoteState
+    replayed: bool
+
+
+def add_note(
+    *,
+    tenant: Tenant,
+    actor: str,
+    made_by: APIKey | None,
+    fields: Mapping[str, Any],
+    conversation_id: uuid.UUID | None = None,
+    idempotency: IdempotencyKey | None = None,
+) -> Posted:
+    """Store a note, and make it findable.
+
+    `fields` are columns of a note by name, checked; label, description and content that
+    are not given follow from the others. `conversation_id` is the agent's own; the
+    conversation is made if there is none.
+
+    Raises:
+        Conflict: the idempotency key was used for another body.
+        Problem: there is no content, and nothing that it could follow from.
+    """
+    earlier = _find_earlier(tenant, idempotency)
+    if earlier is not None:
+        return earlier
+    note = Note(tenant=tenant, made_by=made_by, actor=actor, **_complete(fields))
+    if idempotency is not None:
+        note.client_key, note.body_sha256 = idempotency.key, idempotency.body_sha256
+    parts, vectors = _embed(note)
+    try:
+        with transaction.atomic():
+            now = database_now()
+            note.created_at = note.updated_at = now
+            note.occurred_at = note.occurred_at or now
+            if conversation_id is not None:
+                note.conversation = lock_or_make(tenant=tenant, external_id=conversation_id)
+            (memory,) = index.register(tenant=tenant, kind=MemoryKind.NOTE, count=1)
+            note.id = memory.id
+            note.save(force_insert=True)
+            _fill_index(note, parts, vectors)
+    except IntegrityError:  # the same request, at the same moment
+        earlier = _find_earlier(tenant, idempotency)
+        if earlier is None:
+            raise
+        return earlier
+    return Posted(note=note, first=note, replayed=False)
+
+
+def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> Posted | None:
+    """Return what an earlier request under the same key stored, as it was then."""
+    if idempotency is None:
+        return None
+    rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
+    note = rows.select_related("conversation").first()
+    if note is None:
+        return None
+    if note.body_sha256 != idempotency.body_sha256:
+        raise Conflict("This Idempotency-Key was used for another request.")
+    first = NoteVersion.objects.of(tenant).filter(note=note, version=1).first()
+    return Posted(note=note, first=first or note, replayed=True)
+
+
+def change_note(
+    *, tenant: Tenant, actor: str, note_id: uuid.UUID, version: int, fields: Mapping[str, Any]
+) -> Note:
+    """Write a new version of a note, and keep the one that it replaces.
+
+    A text that followed from the metadata follows from the new ones. Where nothing
+    changes, nothing is written.
+
+    Raises:
+        NotFound: the tenant has no such note.
+        Conflict: `version` is not its current one.
+        Problem: nothing would be left of its content.
+    """
+    note = _get(tenant, note_id)
+    _check_version(note, version)
+    before = NoteVersion(note=note, **{name: getattr(note, name) for name in KEPT})
+    for name, value in _follow(note, fields).items():
+        setattr(note, name, value)
+    if all(getattr(note, name) == getattr(before, name) for name in KEPT):
+        return note
+    parts, vectors = _embed(note)
+    with transaction.atomic():
+        locked = queries.notes_held(tenant=tenant).filter(id=note.id).select_for_update().first()
+        if locked is None:
+            raise NotFound("There is no such note.")
+        _check_version(locked, version)
+        note.version, note.actor, note.updated_at = version + 1, actor, database_now()
+        before.tenant, before.replaced_at = tenant, note.updated_at
+        before.save(force_insert=True)
+        note.save(update_fields=KEPT)
+        index.remove_entries(tenant=tenant, memory_id=note.id)
+        _fill_index(note, parts, vectors)
+    return note
+
+
+def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
+    """Take a note away: nothing finds or shows it. Its text stays until it is erased.
+
+    Raises:
+        NotFound: the tenant has no such note, any more.
+    """
+    with transaction.atomic():
+        held = queries.notes_held(tenant=tenant).filter(id=note_id)
+        if held.update(deleted_at=database_now(), deleted_by=actor) != 1:
+            raise NotFound("There is no such note.")
+        index.remove_entries(tenant=tenant, memory_id=note_id)
+
+
+def _get(tenant: Tenant, note_id: uuid.UUID) -> Note:
+    note = queries.find_note(tenant=tenant, note_id=note_id)
+    if note is None:
+        raise NotFound("There is no such note.")
+    return note
+
+
+def _check_version(note: Note, version: int) -> None:
+    if note.version != version:
+        raise Conflict(f"The note has version {note.version} by now: look at it again.")
+
+
+def _complete(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a new note, with the texts that follow from the others."""
+    derived = wording.derive(fields["source_type"], fields.get("metadata", {}))
+    given = {**fields}
+    for name in DERIVED:
+        if not given.get(name) and derived is not None:
+            given[name] = getattr(derived, name)
+    return _fill_texts(given)
+
+
+def _fill_texts(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns with a content and a label; of a document its excerpt will do."""
+    for stand_in in ("excerpt", "description", "label"):
+        if not (given.get("content") or "").strip():
+            given["content"] = given.get(stand_in) or ""
+    if not given["content"].strip():
+        raise Problem(
+            "The request has errors.",
+            fields={"content": ["This is needed, or something that it follows from."]},
+        )
+    if not (given.get("label") or "").strip():
+        given["label"] = wording.label_of(given["content"])
+    return given
+
+
+def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changed columns, and the texts that follow from them."""
+    changed = {**fields}
+    if "metadata" in changed:
+        before = wording.derive(note.source_type, note.metadata) or Wording("", "", "")
+        after = wording.derive(note.source_type, changed["metadata"])
+        for name in DERIVED:
+            followed = getattr(note, name) == getattr(before, name)
+            if after is not None and followed and name not in changed:
+                changed[name] = getattr(after, name)
+    texts = ("excerpt", *DERIVED)
+    filled = _fill_texts({**{name: getattr(note, name) for name in texts}, **changed})
+    return {**filled, **changed, "label": filled["label"], "content": filled["content"]}
+
+
+def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:
+    """Return the note's passages and their vectors; None: they are made later, by a job."""
+    parts = queries.passages_of(note)
+    if len(parts) > EMBEDDED_AT_ONCE:
+        return parts, [None] * len(parts)
+    try:
+        return parts, list(embeddings.embed_passages([part.meaning for part in parts]))
+    except (ModelUnavailable, ModelMisbehaved):
+        return parts, [None] * len(parts)
+
+
+def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]) -> None:
+    conversation = note.conversation
+    index.add_entries(
+        tenant=note.tenant,
+        conversation_id=note.conversation_id,
+        language=_language_of(note, conversation, parts),
+        model=embeddings.get_embedder().name,
+        entries=[
+            _entry_of(note, place, part, vector)
+            for place, (part, vector) in enumerate(zip(parts, vectors, strict=True))
+        ],
+    )
+    if any(vector is None for vector in vectors):
+        enqueue(tenant=note.tenant, kind=Kind.EMBED, scope=note.conversation_id or note.tenant_id)
+
+
+def _language_of(note: Note, conversation: Conversation | None, parts: Sequence[Passage]) -> str:
+    """Return how the note's words are split: as those of its conversation, else by itself."""
+    if conversation is not None:
+        return str(conversation.language)
+    return detect_language([part.words for part in parts])
+
+
+def _entry_of(note: Note, place: int, part: Passage, vector: Vectors | None) -> Entry:
+    occurred_at: datetime = note.occurred_at
+    return Entry(
+        memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
+        kind=UnitKind.NOTE,
+        lexical=part.words,
+        vector=vector,
+        valid_at=occurred_at,
+        first_seq=place,
+        last_seq=place,
+    )

@@ -1,0 +1,98 @@
+"""What the metadata of a summary must hold, by the type of the note."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from memoryproject.fields import (
+    MomentField,
+    Strict,
+    TextField,
+    WholeNumberField,
+    WordField,
+    say_moment,
+)
+from memoryproject.http import TOO_LARGE
+from notes.kinds import SourceType, Valence
+
+COUNT_AT_MOST = 10**9
+POINTS_AT_MOST = 50
+POINT_AT_MOST = 500
+WORD_AT_MOST = 100
+
+
+class CountField(WholeNumberField):
+    """How many there are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=COUNT_AT_MOST, **options)
+
+
+class PointsField(serializers.ListField):
+    """Short texts, in order."""
+
+    def __init__(self, **options: Any) -> None:
+        child = TextField(max_length=POINT_AT_MOST)
+        super().__init__(child=child, max_length=POINTS_AT_MOST, **options)
+
+
+class ThreadSummary(Strict):
+    """The metadata of a thread's summary."""
+
+    platform = TextField(max_length=WORD_AT_MOST, help_text="Where people talked.")
+    participant_count = CountField()
+    message_count = CountField()
+    key_points = PointsField(help_text="What was said that counts.")
+    sentiment = WordField(choices=[kind.value for kind in Valence], required=False)
+    last_activity_at = MomentField(required=False)
+
+
+class PlanSummary(Strict):
+    """The metadata of a plan's summary."""
+
+    plan_type = TextField(max_length=WORD_AT_MOST)
+    total_nodes = CountField()
+    completed_nodes = CountField()
+    pending_nodes = CountField()
+    failed_nodes = CountField()
+    key_milestones = PointsField()
+    current_phase = TextField(max_length=WORD_AT_MOST, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        counted = sum(attrs[f"{name}_nodes"] for name in ("completed", "pending", "failed"))
+        if counted > attrs["total_nodes"]:
+            raise serializers.ValidationError({"total_nodes": ["This is less than its parts."]})
+        return attrs
+
+
+FORMS: dict[str, type[Strict]] = {
+    SourceType.THREAD_SUMMARY: ThreadSummary,
+    SourceType.PLAN_SUMMARY: PlanSummary,
+}
+"""Of other types of notes the metadata is the agent's own."""
+
+
+def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata as it is stored: of a summary its own fields, times as text.
+
+    Raises:
+        ValidationError: it is too large, or not what its type must hold.
+    """
+    if len(json.dumps(metadata, ensure_ascii=False).encode()) > settings.MAX_CONTENT_BYTES:
+        raise serializers.ValidationError(
+            {"metadata": [f"This is over {settings.MAX_CONTENT_BYTES} bytes."]}, code=TOO_LARGE
+        )
+    if source_type not in FORMS:
+        return dict(metadata)
+    form = FORMS[source_type](data=metadata)
+    if not form.is_valid():
+        raise serializers.ValidationError({"metadata": form.errors})
+    checked = dict(form.validated_data)
+    if "last_activity_at" in checked:
+        checked["last_activity_at"] = say_moment(checked["last_activity_at"])
+    return checked

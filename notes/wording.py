@@ -1,0 +1,162 @@
+"""The texts of a note: those that follow from its metadata, and those it is found by.
+
+Pure: what is stored and what is derived anew later are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from notes.kinds import SourceType
+
+LABEL_AT_MOST = 80
+"""Characters of a label that is made from a text; a given one may be longer."""
+SNIPPET_AT_MOST = 200
+POINTS_IN_SNIPPET = 2
+PASSAGE_AT_MOST = 1_500
+"""Characters that one vector stands for. The embedded model reads 2,000, label included."""
+BREAKS = [
+    re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", r"(?<=[.!?])\s|(?<=[。！？])", r"\s")
+]
+"""Where a text may be cut: at the end of a paragraph, a line, a sentence, a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What people and models read of a note."""
+
+    label: str
+    description: str
+    content: str
+
+
+def derive(source_type: str, metadata: Mapping[str, Any]) -> Wording | None:
+    """Return the texts that a summary's metadata comes to; None: nothing follows from it.
+
+    The metadata has been checked.
+    """
+    if not metadata:
+        return None
+    if source_type == SourceType.THREAD_SUMMARY:
+        return _tell_thread(metadata)
+    if source_type == SourceType.PLAN_SUMMARY:
+        return _tell_plan(metadata)
+    return None
+
+
+def _tell_thread(metadata: Mapping[str, Any]) -> Wording:
+    count = metadata["message_count"]
+    messages = f"{count} message{'' if count == 1 else 's'}"
+    people = metadata["participant_count"]
+    lines = [
+        f"Thread on {metadata['platform']}: {messages}, "
+        f"{people} participant{'' if people == 1 else 's'}."
+    ]
+    if metadata.get("sentiment"):
+        lines.append(f"Sentiment: {metadata['sentiment']}.")
+    if metadata.get("last_activity_at"):
+        lines.append(f"Last activity: {metadata['last_activity_at']}.")
+    points = metadata["key_points"]
+    return Wording(
+        label=f"Thread: {metadata['platform']} ({messages})",
+        description=join_points(points),
+        content="\n".join([*lines, *(f"- {point}" for point in points)]),
+    )
+
+
+def _tell_plan(metadata: Mapping[str, Any]) -> Wording:
+    total, completed = metadata["total_nodes"], metadata["completed_nodes"]
+    percent = round(100 * completed / total) if total else 0
+    lines = [
+        f"Plan {metadata['plan_type']}: {completed} of {total} nodes completed, "
+        f"{metadata['pending_nodes']} pending, {metadata['failed_nodes']} failed."
+    ]
+    if metadata.get("current_phase"):
+        lines.append(f"Phase: {metadata['current_phase']}.")
+    milestones = metadata["key_milestones"]
+    return Wording(
+        label=f"Plan: {metadata['plan_type']} ({percent}% complete)",
+        description=join_points(milestones),
+        content="\n".join([*lines, *(f"- {milestone}" for milestone in milestones)]),
+    )
+
+
+def join_points(points: Sequence[str]) -> str:
+    """Return points as one text, each a sentence."""
+    return " ".join(f"{point.rstrip(' .')}." for point in points if point.strip(" ."))
+
+
+def label_of(text: str) -> str:
+    """Return a label for what has none: the beginning of its first line."""
+    return shorten(next((line for line in text.splitlines() if line.strip()), ""), LABEL_AT_MOST)
+
+
+def shorten(text: str, at_most: int) -> str:
+    """Return a text on one line, cut between words where there are any."""
+    flat = " ".join(text.split())
+    if len(flat) <= at_most:
+        return flat
+    head, space, _ = flat[:at_most].rpartition(" ")
+    return f"{head if space else flat[: at_most - 1]}…"
+
+
+def snippet(
+    *, source_type: str, description: str, content: str, metadata: Mapping[str, Any]
+) -> str:
+    """Return what a list or a search shows of a note beside its label."""
+    named = {
+        SourceType.THREAD_SUMMARY.value: "key_points",
+        SourceType.PLAN_SUMMARY.value: "key_milestones",
+    }.get(source_type, "")
+    points = metadata.get(named) if named else None
+    text = join_points(points[:POINTS_IN_SNIPPET]) if points else ""
+    return shorten(text or description or content, SNIPPET_AT_MOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a note that is found by itself: by its words, and by one vector."""
+
+    words: str
+    meaning: str
+
+
+def passages(
+    *, label: str, description: str, content: str, more: Sequence[str] = ()
+) -> list[Passage]:
+    """Return the parts of a note in order, at least one.
+
+    `more` (tags, names, a document's path) is found by its words, with the first part.
+    """
+    # A description that the content says already would count its words twice.
+    told = "" if description in content else description
+    parts = list(_cut(f"{told}\n{content}".strip())) or [""]
+    return [
+        Passage(
+            words="\n".join([label, part, *(more if place == 0 else ())]),
+            meaning=f"{label}\n{part}".strip(),
+        )
+        for place, part in enumerate(parts)
+    ]
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Yield parts of at most PASSAGE_AT_MOST characters, broken where the text has a break."""
+    while len(text) > PASSAGE_AT_MOST:
+        end = _find_break(text)
+        yield text[:end].strip()
+        text = text[end:].strip()
+    if text:
+        yield text
+
+
+def _find_break(text: str) -> int:
+    """Return where the first part ends: in its second half, at the best kind of break."""
+    for pattern in BREAKS:
+        ends = [found.end() for found in pattern.finditer(text[:PASSAGE_AT_MOST])]
+        if ends and ends[-1] > PASSAGE_AT_MOST // 2:
+            return ends[-1]
+    return PASSAGE_AT_MOST

@@ -1,0 +1,88 @@
+-- A part of walk.sql and links.sql: the edges at one memory, stored and derived, both ways.
+--
+-- in:  near (id uuid, kind text): the memory; tenant uuid; types text[]: the link types that
+--      count; fan int or NULL: edges of one type and direction at most, the newest others first
+-- out: link_id uuid or NULL: derived; other uuid; link_type text; outward bool: from near to other
+-- index: notes_link_once, notes_link_backwards, notes_note_deleted, those on evidence's fact_id
+--      and episode_id, semantic_fact_pkey and the one on superseded_by_id, episodic_episode_pkey,
+--      episodic_episode_in_order
+-- The tenant is named for every row. Whether the other end is his, too, whoever takes an edge
+-- asks of the registry: only a forged row would name a stranger's.
+WITH
+(
+    SELECT {once_to} link.id AS link_id, link.to_memory_id AS other,
+        link.link_type::text AS link_type, TRUE AS outward
+    FROM notes_link AS link
+    WHERE link.tenant_id = %(tenant)s AND link.from_memory_id = near.id
+        AND link.link_type = ANY(%(types)s::text[])
+        AND NOT EXISTS (
+            SELECT FROM notes_note AS gone
+            WHERE gone.id = link.to_memory_id AND gone.deleted_at IS NOT NULL
+        )
+    ORDER BY link.to_memory_id DESC, link.link_type DESC
+    LIMIT %(fan)s
+)
+UNION ALL (
+    SELECT {once_from} link.id, link.from_memory_id, link.link_type::text, FALSE
+    FROM notes_link AS link
+    WHERE link.tenant_id = %(tenant)s AND link.to_memory_id = near.id
+        AND link.link_type = ANY(%(types)s::text[])
+        AND NOT EXISTS (
+            SELECT FROM notes_note AS gone
+            WHERE gone.id = link.from_memory_id AND gone.deleted_at IS NOT NULL
+        )
+    ORDER BY link.from_memory_id DESC, link.link_type DESC
+    LIMIT %(fan)s
+)
+UNION ALL (
+    SELECT NULL, evidence.episode_id, 'derived_from', TRUE
+    FROM semantic_evidence AS evidence
+    WHERE near.kind = 'fact' AND 'derived_from' = ANY(%(types)s::text[])
+        AND evidence.tenant_id = %(tenant)s AND evidence.fact_id = near.id
+        AND evidence.withdrawn_by_id IS NULL
+    ORDER BY evidence.episode_id DESC
+    LIMIT %(fan)s
+)
+UNION ALL (
+    SELECT NULL, evidence.fact_id, 'derived_from', FALSE
+    FROM semantic_evidence AS evidence
+    WHERE near.kind = 'episode' AND 'derived_from' = ANY(%(types)s::text[])
+        AND evidence.tenant_id = %(tenant)s AND evidence.episode_id = near.id
+        AND evidence.withdrawn_by_id IS NULL
+    ORDER BY evidence.fact_id DESC
+    LIMIT %(fan)s
+)
+UNION ALL (
+    SELECT NULL, old.id, 'supersedes', TRUE
+    FROM semantic_fact AS old
+    WHERE near.kind = 'fact' AND 'supersedes' = ANY(%(types)s::text[])
+        AND old.tenant_id = %(tenant)s AND old.superseded_by_id = near.id
+    ORDER BY old.id DESC
+    LIMIT %(fan)s
+)
+UNION ALL (
+    SELECT NULL, old.superseded_by_id, 'supersedes', FALSE
+    FROM semantic_fact AS old
+    WHERE near.kind = 'fact' AND 'supersedes' = ANY(%(types)s::text[])
+        AND old.tenant_id = %(tenant)s AND old.id = near.id AND old.superseded_by_id IS NOT NULL
+)
+UNION ALL (
+    SELECT NULL, later.id, 'next', TRUE
+    FROM episodic_episode AS here
+    JOIN episodic_episode AS later ON later.conversation_id = here.conversation_id
+        AND later.first_seq > here.first_seq AND later.tenant_id = here.tenant_id
+    WHERE near.kind = 'episode' AND 'next' = ANY(%(types)s::text[])
+        AND here.tenant_id = %(tenant)s AND here.id = near.id
+    ORDER BY later.first_seq
+    LIMIT 1
+)
+UNION ALL (
+    SELECT NULL, earlier.id, 'next', FALSE
+    FROM episodic_episode AS here
+    JOIN episodic_episode AS earlier ON earlier.conversation_id = here.conversation_id
+        AND earlier.first_seq < here.first_seq AND earlier.tenant_id = here.tenant_id
+    WHERE near.kind = 'episode' AND 'next' = ANY(%(types)s::text[])
+        AND here.tenant_id = %(tenant)s AND here.id = near.id
+    ORDER BY earlier.first_seq DESC
+    LIMIT 1
+)
