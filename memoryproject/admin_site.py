@@ -58,6 +58,8 @@ UNFOLD = {
                 _item("Conversations", "forum", "episodic.conversation"),
                 _item("Episodes", "history", "episodic.episode"),
                 _item("Facts", "lightbulb", "semantic.fact"),
+                _item("Notes", "sticky_note_2", "notes.note"),
+                _item("Links", "link", "notes.link"),
                 _item("Messages", "chat_bubble", "episodic.message"),
                 _page("Playground", "science", "playground", "retrieval.run_playground"),
                 _page("Export", "download", "export", "semantic.view_fact"),

@@ -31,7 +31,7 @@ COLOURS = {
     **dict.fromkeys(["done", "active", "good", "easy"], "success"),
     **dict.fromkeys(["ready", "new"], "info"),
     **dict.fromkeys(["running", "hard", "expired"], "warning"),
-    **dict.fromkeys(["dead", "again", "wrong", "erased", "revoked", "locked"], "danger"),
+    **dict.fromkeys(["dead", "again", "wrong", "erased", "deleted", "revoked", "locked"], "danger"),
 }
 """Of a value that is one of a few words; others are grey."""
 

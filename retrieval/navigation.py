@@ -97,6 +97,25 @@ def walk(
         NotFound: the tenant has no such memory.
     """
     require_memory(tenant, start)
+    rows = walk_rows(
+        tenant=tenant, start=start, depth=depth, at_most=at_most, link_types=link_types
+    )
+    nodes = tuple(
+        Node(memory_id, kind, distance, via, link_type, outward)
+        for distance, memory_id, kind, via, link_type, outward, _ in rows
+    )
+    return Walk(nodes, cut=bool(rows and rows[0][-1]))
+
+
+def walk_rows(
+    *,
+    tenant: Tenant,
+    start: uuid.UUID,
+    depth: int,
+    at_most: int,
+    link_types: Sequence[str] = LINK_TYPES,
+) -> list[Any]:
+    """Return the rows of `walk.sql` as they come; the benchmark times this."""
     given = {
         "tenant": tenant.id,
         "start": start,
@@ -105,12 +124,7 @@ def walk(
         "types": list(link_types),
         "fan": at_most + 2,
     }
-    rows = _run(read_edges("walk.sql", once=True), given)
-    nodes = tuple(
-        Node(memory_id, kind, distance, via, link_type, outward)
-        for distance, memory_id, kind, via, link_type, outward, _ in rows
-    )
-    return Walk(nodes, cut=bool(rows and rows[0][-1]))
+    return _run(read_edges("walk.sql", once=True), given)
 
 
 def links_of(

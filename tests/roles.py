@@ -16,3 +16,4 @@ def have_roles() -> None:
     editor = connection.schema_editor()
     importlib.import_module("console.migrations.0001_roles").make_roles(apps, editor)
     importlib.import_module("console.migrations.0004_roles_see_files").show_runs(apps, editor)
+    importlib.import_module("console.migrations.0005_roles_see_notes").show_notes(apps, editor)

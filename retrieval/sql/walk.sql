@@ -8,7 +8,8 @@
 --      within the depth; nearest first, then newest
 -- index: those of edges.sql, indexing_memory_pkey
 -- `ids` are the level's memories, `seen` all up to it. Arrays, because a recursion sees only the
--- rows of its last step, and may aggregate them only inside a lateral subquery.
+-- rows of its last step, and may aggregate them only inside a lateral subquery. A level that does
+-- not fit is the last; after one that just fits, an empty one says whether there was more.
 WITH RECURSIVE walk AS (
     SELECT 0 AS depth, ARRAY[memory.id] AS ids, ARRAY[memory.kind::text] AS kinds,
         NULL::uuid[] AS vias, NULL::text[] AS link_types, NULL::bool[] AS outwards,
@@ -49,7 +50,7 @@ WITH RECURSIVE walk AS (
             LIMIT space.room + 1
         ) AS found
     ) AS level
-    WHERE walk.depth < %(depth)s AND level.ids IS NOT NULL
+    WHERE walk.depth < %(depth)s AND NOT walk.cut AND level.ids IS NOT NULL
 )
 SELECT walk.depth, node.id, node.kind, node.via, node.link_type, node.outward,
     (SELECT bool_or(cut) FROM walk) AS cut

@@ -58,6 +58,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
     assert ana.post("retrieve_memory", question).status_code == 200
     ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
     ana.flush(conversation)
+    leave_notes(ana, conversation)
     LLMCall.objects.create(
         tenant=ana.tenant,
         request_sha256="0" * 64,
@@ -86,6 +87,21 @@ def leave_rows_everywhere(ana: Agent) -> None:
     VectorIndex.objects.create(
         tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0
     )
+
+
+def leave_notes(ana: Agent, conversation: uuid.UUID) -> None:
+    """Write two notes, change the second, and link the first to it."""
+    written = [
+        ana.post("notes", {"content": text, "conversation_id": str(conversation)}).json()["id"]
+        for text in ("Mira likes canals.", f"A note about {SCRIPT}")
+    ]
+    change = {"version": 1, "label": f"Changed {SCRIPT}", "tags": [SCRIPT]}
+    changed = ana.client.patch(
+        f"/api/v0/notes/{written[1]}", change, content_type="application/json"
+    )
+    assert changed.status_code == 200
+    drawn = ana.post("links", {"from_id": written[0], "to_id": written[1]})
+    assert drawn.status_code == 201
 
 
 @pytest.fixture

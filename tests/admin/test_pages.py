@@ -19,7 +19,9 @@ from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
-OURS = ["ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval", "console"]
+OURS = [
+    "ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console",
+]  # fmt: skip
 
 
 def read(browser: Client, address: str) -> str:

@@ -134,7 +134,9 @@ def starting_points(tenant: Tenant) -> list[str]:
     """Return the front page, every list, and the pages of what holds or lies beside the canary."""
     lists = [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-        for app in ("ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval")
+        for app in (
+            "ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval",
+        )  # fmt: skip
         for model in apps.get_app_config(app).get_models()
     ]
     said = Message.objects.of(tenant).filter(content__contains=CANARY)

@@ -12,7 +12,10 @@ from django.db import connections
 
 Rights = dict[str, set[str]]
 
-MEMORY = "episodic.conversation episodic.episode episodic.message semantic.evidence semantic.fact"
+MEMORY = (
+    "episodic.conversation episodic.episode episodic.message notes.link notes.note "
+    "notes.noteversion semantic.evidence semantic.fact"
+)
 AUDIT = (
     "console.exportrun console.importrun episodic.reveal episodic.review "
     "retrieval.retrieval retrieval.retrievalhit "

@@ -16,7 +16,7 @@ from memoryproject.tenancy.models import TenantModel
 from semantic.models import Changeset
 from tests.conftest import Agent
 
-OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval"]
+OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval"]
 MODELS = [model for label in OURS for model in apps.get_app_config(label).get_models()]
 TENANT_MODELS = [model for model in MODELS if issubclass(model, TenantModel)]
 
@@ -47,7 +47,7 @@ def test_each_reference_between_rows_of_a_tenant_is_held_by_the_database() -> No
         ), (table, column, definition)
 
 
-SHARED_IDS = ["episodic_episode", "semantic_fact"]
+SHARED_IDS = ["episodic_episode", "semantic_fact", "notes_note"]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -1,0 +1,1 @@
+"""How fast links are followed in a tenant of many notes."""

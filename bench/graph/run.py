@@ -1,0 +1,113 @@
+"""Walks from notes of each sort, at each depth, and prints what the statement took."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from tqdm import tqdm
+
+from bench.graph import load
+from bench.retrieval import databases
+from bench.retrieval.quantiles import summarise
+from memoryproject import embedded
+from memoryproject.tenancy.models import Tenant
+from retrieval import navigation
+
+DEPTHS = (1, 2, 3, 5)
+HEAD = "| start | depth | memories | cut | p50 ms | p95 ms | max ms |\n" + "|---" * 7 + "|\n"
+
+
+def run(given: argparse.Namespace) -> None:
+    """Load what is not there, walk, and print a table."""
+    mark = {"notes": given.notes, "links": given.links, "hubs": given.hubs, "seed": given.seed}
+    if databases.read_mark(settings.DATA_DIR) != mark:
+        databases.remove(settings.DATA_DIR)
+        databases.write_mark(settings.DATA_DIR, None)
+        embedded.ensure_started(settings.DATA_DIR)
+        call_command("migrate", verbosity=0)
+        load.load(given)
+        databases.write_mark(settings.DATA_DIR, mark)
+    embedded.ensure_started(settings.DATA_DIR)
+    try:
+        _tell(given)
+    finally:
+        connection.close()
+        if not given.keep:
+            databases.remove(settings.DATA_DIR)
+
+
+def _tell(given: argparse.Namespace) -> None:
+    tenant = Tenant.objects.get(id=load.TENANT)
+    chance = random.Random(given.seed + 1)
+    sorts: dict[str, Callable[[], uuid.UUID]] = {
+        "any note": lambda: _pick(chance, given.notes),
+        "a hub": lambda: load.note_id(chance.choice(load.hub_places(given.notes, given.hubs))),
+        "beside a hub": lambda: _beside_hub(chance, tenant, given),
+    }
+    if given.explain:
+        _explain(tenant, sorts["any note"]())
+        return
+    write = sys.stdout.write
+    write(HEAD)
+    lines = [(name, pick, depth) for name, pick in sorts.items() for depth in DEPTHS]
+    for name, pick, depth in tqdm(lines, unit=" lines", desc="walks"):
+        for line in _measure(tenant, name, pick, depth, times=given.times):
+            write(line)
+
+
+def _measure(
+    tenant: Tenant, name: str, pick: Callable[[], uuid.UUID], depth: int, *, times: int
+) -> Iterator[str]:
+    """Yield the line of one sort and depth; every walk has a start of its own."""
+    taken, sizes, cuts = [], [], 0
+    for _ in range(times + 3):
+        start = pick()
+        began = time.perf_counter()
+        rows = navigation.walk_rows(
+            tenant=tenant, start=start, depth=depth, at_most=navigation.NODES_AT_MOST
+        )
+        taken.append(time.perf_counter() - began)
+        sizes.append(len(rows))
+        cuts += bool(rows and rows[0][-1])
+    quantiles = summarise(taken[3:])
+    middle = sorted(sizes)[len(sizes) // 2]
+    share = 100 * cuts // len(sizes)
+    yield (
+        f"| {name} | {depth} | {middle} | {share} % | {quantiles.p50:.1f} | {quantiles.p95:.1f} "
+        f"| {max(taken[3:]) * 1000:.1f} |\n"
+    )
+
+
+def _pick(chance: random.Random, notes: int) -> uuid.UUID:
+    """Return a note that is not deleted."""
+    number = chance.randrange(notes)
+    deleted = number % load.DELETED_EVERY == load.DELETED_EVERY - 1
+    return load.note_id(number - 1 if deleted else number)
+
+
+def _beside_hub(chance: random.Random, tenant: Tenant, given: argparse.Namespace) -> uuid.UUID:
+    hub = load.note_id(chance.choice(load.hub_places(given.notes, given.hubs)))
+    near = navigation.links_of(tenant=tenant, memory_id=hub, at_most=200)
+    return chance.choice(near).other_id
+
+
+def _explain(tenant: Tenant, start: uuid.UUID) -> None:
+    """Print the plan of a walk of three steps."""
+
+    def explain(execute: Any, statement: str, *given: Any) -> Any:
+        return execute(f"EXPLAIN (ANALYZE, BUFFERS, SETTINGS) {statement}", *given)
+
+    with connection.execute_wrapper(explain):
+        rows = navigation.walk_rows(
+            tenant=tenant, start=start, depth=3, at_most=navigation.NODES_AT_MOST
+        )
+    sys.stdout.write("\n".join(row[0] for row in rows) + "\n")

@@ -1,0 +1,84 @@
+"""What was written on purpose, and how memories hang together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from episodic.admin import ConversationAdmin
+from indexing.admin import MemoryAdmin
+from indexing.models import UnitKind
+from indexing.word_search import WordSearchAdmin
+from memoryproject import admin_values as values
+from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_filters import recent_filter, words_filter
+from notes.models import Link, Note, NoteVersion
+
+ConversationAdmin.listings += (Listing("Notes", Note, "conversation"),)
+MemoryAdmin.listings += (
+    Listing("Links from it", Link, "from_memory"),
+    Listing("Links to it", Link, "to_memory"),
+)
+
+
+def note_states() -> dict[str, Q]:
+    """Return what tells notes of each state apart."""
+    return {"active": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)}
+
+
+@admin.register(Note)
+class NoteAdmin(WordSearchAdmin):
+    found_as = UnitKind.NOTE
+    hidden = ("body_sha256",)
+    list_display = (
+        "label", "source_type", "state", "importance", "category", "user_id", "version",
+        "occurred_at", "conversation", "tenant",
+    )  # fmt: skip
+    list_filter = (
+        words_filter("state", note_states), "source_type", recent_filter("made", "made"), "tenant",
+    )  # fmt: skip
+    search_fields = ("label", "description", "content")
+    id_search = ("id", "conversation", "conversation__external_id")
+    listings = (Listing("Earlier versions", NoteVersion, "note"),)
+
+    @values.coloured_word("state")
+    def state(self, note: Note) -> str:
+        return "deleted" if note.deleted_at else "active"
+
+
+@admin.register(NoteVersion)
+class NoteVersionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "label", "version", "note", "source_type", "actor", "updated_at", "replaced_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("source_type", recent_filter("replaced", "replaced"), "tenant")
+    search_fields = ("label", "content")
+    id_search = ("id", "note")
+
+
+@admin.register(Link)
+class LinkAdmin(ReadOnlyAdmin):
+    list_display = (
+        "link_type", "starts_at", "leads_to", "made_by", "actor", "created_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("link_type", "made_by", recent_filter("made", "made"), "tenant")
+    search_fields = ("actor",)
+    id_search = ("id", "from_memory", "to_memory")
+    more_lines = ("starts_at", "leads_to")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.select_related("from_memory", "to_memory")
+
+    @admin.display(description="from")
+    def starts_at(self, link: Link) -> str:
+        return values.link_to_memory(
+            link.from_memory.kind, link.from_memory_id, str(link.from_memory)
+        )
+
+    @admin.display(description="to")
+    def leads_to(self, link: Link) -> str:
+        return values.link_to_memory(link.to_memory.kind, link.to_memory_id, str(link.to_memory))
