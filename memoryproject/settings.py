@@ -272,6 +272,14 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "MemoryKindEnum": "indexing.models.MemoryKind",
+        "JobKindEnum": "jobs.models.Kind",
+        "ChangesetKindEnum": "semantic.models.Changeset.Kind",
+        "RetrievalKindEnum": "retrieval.models.Retrieval.Kind",
+        "LinkTypeEnum": "notes.kinds.LINK_TYPES",
+        "DrawnLinkTypeEnum": "notes.kinds.LinkType",
+    },
 }
 UNFOLD = admin_site.UNFOLD
 

@@ -22,7 +22,7 @@ from notes.forms import (
     NoteOutput,
     NotePatch,
     NoteQuery,
-    VersionOutput,
+    NoteVersionOutput,
     VersionQuery,
 )
 from notes.models import Note, NoteState
@@ -145,7 +145,7 @@ class NoteVersions(KeyedView):
     @extend_schema(
         operation_id="list_note_versions",
         parameters=[VersionQuery],
-        responses=page_schema(VersionOutput, "NoteVersionPage"),
+        responses=page_schema(NoteVersionOutput, "NoteVersionPage"),
         description="The versions of a note, newest first, with who wrote each and when.",
     )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:

@@ -145,7 +145,7 @@ class SpanOutput(serializers.Serializer[Any]):
     end_byte = serializers.IntegerField(help_text="Excluded.")
 
 
-class StateOutput(serializers.Serializer[Any]):
+class NoteStateOutput(serializers.Serializer[Any]):
     """What a version says, without its long texts."""
 
     version = serializers.IntegerField()
@@ -169,7 +169,7 @@ class StateOutput(serializers.Serializer[Any]):
     updated_by = serializers.CharField(help_text="Which key or person wrote this version.")
 
 
-class ListedNote(StateOutput):
+class ListedNote(NoteStateOutput):
     """A note as the list has it."""
 
     id = serializers.UUIDField()
@@ -186,7 +186,7 @@ class NoteOutput(ListedNote):
     excerpt = serializers.CharField(allow_null=True)
 
 
-class VersionOutput(StateOutput):
+class NoteVersionOutput(NoteStateOutput):
     """A note as it stood."""
 
     content = serializers.CharField()

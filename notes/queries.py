@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable
 
@@ -10,6 +11,8 @@ from django.db.models import QuerySet
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note, NoteVersion
 from notes.wording import Passage, passages
+
+PARTS = re.compile(r"[^\W_]+")
 
 
 def notes_held(*, tenant: Tenant) -> QuerySet[Note]:
@@ -39,7 +42,10 @@ def earlier_versions(note: Note, *, below: int, at_most: int) -> list[NoteVersio
 
 def passages_of(note: Note) -> list[Passage]:
     """Return the parts by which a note is found; `SearchUnit.first_seq` is their place."""
-    more = [note.excerpt, note.source_path, note.category, note.emotion_type, " ".join(note.tags)]
+    path = note.source_path
+    named = [note.category, note.emotion_type, " ".join(note.tags)]
+    # Postgres takes a path for one word: its parts are words, too.
+    more = [note.excerpt, path, " ".join(PARTS.findall(path)), *named]
     return passages(
         label=note.label,
         description=note.description,

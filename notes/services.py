@@ -29,11 +29,10 @@ from memoryproject.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import queries, wording
 from notes.models import Note, NoteState, NoteVersion
-from notes.wording import Passage, Wording
+from notes.wording import Passage
 
 EMBEDDED_AT_ONCE = 8
 """Passages: a longer note would keep its caller waiting for a second or more."""
-DERIVED = ("label", "description", "content")
 KEPT = [
     field.attname
     for field in NoteVersion._meta.local_fields
@@ -172,42 +171,35 @@ def _check_version(note: Note, version: int) -> None:
 
 def _complete(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a new note, with the texts that follow from the others."""
-    derived = wording.derive(fields["source_type"], fields.get("metadata", {}))
-    given = {**fields}
-    for name in DERIVED:
-        if not given.get(name) and derived is not None:
-            given[name] = getattr(derived, name)
-    return _fill_texts(given)
+    given = {"metadata": {}, **fields}
+    for name in wording.TEXTS:
+        if not given.get(name, "").strip():
+            given[name] = wording.own_text(name, given)
+    return _check_texts(given)
 
 
-def _fill_texts(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns with a content and a label; of a document its excerpt will do."""
-    for stand_in in ("excerpt", "description", "label"):
-        if not (given.get("content") or "").strip():
-            given["content"] = given.get(stand_in) or ""
-    if not given["content"].strip():
+def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changed columns, and the texts that follow from them.
+
+    A text that is what followed from the columns as they were follows from them anew.
+    """
+    before = {name: getattr(note, name) for name in KEPT}
+    after = {**before, **fields}
+    for name in wording.TEXTS:
+        is_given = bool(fields.get(name, "").strip())
+        followed = before[name] == wording.own_text(name, before)
+        if not is_given and (followed or (name in fields and name != "description")):
+            after[name] = wording.own_text(name, after)
+    return _check_texts(after)
+
+
+def _check_texts(columns: dict[str, Any]) -> dict[str, Any]:
+    if not columns["content"].strip():
         raise Problem(
             "The request has errors.",
             fields={"content": ["This is needed, or something that it follows from."]},
         )
-    if not (given.get("label") or "").strip():
-        given["label"] = wording.label_of(given["content"])
-    return given
-
-
-def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed columns, and the texts that follow from them."""
-    changed = {**fields}
-    if "metadata" in changed:
-        before = wording.derive(note.source_type, note.metadata) or Wording("", "", "")
-        after = wording.derive(note.source_type, changed["metadata"])
-        for name in DERIVED:
-            followed = getattr(note, name) == getattr(before, name)
-            if after is not None and followed and name not in changed:
-                changed[name] = getattr(after, name)
-    texts = ("excerpt", *DERIVED)
-    filled = _fill_texts({**{name: getattr(note, name) for name in texts}, **changed})
-    return {**filled, **changed, "label": filled["label"], "content": filled["content"]}
+    return columns
 
 
 def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:

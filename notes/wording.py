@@ -84,6 +84,27 @@ def _tell_plan(metadata: Mapping[str, Any]) -> Wording:
     )
 
 
+TEXTS = ("description", "content", "label")
+"""In the order in which one follows from another."""
+
+
+def own_text(name: str, columns: Mapping[str, Any]) -> str:
+    """Return what one of the texts is where none is given, by a note's other columns.
+
+    Of a summary it follows from the metadata; else excerpt, description or label stand in
+    for a content, and the beginning of the content for a label.
+    """
+    derived = derive(columns["source_type"], columns["metadata"])
+    if derived is not None:
+        return str(getattr(derived, name))
+    if name == "label":
+        return label_of(columns["content"])
+    if name == "content":
+        stand_ins = (columns.get(other, "") for other in ("excerpt", "description", "label"))
+        return next((text for text in stand_ins if text.strip()), "")
+    return ""
+
+
 def join_points(points: Sequence[str]) -> str:
     """Return points as one text, each a sentence."""
     return " ".join(f"{point.rstrip(' .')}." for point in points if point.strip(" ."))

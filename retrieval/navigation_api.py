@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from indexing.models import MemoryKind
 from memoryproject.fields import CANONICAL_UUID, Strict, say_moment
 from memoryproject.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schema
 from memoryproject.tenancy.models import Scope
@@ -79,7 +80,7 @@ class MemoryLinkOutput(serializers.Serializer[Any]):
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
     direction = serializers.ChoiceField(choices=list(DIRECTIONS.values()))
     other_id = serializers.UUIDField(help_text="The memory at the other end.")
-    other_kind = serializers.ChoiceField(choices=["episode", "fact", "note"])
+    other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
     made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
     actor = serializers.CharField(allow_null=True, help_text="Which key or person.")
     created_at = serializers.DateTimeField(allow_null=True)
@@ -89,7 +90,7 @@ class NodeOutput(serializers.Serializer[Any]):
     """A memory on the way, and the link by which it was reached."""
 
     id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=["episode", "fact", "note"])
+    kind = serializers.ChoiceField(choices=MemoryKind.choices)
     depth = serializers.IntegerField(help_text="Steps from the start, from 1.")
     from_id = serializers.UUIDField()
     to_id = serializers.UUIDField()

@@ -136,6 +136,26 @@ def test_what_followed_from_the_metadata_follows_the_new_ones(ana: Agent) -> Non
     assert "10 of 10" in changed["content"]
 
 
+@pytest.mark.parametrize(
+    "written, change_of, expected",
+    [
+        ({"content": "One."}, {"content": "Two."}, {"label": "Two.", "content": "Two."}),
+        ({"content": "One.", "label": "L"}, {"content": "Two."}, {"label": "L"}),
+        ({"content": "One.", "label": "L"}, {"label": ""}, {"label": "One."}),
+        ({"description": "One."}, {"description": "Two."}, {"content": "Two.", "label": "Two."}),
+        ({"description": "One.", "content": "C"}, {"description": ""}, {"content": "C"}),
+        ({"excerpt": "One.", "label": "L"}, {"excerpt": "Two."}, {"content": "Two.", "label": "L"}),
+        ({"label": "One."}, {"label": "Two."}, {"content": "Two."}),
+    ],
+)
+def test_a_text_that_followed_from_another_follows_its_change(
+    ana: Agent, written: dict[str, str], change_of: dict[str, str], expected: dict[str, str]
+) -> None:
+    made = add(ana, **written)
+    changed = change(ana, made["id"], version=1, **change_of).json()
+    assert {name: changed[name] for name in expected} == expected
+
+
 def change(agent: Agent, note_id: str, **fields: Any) -> Any:
     """Patch a note and return the answer."""
     return agent.client.patch(f"/api/v0/notes/{note_id}", fields, content_type="application/json")
