@@ -12,7 +12,7 @@ from indexing.models import (
     VectorIndex,
     WordCount,
 )
-from memoryproject.admin_base import Listing, ReadOnlyAdmin
+from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
 from memoryproject.admin_filters import recent_filter
 from memoryproject.admin_values import link_to_memory
 
@@ -23,7 +23,7 @@ class MemoryAdmin(ReadOnlyAdmin):
     list_filter = ("kind", recent_filter("made", "made"), "tenant")
     search_help_text = "A whole id"
     more_lines = ("page",)
-    listings = (
+    listings: Listings = (
         Listing("Search units", SearchUnit, "memory"),
         Listing("Search vectors", SearchVector, "memory"),
     )

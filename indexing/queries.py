@@ -107,16 +107,17 @@ def units_without_vector(
     Without a conversation those that belong to none. Of a text that is spread over several
     units the first one stands for all.
     """
-    return list(
-        _lacking(tenant=tenant, model=model)
-        .filter(conversation_id=conversation_id)
-        .order_by("id")[:at_most]
-    )
+    lacking = _lacking(tenant=tenant, model=model)
+    if conversation_id is None:
+        lacking = lacking.filter(conversation_id__isnull=True)
+    else:
+        lacking = lacking.filter(conversation_id=conversation_id)
+    return list(lacking.order_by("id")[:at_most])
 
 
 def lacks_vectors_beside_conversations(*, tenant: Tenant, model: str) -> bool:
     """Return whether a model lacks vectors of what belongs to no conversation."""
-    return _lacking(tenant=tenant, model=model).filter(conversation_id=None).exists()
+    return _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=True).exists()
 
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:

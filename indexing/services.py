@@ -109,9 +109,12 @@ def add_vectors(
 
 
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
-    """Delete all units and vectors of a memory; nothing finds it then."""
+    """Delete all units and vectors of a memory; nothing finds it then. Needs a transaction."""
+    units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
+    # Whoever is adding a vector to one of them holds it: the vector must be seen below.
+    list(units.select_for_update().order_by("id").values_list("id"))
     SearchVector.objects.of(tenant).filter(memory_id=memory_id).delete()
-    SearchUnit.objects.of(tenant).filter(memory_id=memory_id).delete()
+    units.delete()
 
 
 def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:

@@ -65,7 +65,9 @@ class NoteFields(Strict):
 
     source_id = WordsField(ID_AT_MOST, help_text="Your own id of what it is about.")
     user_id = WordsField(ID_AT_MOST, help_text="Whom it is about, by your own id.")
-    label = WordsField(LABEL_AT_MOST, help_text="A line to show it by.")
+    label = WordsField(  # type: ignore[assignment]
+        LABEL_AT_MOST, help_text="A line to show it by."
+    )
     description = WordsField(DESCRIPTION_AT_MOST)
     content = ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
     importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
@@ -152,7 +154,7 @@ class NoteStateOutput(serializers.Serializer[Any]):
     source_type = serializers.ChoiceField(choices=SOURCE_TYPES)
     source_id = serializers.CharField(allow_null=True)
     user_id = serializers.CharField(allow_null=True)
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     description = serializers.CharField(allow_null=True)
     snippet = serializers.CharField(help_text="What it says, in a line.")
     importance = serializers.FloatField()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -42,7 +43,11 @@ def add_link(
         raise Problem(
             "The request has errors.", fields={"to_id": ["A memory is not linked to itself."]}
         )
-    place = {"from_memory_id": from_id, "to_memory_id": to_id, "link_type": link_type}
+    place: dict[str, Any] = {
+        "from_memory_id": from_id,
+        "to_memory_id": to_id,
+        "link_type": link_type,
+    }
     with transaction.atomic():
         for name, memory_id in (("from_id", from_id), ("to_id", to_id)):
             if not has_memory(tenant=tenant, memory_id=memory_id):
@@ -53,7 +58,14 @@ def add_link(
             return Drawn(found, is_new=False)
         try:
             with transaction.atomic():
-                link = Link.objects.create(tenant=tenant, actor=actor, made_by=made_by, **place)
+                link = Link.objects.create(
+                    tenant=tenant,
+                    actor=actor,
+                    made_by=made_by,
+                    from_memory_id=from_id,
+                    to_memory_id=to_id,
+                    link_type=link_type,
+                )
         except IntegrityError:  # drawn by another request in between
             return Drawn(Link.objects.of(tenant).get(**place), is_new=False)
         link.refresh_from_db(fields=["created_at"])

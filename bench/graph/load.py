@@ -114,6 +114,6 @@ def hub_places(notes: int, hubs: int) -> list[int]:
 
 def _copy(connection: Connection, target: str, rows: Iterable[tuple[Any, ...]]) -> None:
     # The target is a constant of this module.
-    with connection.cursor().copy(f"COPY {target} FROM STDIN") as copy:  # type: ignore[arg-type]
+    with connection.cursor().copy(f"COPY {target} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
