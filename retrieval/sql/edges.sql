@@ -4,8 +4,8 @@
 --      count; fan int or NULL: edges of one type and direction at most, the newest others first
 -- out: link_id uuid or NULL: derived; other uuid; link_type text; outward bool: from near to other
 -- index: notes_link_once, notes_link_backwards, notes_note_deleted, those on evidence's fact_id
---      and episode_id, semantic_fact_pkey and the one on superseded_by_id, episodic_episode_pkey,
---      episodic_episode_in_order
+--      and episode_id, semantic_fact_tenant_id and the one on superseded_by_id,
+--      episodic_episode_tenant_id, episodic_episode_in_order
 -- The tenant is named for every row. Whether the other end is his, too, whoever takes an edge
 -- asks of the registry: only a forged row would name a stranger's.
 WITH
@@ -69,20 +69,28 @@ UNION ALL (
 UNION ALL (
     SELECT NULL, later.id, 'next', TRUE
     FROM episodic_episode AS here
-    JOIN episodic_episode AS later ON later.conversation_id = here.conversation_id
-        AND later.first_seq > here.first_seq AND later.tenant_id = here.tenant_id
+    CROSS JOIN LATERAL (
+        SELECT episode.id
+        FROM episodic_episode AS episode
+        WHERE episode.conversation_id = here.conversation_id
+            AND episode.first_seq > here.first_seq AND episode.tenant_id = %(tenant)s
+        ORDER BY episode.first_seq
+        LIMIT 1
+    ) AS later
     WHERE near.kind = 'episode' AND 'next' = ANY(%(types)s::text[])
         AND here.tenant_id = %(tenant)s AND here.id = near.id
-    ORDER BY later.first_seq
-    LIMIT 1
 )
 UNION ALL (
     SELECT NULL, earlier.id, 'next', FALSE
     FROM episodic_episode AS here
-    JOIN episodic_episode AS earlier ON earlier.conversation_id = here.conversation_id
-        AND earlier.first_seq < here.first_seq AND earlier.tenant_id = here.tenant_id
+    CROSS JOIN LATERAL (
+        SELECT episode.id
+        FROM episodic_episode AS episode
+        WHERE episode.conversation_id = here.conversation_id
+            AND episode.first_seq < here.first_seq AND episode.tenant_id = %(tenant)s
+        ORDER BY episode.first_seq DESC
+        LIMIT 1
+    ) AS earlier
     WHERE near.kind = 'episode' AND 'next' = ANY(%(types)s::text[])
         AND here.tenant_id = %(tenant)s AND here.id = near.id
-    ORDER BY earlier.first_seq DESC
-    LIMIT 1
 )

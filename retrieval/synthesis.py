@@ -1,0 +1,65 @@
+"""Writing memories as one text for a prompt: a numbered list, strictly within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+
+from memoryproject import tokens
+from retrieval.memories import Whole
+
+TITLE = "## Retrieved Memories"
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The text, its size, and the memories that it holds, in order."""
+
+    text: str
+    tokens: int
+    held: tuple[Whole, ...]
+
+
+def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> Synthesis:
+    """Return the memories as markdown, in order, numbered from 1; of none an empty text.
+
+    With `max_tokens` a memory that does not fit any more is left out whole, and shorter
+    ones behind it may still find room.
+    """
+    text, size, held = "", 0, []
+    for memory in memories:
+        longer = f"{text or TITLE}\n\n{_write(memory, number=len(held) + 1)}"
+        if max_tokens is not None:
+            longer_size = tokens.count_tokens(longer)
+            if longer_size > max_tokens:
+                continue
+            size = longer_size
+        text = longer
+        held.append(memory)
+    if max_tokens is None:
+        size = tokens.count_tokens(text)
+    return Synthesis(text, size, tuple(held))
+
+
+def _write(memory: Whole, *, number: int) -> str:
+    """Return one entry. Its content is indented, so that none can pass for another entry."""
+    start = f"{number}. "
+    lines = [line.rstrip() for line in memory.content.strip().splitlines()]
+    told = ["", *(f"{' ' * len(start)}{line}" if line else "" for line in lines)]
+    return f"{start}{_describe(memory)}" + "\n".join(told)
+
+
+def _describe(memory: Whole) -> str:
+    """Return the line above a content: which memory it is, of when, about whom, how felt."""
+    feeling = [memory.emotion_type, memory.emotion_valence]
+    parts = [
+        memory.kind.value,
+        f"{memory.at.astimezone(UTC):%Y-%m-%d %H:%M}",
+        memory.category,
+        f"importance {memory.importance:.2f}",
+        " ".join(part for part in feeling if part),
+        f"user {memory.user_id}" if memory.user_id else "",
+    ]
+    told = ", ".join(" ".join(part.split()) for part in parts if part)
+    return f"[{memory.id}] {told}"
