@@ -197,7 +197,7 @@ def show_analysis(
         "tokens": draft.tokens,
         "budget": budget,
         "room": budget - draft.tokens if budget else None,
-        "counter": tokens.COUNTER,
+        "counter": tokens.in_use().name,
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
         "numbers": draft.fusion.as_parameters(),

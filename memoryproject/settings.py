@@ -16,7 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
-from memoryproject import admin_site, embedded, env
+from memoryproject import admin_site, embedded, env, tokens
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -126,6 +126,7 @@ KNOWN_PRICES = {
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
+TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "chars4", among=tokens.COUNTERS)
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words

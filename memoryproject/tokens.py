@@ -1,26 +1,72 @@
-"""How large a text is for a language model: one counter, used wherever there is a budget."""
+"""How large a text is for a language model: one room for every budget of the server.
+
+Which counter is in use is set once, when the process starts (`memoryproject.ai.apps`).
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
-COUNTER = "chars4"
-"""The counter's name, as answers state it."""
+COUNTERS = ("chars4", "e5", "larger")
+"""What MEMORY_TOKEN_COUNTER may name; `memoryproject.ai.counting` makes them."""
 
 _WIDE = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
-def count_tokens(text: str) -> int:
-    """Return an estimate that errs to the high side for chat models' tokenizers.
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A way to count tokens, under the name that answers state.
 
-    Four characters a token, and one token for each Chinese, Japanese, Korean or Thai
-    character.
+    `quarters` counts in quarters of a token. Two texts with white space between them must
+    never count more than the three do apart: so budgets are kept by adding up.
     """
-    return math.ceil(count_quarters(text) / 4)
+
+    name: str
+    quarters: Callable[[str], int]
+
+    def count(self, text: str) -> int:
+        """Return the size of a text in whole tokens, rounded up; 0 for an empty one."""
+        return math.ceil(self.quarters(text) / 4)
+
+
+def estimate_quarters(text: str) -> int:
+    """Return the size by characters: four of them a token, but a token for each wide one.
+
+    Wide are Chinese, Japanese, Korean and Thai. On the high side for chat models where prose
+    is counted; numbers, ids and scripts that a vocabulary spells out count too little.
+    """
+    wide = len(_WIDE.findall(text)) if not text.isascii() else 0
+    return len(text) + 3 * wide
+
+
+CHARS4 = Counter("chars4", estimate_quarters)
+_in_use = CHARS4
+
+
+def use(counter: Counter) -> None:
+    """Count by this from now on, in this process."""
+    global _in_use
+    _in_use = counter
+
+
+def in_use() -> Counter:
+    """Return the configured counter."""
+    return _in_use
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the size by characters, whatever counter is configured."""
+    return CHARS4.count(text)
+
+
+def count_tokens(text: str) -> int:
+    """Return the size by the configured counter."""
+    return _in_use.count(text)
 
 
 def count_quarters(text: str) -> int:
-    """Return the same estimate in quarters of a token, which add up over the parts of a text."""
-    wide = len(_WIDE.findall(text)) if not text.isascii() else 0
-    return len(text) + 3 * wide
+    """Return the same in quarters of a token, which add up over the parts of a text."""
+    return _in_use.quarters(text)

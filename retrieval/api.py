@@ -18,6 +18,7 @@ from episodic import queries as episodic_queries
 from episodic.api import render_episode
 from episodic.models import Episode, Message
 from jobs.models import Job, State
+from memoryproject import tokens
 from memoryproject.errors import NotFound
 from memoryproject.fields import (
     Strict,
@@ -113,6 +114,7 @@ def _with_headers(response: Answered, answer: Answer) -> Answered:
     response["Memory-Receipt"] = str(answer.receipt.id)
     response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
     response["Memory-Pending"] = str(answer.progress.pending)
+    response["Memory-Token-Counter"] = tokens.in_use().name
     if answer.degraded:
         response["Memory-Degraded"] = answer.degraded
     return response
@@ -154,6 +156,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,
         "degraded": answer.degraded or None,
+        "counter": tokens.in_use().name,
     }
 
 

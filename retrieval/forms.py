@@ -210,6 +210,7 @@ class RawAnswer(serializers.Serializer[Any]):
     degraded = serializers.CharField(
         allow_null=True, help_text="no_vectors: only words were searched; null: nothing missing."
     )
+    counter = serializers.CharField(help_text="How `max_tokens` was counted.")
 
 
 class RecentInput(Strict):

@@ -26,7 +26,7 @@ from memoryproject.ai.errors import (
 )
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 from memoryproject.ai.refusals import ANSWER_SIZE
-from memoryproject.tokens import count_tokens
+from memoryproject.tokens import estimate_tokens
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7
@@ -164,7 +164,7 @@ def _find_plainer(
         return None
     if isinstance(refusal, PromptTooLong):
         # Some servers refuse what is too long together with the longest answer.
-        short = count_tokens(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
+        short = estimate_tokens(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
         return dialect.without(frozenset({ANSWER_SIZE})) if short else None
     if refusal.blamed:
         plainer = dialect.without(refusal.blamed)
@@ -217,7 +217,7 @@ def _seems_cut(channel: Channel, prompt: Prompt, answer: Answer) -> bool:
     channel.last_user = prompt.user
     if answer.read_tokens is None:
         return False
-    sent = count_tokens(REPEATED.sub(r"\1", prompt.user[known:]))
+    sent = estimate_tokens(REPEATED.sub(r"\1", prompt.user[known:]))
     missing = sent - answer.read_tokens
     if missing <= MISSING_AT_LEAST or 2 * answer.read_tokens >= sent:
         return False

