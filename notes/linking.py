@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -43,17 +42,12 @@ def add_link(
         raise Problem(
             "The request has errors.", fields={"to_id": ["A memory is not linked to itself."]}
         )
-    place: dict[str, Any] = {
-        "from_memory_id": from_id,
-        "to_memory_id": to_id,
-        "link_type": link_type,
-    }
     with transaction.atomic():
-        for name, memory_id in (("from_id", from_id), ("to_id", to_id)):
-            if not has_memory(tenant=tenant, memory_id=memory_id):
-                message = "There is no such memory."
-                raise NotFound(message, fields={name: [message]})
-        found = Link.objects.of(tenant).filter(**place).first()
+        _require(tenant, from_id=from_id, to_id=to_id)
+        same = Link.objects.of(tenant).filter(
+            from_memory_id=from_id, to_memory_id=to_id, link_type=link_type
+        )
+        found = same.first()
         if found is not None:
             return Drawn(found, is_new=False)
         try:
@@ -67,9 +61,16 @@ def add_link(
                     link_type=link_type,
                 )
         except IntegrityError:  # drawn by another request in between
-            return Drawn(Link.objects.of(tenant).get(**place), is_new=False)
-        link.refresh_from_db(fields=["created_at"])
+            return Drawn(same.get(), is_new=False)
     return Drawn(link, is_new=True)
+
+
+def _require(tenant: Tenant, **ends: uuid.UUID) -> None:
+    """Raise NotFound where the tenant has no such memory, and name the field."""
+    for name, memory_id in ends.items():
+        if not has_memory(tenant=tenant, memory_id=memory_id):
+            message = "There is no such memory."
+            raise NotFound(message, fields={name: [message]})
 
 
 def remove_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:

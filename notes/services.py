@@ -31,8 +31,10 @@ from notes import queries, wording
 from notes.models import Note, NoteState, NoteVersion
 from notes.wording import Passage
 
-EMBEDDED_AT_ONCE = 8
-"""Passages: a longer note would keep its caller waiting for a second or more."""
+EMBEDDED_AT_ONCE = 2_000
+"""Characters: a longer note would keep its caller waiting for a second or more."""
+EMBEDDING_TIMEOUT_S = 5.0
+"""Of an endpoint: an agent waits for the answer, and a job can make the vectors, too."""
 KEPT = [
     field.attname
     for field in NoteVersion._meta.local_fields
@@ -75,24 +77,28 @@ def add_note(
     note = Note(tenant=tenant, made_by=made_by, actor=actor, **_complete(fields))
     if idempotency is not None:
         note.client_key, note.body_sha256 = idempotency.key, idempotency.body_sha256
-    parts, vectors = _embed(note)
     try:
-        with transaction.atomic():
-            now = database_now()
-            note.created_at = note.updated_at = now
-            note.occurred_at = note.occurred_at or now
-            if conversation_id is not None:
-                note.conversation = lock_or_make(tenant=tenant, external_id=conversation_id)
-            (memory,) = index.register(tenant=tenant, kind=MemoryKind.NOTE, count=1)
-            note.id = memory.id
-            note.save(force_insert=True)
-            _fill_index(note, parts, vectors)
+        _insert(note, conversation_id)
     except IntegrityError:  # the same request, at the same moment
         earlier = _find_earlier(tenant, idempotency)
         if earlier is None:
             raise
         return earlier
     return Posted(note=note, first=note, replayed=False)
+
+
+def _insert(note: Note, conversation_id: uuid.UUID | None) -> None:
+    """Write a new note and what finds it, in one transaction."""
+    parts, vectors = _embed(note)
+    with transaction.atomic():
+        note.created_at = note.updated_at = database_now()
+        note.occurred_at = note.occurred_at or note.created_at
+        if conversation_id is not None:
+            note.conversation = lock_or_make(tenant=note.tenant, external_id=conversation_id)
+        (memory,) = index.register(tenant=note.tenant, kind=MemoryKind.NOTE, count=1)
+        note.id = memory.id
+        note.save(force_insert=True)
+        _fill_index(note, parts, vectors)
 
 
 def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> Posted | None:
@@ -205,10 +211,11 @@ def _check_texts(columns: dict[str, Any]) -> dict[str, Any]:
 def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:
     """Return the note's passages and their vectors; None: they are made later, by a job."""
     parts = queries.passages_of(note)
-    if len(parts) > EMBEDDED_AT_ONCE:
+    texts = [part.meaning for part in parts]
+    if sum(map(len, texts)) > EMBEDDED_AT_ONCE:
         return parts, [None] * len(parts)
     try:
-        return parts, list(embeddings.embed_passages([part.meaning for part in parts]))
+        return parts, list(embeddings.embed_passages(texts, timeout_s=EMBEDDING_TIMEOUT_S))
     except (ModelUnavailable, ModelMisbehaved):
         return parts, [None] * len(parts)
 

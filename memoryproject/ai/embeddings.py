@@ -42,8 +42,11 @@ class Embedder(Protocol):
     """Written beside each vector; vectors of different names are never compared."""
     dim: int
 
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text, in order: shape (len(texts), dim)."""
+    def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
+        """Return one unit vector a text, in order: shape (len(texts), dim).
+
+        `timeout_s` bounds each request to a remote model; None: as the settings say.
+        """
         ...
 
     def embed_query(self, text: str) -> Vectors:
@@ -65,7 +68,7 @@ class LocalEmbedder:
     def __init__(self) -> None:
         self._model = load_local_model()
 
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         return np.asarray(self._model.passage(self._cut(texts)), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
@@ -83,9 +86,10 @@ class OpenAIEmbedder:
         self.dim = dim
         self._client = make_client()
 
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
+        patience = min(timeout_s or settings.MODEL_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
         parts = [
-            self._ask(texts[start : start + OPENAI_BATCH], timeout_s=settings.MODEL_TIMEOUT_S)
+            self._ask(texts[start : start + OPENAI_BATCH], timeout_s=patience)
             for start in range(0, len(texts), OPENAI_BATCH)
         ]
         return np.concatenate(parts)
@@ -212,8 +216,10 @@ def forget() -> None:
     _queries.clear()
 
 
-def embed_passages(texts: Sequence[str]) -> Vectors:
+def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
     """Return one unit vector a text, in order: shape (len(texts), dim).
+
+    `timeout_s` bounds a request to a remote model; None: as the settings say.
 
     Raises:
         ModelUnavailable: a remote model is away.
@@ -225,7 +231,7 @@ def embed_passages(texts: Sequence[str]) -> Vectors:
     known = _passages.find(texts)
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
-        made = embedder.embed_passages(missing)
+        made = embedder.embed_passages(missing, timeout_s=timeout_s)
         _passages.keep(missing, made)
         known |= dict(zip(missing, made, strict=True))
     return np.stack([known[text] for text in texts])

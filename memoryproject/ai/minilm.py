@@ -46,7 +46,7 @@ class MiniLMEmbedder:
         if size != self.dim:
             raise ModelMisbehaved(f"{self.name} must give {self.dim} numbers, not {size}.")
 
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         """Return one unit vector a text, in order: shape (len(texts), dim)."""
         tokens = [self._tokenizer.encode(text[:CHARACTERS_AT_MOST]).ids for text in texts]
         vectors = np.zeros((len(tokens), self.dim), dtype=np.float32)
