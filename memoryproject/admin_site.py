@@ -68,6 +68,7 @@ UNFOLD = {
             _group(
                 "Audit",
                 _item("Retrievals", "receipt_long", "retrieval.retrieval"),
+                _item("Contexts", "stacks", "retrieval.context"),
                 _item("Changesets", "difference", "semantic.changeset"),
                 _item("Reviews", "grading", "episodic.review"),
                 _item("Reveals", "visibility", "episodic.reveal"),

@@ -11,10 +11,11 @@ from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
 from episodic.models import Episode
+from indexing.admin import MemoryAdmin
 from memoryproject import admin_values as values
 from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
 from memoryproject.admin_filters import recent_filter, words_filter
-from retrieval.models import Retrieval, RetrievalHit
+from retrieval.models import Context, ContextSection, Retrieval, RetrievalHit
 from semantic.models import Fact
 
 
@@ -45,6 +46,7 @@ def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
 
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
+MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
 
 
 def missing_parts() -> dict[str, Q]:
@@ -81,3 +83,27 @@ class RetrievalHitAdmin(ReadOnlyAdmin):
     @admin.display(description="memory", ordering="memory_id")
     def memory(self, hit: RetrievalHit) -> str:
         return values.link_to_memory(hit.memory_kind, hit.memory_id)
+
+
+@admin.register(Context)
+class ContextAdmin(ReadOnlyAdmin):
+    """What agents put together; what it says is not shown, for it quotes messages."""
+
+    search_help_text = "A whole id"
+    list_display = (
+        "created_at", "used_tokens", "max_tokens", "reserved_tokens", "counter", "made_by",
+        "expires_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("counter", recent_filter("made", "made"), "tenant")
+    listings = (Listing("Sections", ContextSection, "context"),)
+
+
+@admin.register(ContextSection)
+class ContextSectionAdmin(ReadOnlyAdmin):
+    hidden = ("content",)
+    search_help_text = "A whole id"
+    list_display = (
+        "position", "kind", "memory", "priority", "tokens", "truncated", "context", "tenant",
+    )  # fmt: skip
+    list_filter = ("kind", "truncated", "tenant")
+    id_search = ("id", "context", "memory")

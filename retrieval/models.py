@@ -1,13 +1,13 @@
-"""Receipts: what was asked, by whom, and what was served."""
+"""Receipts: what was asked, by whom, and what was served. Contexts that agents put together."""
 
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from episodic.models import Conversation
-from indexing.models import MemoryKind
+from indexing.models import Memory, MemoryKind
 from jobs.models import Job
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
@@ -94,3 +94,76 @@ class RetrievalHit(TenantModel):
 
     def __str__(self) -> str:
         return f"hit {self.rank}"
+
+
+class Context(TenantModel):
+    """A text that an agent puts together within a budget, for one prompt. Kept until it expires.
+
+    Its row is the lock under which sections are added.
+    """
+
+    max_tokens = models.PositiveIntegerField(help_text="Of the prompt and its response together.")
+    reserved_tokens = models.PositiveIntegerField(help_text="Left for the response.")
+    used_tokens = models.PositiveIntegerField(
+        default=0, help_text="All sections with what parts them, counted apart."
+    )
+    counter = models.CharField(max_length=16, help_text="How its tokens are counted, for good.")
+    made_by = TenantForeignKey(APIKey, null=True, help_text="The key that made it.")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(help_text="From then on it is unknown, and soon deleted.")
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(used_tokens=0)
+                | Q(max_tokens__gte=F("used_tokens") + F("reserved_tokens")),
+                name="retrieval_context_within_budget",
+            ),
+        ]
+        indexes = [models.Index(fields=["expires_at", "id"], name="retrieval_context_by_expiry")]
+
+    def __str__(self) -> str:
+        return f"context {self.id}"
+
+
+class ContextSection(TenantModel):
+    """A part of a context: the system prompt, or what it holds of one memory.
+
+    A copy of what somebody said. The foreign key sees to it that whoever erases the memory
+    cannot forget the copy.
+    """
+
+    class Kind(models.TextChoices):
+        SYSTEM = "system", "system prompt"
+        RETRIEVED = "retrieved", "of a memory"
+
+    context = TenantForeignKey(Context, db_index=False)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    memory = TenantForeignKey(Memory, null=True, help_text="Empty for the system prompt.")
+    position = models.PositiveIntegerField(help_text="Order of adding: 0, 1, 2, …")
+    priority = models.PositiveSmallIntegerField(help_text="0 to 100; the highest stands first.")
+    content = models.TextField(help_text="As it stands in the text; it may quote messages.")
+    tokens = models.PositiveIntegerField(help_text="Of the content alone.")
+    truncated = models.BooleanField(help_text="Whether a part of the memory is missing.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["context", "position"], name="retrieval_section_position"
+            ),
+            models.UniqueConstraint(fields=["context", "memory"], name="retrieval_section_once"),
+            models.CheckConstraint(
+                condition=Q(kind="system", memory=None) | Q(kind="retrieved", memory__isnull=False),
+                name="retrieval_section_kind",
+            ),
+            models.CheckConstraint(
+                condition=Q(priority__lte=100), name="retrieval_section_priority"
+            ),
+            models.CheckConstraint(condition=~Q(content=""), name="retrieval_section_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"section {self.position}"

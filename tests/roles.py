@@ -17,3 +17,5 @@ def have_roles() -> None:
     importlib.import_module("console.migrations.0001_roles").make_roles(apps, editor)
     importlib.import_module("console.migrations.0004_roles_see_files").show_runs(apps, editor)
     importlib.import_module("console.migrations.0005_roles_see_notes").show_notes(apps, editor)
+    contexts = importlib.import_module("console.migrations.0006_roles_see_contexts")
+    contexts.show_contexts(apps, editor)

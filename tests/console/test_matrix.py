@@ -52,6 +52,8 @@ TABLES = {
     "notes.link": "cas",
     "retrieval.retrieval": "cas",
     "retrieval.retrievalhit": "cas",
+    "retrieval.context": "cas",
+    "retrieval.contextsection": "cas",
     "jobs.job": "caos",
     "jobs.llmcall": "caos",
     "ai.breaker": "caos",

@@ -18,7 +18,7 @@ MEMORY = (
 )
 AUDIT = (
     "console.exportrun console.importrun episodic.reveal episodic.review "
-    "retrieval.retrieval retrieval.retrievalhit "
+    "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
     "semantic.change semantic.changeset"
 )
 WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.tenant"
