@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pgvector import HalfVector
 
 from indexing import pieces, text
+from indexing.mirrored import tell_mirror, tell_mirror_of
 from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import Tenant
@@ -89,6 +90,8 @@ def add_entries(
             vectors.append(_make_vector(parts[0], entry.vector, model=model))
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
+    changed = {entry.memory.id for entry in entries}
+    tell_mirror(tenant=tenant, conversation_id=conversation_id, memory_ids=changed)
 
 
 def add_vectors(
@@ -110,6 +113,7 @@ def add_vectors(
 
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
     """Delete all units and vectors of a memory; nothing finds it then. Needs a transaction."""
+    tell_mirror_of(tenant=tenant, memory_id=memory_id)
     units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
     # Whoever is adding a vector to one of them holds it: the vector must be seen below.
     list(units.select_for_update().order_by("id").values_list("id"))

@@ -10,13 +10,14 @@ from memoryproject.tenancy.models import TenantModel
 
 
 class Kind(models.TextChoices):
-    """What a job does; its scope is a conversation, or for vectors the tenant."""
+    """What a job does; its scope is a conversation, or for vectors and pages the tenant."""
 
     SEGMENT = "segment", "segment a window"
     FLUSH = "flush", "segment and consolidate everything now"
     CONSOLIDATE = "consolidate", "distil episodes into facts"
     REVIEW = "review", "rate served episodes"
     EMBED = "embed", "make the vectors that are missing"
+    MIRROR = "mirror", "write what has changed to the mirror"
 
 
 class State(models.TextChoices):

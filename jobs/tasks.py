@@ -25,7 +25,8 @@ from jobs.renewing import renewing
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
-from retrieval import embedding, receipts, reviewing, serving
+from retrieval import embedding, mirroring, receipts, reviewing, serving
+from retrieval.mirror import FolderAway
 from semantic import consolidation
 from semantic.choice import make_consolidator
 
@@ -85,7 +86,7 @@ def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
         if error.retry_after_s is not None:
             wait = max(wait, timedelta(seconds=error.retry_after_s))
         return wait, Charge.FAILURE if type(error) is ModelUnavailable else Charge.NOTHING
-    if isinstance(error, ModelMisbehaved) or is_of_the_database(error):
+    if isinstance(error, ModelMisbehaved | FolderAway) or is_of_the_database(error):
         # Of models only that of the vectors gets here, and nothing can be done without it.
         return claims.backoff(claim.transient_failures), Charge.FAILURE
     return claims.backoff(claim.attempts), Charge.ATTEMPT
@@ -187,4 +188,5 @@ FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.REVIEW: review,
     Kind.FLUSH: flush,
     Kind.EMBED: embed,
+    Kind.MIRROR: mirroring.mirror_changed,
 }

@@ -132,6 +132,10 @@ MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_
 # ---- search: how texts are split into words
 SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
 
+# ---- the mirror of memories in files; empty: there is none
+MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
+MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
+
 # ---- background work; notes on each number stand in jobs/README.md
 CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its workers
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)

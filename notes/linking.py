@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
+from indexing.mirrored import tell_mirror_of
 from indexing.models import Memory, MemoryKind
 from memoryproject.errors import NotFound, Problem
 from memoryproject.tenancy.models import Tenant
@@ -62,6 +63,7 @@ def add_link(
                 )
         except IntegrityError:  # drawn by another request in between
             return Drawn(same.get(), is_new=False)
+        tell_mirror_of(tenant=tenant, memory_id=from_id)
     return Drawn(link, is_new=True)
 
 
@@ -79,9 +81,12 @@ def remove_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
     Raises:
         NotFound: the tenant has no such link.
     """
-    removed, _ = Link.objects.of(tenant).filter(id=link_id).delete()
-    if not removed:
-        raise NotFound("There is no such link.")
+    with transaction.atomic():
+        link = Link.objects.of(tenant).filter(id=link_id).select_for_update().first()
+        if link is None:
+            raise NotFound("There is no such link.")
+        link.delete()
+        tell_mirror_of(tenant=tenant, memory_id=link.from_memory_id)
 
 
 def has_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> bool:

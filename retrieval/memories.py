@@ -21,6 +21,8 @@ from semantic import queries as semantic_queries
 from semantic.models import Fact
 
 FACT_IMPORTANCE = 0.5
+A_FURTHER_EPISODE = 0.1
+"""What each episode that supports a fact adds to that, beside the first; up to four do."""
 NEIGHBOURS_AT_MOST = 50
 """Of each memory, of one type and direction of link."""
 
@@ -29,8 +31,9 @@ NEIGHBOURS_AT_MOST = 50
 class Whole:
     """A memory with its full content. What its kind does not have is empty or None.
 
-    `importance` is 0 to 1: a note's own, an episode's surprise, 0.5 for a fact. `at` is
-    when it was so: when a note says, when a fact became true, when an episode ended.
+    `importance` is 0 to 1: a note's own, an episode's surprise; of a fact 0.5, and more the
+    more episodes support it. `at` is when it was so: when a note says, when a fact became
+    true, when an episode ended.
     """
 
     id: uuid.UUID
@@ -51,7 +54,7 @@ class Whole:
 
 
 def load_held(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Whole]:
-    """Return those of the memories that are held, by id: four queries, however many.
+    """Return those of the memories that are held, by id: five queries, however many.
 
     Left out are notes that were deleted, facts that are over or were never true, and ids
     that the tenant does not have.
@@ -61,7 +64,8 @@ def load_held(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.U
         return {}
     facts = semantic_queries.active_facts(tenant=tenant, fact_ids=wanted)
     notes = note_queries.notes_by_id(tenant=tenant, note_ids=wanted)
-    found = [_of_fact(fact) for fact in facts.values()]
+    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=facts) if facts else {}
+    found = [_of_fact(fact, len(evidence.get(fact.id, ()))) for fact in facts.values()]
     found += [_of_note(note) for note in notes.values()]
     found += _load_episodes(tenant, wanted)
     return {memory.id: memory for memory in found}
@@ -77,13 +81,13 @@ def _load_episodes(tenant: Tenant, wanted: Sequence[uuid.UUID]) -> Iterator[Whol
         yield _of_episode(episode, messages[episode.id])
 
 
-def _of_fact(fact: Fact) -> Whole:
+def _of_fact(fact: Fact, episodes: int) -> Whole:
     return Whole(
         id=fact.id,
         kind=MemoryKind.FACT,
         label=fact.fact,
         content=fact.fact,
-        importance=FACT_IMPORTANCE,
+        importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
         at=fact.valid_at,
         created_at=fact.created_at,
         conversation_id=fact.conversation_id,

@@ -46,12 +46,14 @@ def find_root() -> Path:
 
 
 def place_of(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> Path:
-    """Return where a memory's page lies, within the folder of all mirrors.
-
-    The time is the one at which the id was made, UTC: the first 48 bits of a UUIDv7.
-    """
-    made = EPOCH + timedelta(milliseconds=min(memory_id.int >> 80, 2**47))
+    """Return where a memory's page lies, within the folder of all mirrors."""
+    made = made_at(memory_id)
     return Path(str(tenant_id)) / f"{made:%Y/%m/%d}" / f"{made:%H_%M_%S}_memory_{memory_id}.md"
+
+
+def made_at(memory_id: uuid.UUID) -> datetime:
+    """Return when an id was made, UTC: the first 48 bits of a UUIDv7 say so."""
+    return EPOCH + timedelta(milliseconds=min(memory_id.int >> 80, 2**47))
 
 
 def find_page(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> str | None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 HEADING = "# Memory: "
 CONTENT = "\n## Content\n\n"
 LINKS = "\n\n## Links\n"
-FIELD = re.compile(r"\*\*([A-Z][a-z]+)\*\*: (.*)")
+FIELD = re.compile(r"^\*\*([A-Z][a-z]+)\*\*: (.*)", re.M)
 EMOTION = re.compile(r"(.*) \((?:([0-9.e-]+), )?([a-z]*)\)")
 LINK = re.compile(r"- ([a-z_]+): ([0-9a-f-]{36})")
 

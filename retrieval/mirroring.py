@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import batched
+from itertools import islice
 
 from episodic.models import Conversation
 from indexing.models import Memory
@@ -54,7 +54,7 @@ def mirror_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
 
 
 def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Page]:
-    """Return the pages of those of the memories that are held, by id: six queries."""
+    """Return the pages of those of the memories that are held, by id."""
     held = memories.load_held(tenant=tenant, memory_ids=memory_ids)
     homes = Conversation.objects.of(tenant).in_bulk(
         {one.conversation_id for one in held.values() if one.conversation_id}
@@ -62,9 +62,7 @@ def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.
     links: dict[uuid.UUID, list[tuple[str, uuid.UUID]]] = defaultdict(list)
     for link in Link.objects.of(tenant).filter(from_memory__in=held).order_by("id"):
         links[link.from_memory_id].append((link.link_type, link.to_memory_id))
-    return {
-        memory_id: _make_page(one, homes, links[memory_id]) for memory_id, one in held.items()
-    }
+    return {memory_id: _make_page(one, homes, links[memory_id]) for memory_id, one in held.items()}
 
 
 def _make_page(
@@ -109,7 +107,7 @@ def rebuild(*, tenant: Tenant, report: Callable[[int], None]) -> None:
         report(len(batch))
         after = batch[-1]
     pages = (memory_id for memory_id, _ in mirror.pages_of(tenant.id))
-    for some in batched(pages, BATCH, strict=False):
+    while some := list(islice(pages, BATCH)):
         there = set(Memory.objects.of(tenant).filter(id__in=some).values_list("id", flat=True))
         for memory_id in set(some) - there:
             mirror.remove(tenant.id, memory_id)

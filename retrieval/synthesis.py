@@ -10,6 +10,7 @@ from memoryproject import tokens
 from retrieval.memories import Whole
 
 TITLE = "## Retrieved Memories"
+BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,19 @@ def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> S
     With `max_tokens` a memory that does not fit any more is left out whole, and shorter
     ones behind it may still find room.
     """
-    text, size, held = "", 0, []
+    parts, held = [TITLE], []
+    room = None if max_tokens is None else 4 * max_tokens - tokens.count_quarters(TITLE)
     for memory in memories:
-        longer = f"{text or TITLE}\n\n{_write(memory, number=len(held) + 1)}"
-        if max_tokens is not None:
-            longer_size = tokens.count_tokens(longer)
-            if longer_size > max_tokens:
+        entry = _write(memory, number=len(held) + 1)
+        if room is not None:
+            size = tokens.count_quarters(entry) + tokens.count_quarters(BETWEEN)
+            if size > room:
                 continue
-            size = longer_size
-        text = longer
+            room -= size
+        parts.append(entry)
         held.append(memory)
-    if max_tokens is None:
-        size = tokens.count_tokens(text)
-    return Synthesis(text, size, tuple(held))
+    text = BETWEEN.join(parts) if held else ""
+    return Synthesis(text, tokens.count_tokens(text), tuple(held))
 
 
 def _write(memory: Whole, *, number: int) -> str:

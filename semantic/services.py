@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from episodic.models import Conversation, Episode
 from indexing import services as index
+from indexing.mirrored import tell_mirror
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from semantic import queries, states
@@ -81,8 +82,15 @@ class Ledger:
         self.position += 1
 
     def close(self) -> None:
-        """Store the steps, in one statement."""
+        """Store the steps, in one statement, and have the mirror follow."""
         Change.objects.bulk_create(self.changes)
+        changed = {change.memory_id for change in self.changes if change.memory_id}
+        changed |= {uuid.UUID(fact_id) for change in self.changes for fact_id in change.states}
+        tell_mirror(
+            tenant=self.conversation.tenant,
+            conversation_id=self.conversation.id,
+            memory_ids=changed,
+        )
 
 
 def open_fact(
