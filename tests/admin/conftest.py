@@ -110,7 +110,9 @@ def crowd(db: None, past: Agent) -> Agent:
     episode = Episode.objects.of(past.tenant).order_by("id")[0]
     for number in range(25):
         stranger = make_agent(f"tenant {number}", f"agent {number}")
-        stranger.say(uuid.uuid4(), "Good morning.")
+        talk = uuid.uuid4()
+        stranger.say(talk, "Good morning.")
+        leave_notes(stranger, talk)
         owner = {"tenant": stranger.tenant}
         conversation = Conversation.objects.of(stranger.tenant).get()
         job = Job.objects.create(tenant=past.tenant, kind=Kind.REVIEW, scope=uuid.uuid4())
