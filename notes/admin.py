@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
@@ -69,9 +67,8 @@ class LinkAdmin(ReadOnlyAdmin):
     id_search = ("id", "from_memory", "to_memory")
     more_lines = ("starts_at", "leads_to")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.select_related("from_memory", "to_memory")
+    def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
+        return (*super().get_list_select_related(request), "from_memory", "to_memory")
 
     @admin.display(description="from")
     def starts_at(self, link: Link) -> str:
