@@ -97,8 +97,25 @@ def walk(
         NotFound: the tenant has no such memory.
     """
     require_memory(tenant, start)
+    return walk_from(
+        tenant=tenant, starts=[start], depth=depth, at_most=at_most, link_types=link_types
+    )
+
+
+def walk_from(
+    *,
+    tenant: Tenant,
+    starts: Sequence[uuid.UUID],
+    depth: int,
+    at_most: int = NODES_AT_MOST,
+    link_types: Sequence[str] = LINK_TYPES,
+) -> Walk:
+    """Return the memories within `depth` steps of the nearest of several; none of those.
+
+    One statement. What the tenant does not have is no start.
+    """
     rows = walk_rows(
-        tenant=tenant, start=start, depth=depth, at_most=at_most, link_types=link_types
+        tenant=tenant, starts=starts, depth=depth, at_most=at_most, link_types=link_types
     )
     nodes = tuple(
         Node(memory_id, kind, distance, via, link_type, outward)
@@ -110,7 +127,7 @@ def walk(
 def walk_rows(
     *,
     tenant: Tenant,
-    start: uuid.UUID,
+    starts: Sequence[uuid.UUID],
     depth: int,
     at_most: int,
     link_types: Sequence[str] = LINK_TYPES,
@@ -118,11 +135,11 @@ def walk_rows(
     """Return the rows of `walk.sql` as they come; the benchmark times this."""
     given = {
         "tenant": tenant.id,
-        "start": start,
+        "starts": list(starts),
         "depth": depth,
         "at_most": at_most,
         "types": list(link_types),
-        "fan": at_most + 2,
+        "fan": at_most + 1 + len(starts),
     }
     return _run(read_edges("walk.sql", once=True), given)
 

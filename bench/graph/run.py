@@ -73,7 +73,7 @@ def _measure(
         start = pick()
         began = time.perf_counter()
         rows = navigation.walk_rows(
-            tenant=tenant, start=start, depth=depth, at_most=navigation.NODES_AT_MOST
+            tenant=tenant, starts=[start], depth=depth, at_most=navigation.NODES_AT_MOST
         )
         taken.append(time.perf_counter() - began)
         sizes.append(len(rows))
@@ -108,6 +108,6 @@ def _explain(tenant: Tenant, start: uuid.UUID) -> None:
 
     with connection.execute_wrapper(explain):
         rows = navigation.walk_rows(
-            tenant=tenant, start=start, depth=3, at_most=navigation.NODES_AT_MOST
+            tenant=tenant, starts=[start], depth=3, at_most=navigation.NODES_AT_MOST
         )
     sys.stdout.write("\n".join(row[0] for row in rows) + "\n")

@@ -1,8 +1,8 @@
--- The memories around one, breadth first: a row of the recursion is a whole level.
+-- The memories around one or several, breadth first: a row of the recursion is a whole level.
 --
--- in:  tenant uuid, start uuid, depth int, at_most int (memories beside the start), types text[],
---      fan int: at_most + 2, so that what a hub is cut to fills the room even where all that
---      was seen before is among it
+-- in:  tenant uuid, starts uuid[], depth int, at_most int (memories beside the starts),
+--      types text[], fan int: at_most + 1 and one more for each start, so that what a hub is
+--      cut to fills the room even where all that was seen before is among it
 -- out: depth int from 1, id uuid, kind text, via uuid: the nearer end of the edge that led there,
 --      link_type text, outward bool: the edge points from `via` to `id`, cut bool: there are more
 --      within the depth; nearest first, then newest
@@ -11,17 +11,20 @@
 -- rows of its last step, and may aggregate them only inside a lateral subquery. A level that does
 -- not fit is the last; after one that just fits, an empty one says whether there was more.
 WITH RECURSIVE walk AS (
-    SELECT 0 AS depth, ARRAY[memory.id] AS ids, ARRAY[memory.kind::text] AS kinds,
+    SELECT 0 AS depth, array_agg(memory.id) AS ids, array_agg(memory.kind::text) AS kinds,
         NULL::uuid[] AS vias, NULL::text[] AS link_types, NULL::bool[] AS outwards,
-        ARRAY[memory.id] AS seen, FALSE AS cut
+        array_agg(memory.id) AS seen, FALSE AS cut
     FROM indexing_memory AS memory
-    WHERE memory.tenant_id = %(tenant)s AND memory.id = %(start)s
+    WHERE memory.tenant_id = %(tenant)s AND memory.id = ANY(%(starts)s::uuid[])
+    HAVING count(*) > 0
     UNION ALL
     SELECT walk.depth + 1, level.ids[:space.room], level.kinds[:space.room],
         level.vias[:space.room], level.link_types[:space.room], level.outwards[:space.room],
         walk.seen || level.ids[:space.room], cardinality(level.ids) > space.room
     FROM walk
-    CROSS JOIN LATERAL (SELECT %(at_most)s + 1 - cardinality(walk.seen) AS room) AS space
+    CROSS JOIN LATERAL (
+        SELECT %(at_most)s + cardinality(%(starts)s::uuid[]) - cardinality(walk.seen) AS room
+    ) AS space
     CROSS JOIN LATERAL (
         SELECT array_agg(found.id ORDER BY found.id DESC) AS ids,
             array_agg(found.kind ORDER BY found.id DESC) AS kinds,
