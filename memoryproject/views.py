@@ -31,6 +31,10 @@ class KeyedView(APIView):
             return self.scope
         return self.writing_scope
 
+    def answers_without_database(self) -> bool:
+        """Return whether the call has an answer, if a lesser one, while the database is away."""
+        return False
+
     def key(self) -> APIKey:
         """Return the caller's key."""
         return cast(APIKey, self.request.auth)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
@@ -38,11 +39,14 @@ class Whole:
 
     id: uuid.UUID
     kind: MemoryKind
+    source_type: str
+    """Of a note its own, else the kind."""
     label: str
     content: str
     importance: float
     at: datetime
     created_at: datetime
+    source_id: str = ""
     conversation_id: uuid.UUID | None = None
     """The row's, not the agent's."""
     user_id: str = ""
@@ -85,6 +89,7 @@ def _of_fact(fact: Fact, episodes: int) -> Whole:
     return Whole(
         id=fact.id,
         kind=MemoryKind.FACT,
+        source_type=MemoryKind.FACT.value,
         label=fact.fact,
         content=fact.fact,
         importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
@@ -100,6 +105,8 @@ def _of_note(note: Note) -> Whole:
     return Whole(
         id=note.id,
         kind=MemoryKind.NOTE,
+        source_type=note.source_type,
+        source_id=note.source_id,
         label=note.label,
         content=note.content,
         importance=note.importance,
@@ -120,6 +127,7 @@ def _of_episode(episode: Episode, messages: Sequence[Message]) -> Whole:
     return Whole(
         id=episode.id,
         kind=MemoryKind.EPISODE,
+        source_type=MemoryKind.EPISODE.value,
         label=episode.title,
         content="\n".join([episode.title, episode.summary, "", *lines]),
         importance=episode.surprise,
@@ -138,7 +146,7 @@ def neighbours(
     """
     wanted = list(memory_ids)
     found: dict[uuid.UUID, list[uuid.UUID]] = {memory_id: [] for memory_id in wanted}
-    given = {
+    given: dict[str, Any] = {
         "tenant": tenant.id,
         "memories": wanted,
         "types": list(LINK_TYPES),

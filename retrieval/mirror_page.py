@@ -27,10 +27,14 @@ class Page:
 
     id: uuid.UUID
     kind: str
+    source_type: str
+    """Of a note its own, else the kind."""
+    label: str
     content: str
     importance: float
     at: datetime
     created_at: datetime
+    source_id: str = ""
     conversation: uuid.UUID | None = None
     user_id: str = ""
     category: str = ""
@@ -46,6 +50,9 @@ def write_page(page: Page) -> str:
     """Return the markdown. What a page says is read back from it exactly."""
     fields = {
         "Kind": page.kind,
+        "Type": page.source_type,
+        "Source": _fold(page.source_id),
+        "Label": _fold(page.label),
         "Category": _fold(page.category),
         "Importance": repr(page.importance),
         "Emotion": _write_emotion(page),
@@ -108,6 +115,9 @@ def _read_fields(
     return Page(
         id=uuid.UUID(head[len(HEADING) :].partition("\n")[0]),
         kind=fields["Kind"],
+        source_type=fields["Type"],
+        source_id=_unfold(fields.get("Source", "")),
+        label=_unfold(fields.get("Label", "")),
         content=content,
         importance=float(fields["Importance"]),
         at=datetime.fromisoformat(fields["When"]),

@@ -74,6 +74,9 @@ def _make_page(
     return Page(
         id=memory.id,
         kind=memory.kind.value,
+        source_type=memory.source_type,
+        source_id=memory.source_id,
+        label=memory.label,
         content=memory.content,
         importance=memory.importance,
         at=memory.at,

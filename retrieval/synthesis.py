@@ -28,7 +28,8 @@ def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> S
     With `max_tokens` a memory that does not fit any more is left out whole, and shorter
     ones behind it may still find room.
     """
-    parts, held = [TITLE], []
+    parts = [TITLE]
+    held: list[Whole] = []
     room = None if max_tokens is None else 4 * max_tokens - tokens.count_quarters(TITLE)
     for memory in memories:
         entry = _write(memory, number=len(held) + 1)

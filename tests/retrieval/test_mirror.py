@@ -86,7 +86,8 @@ def test_a_note_becomes_a_page_with_all_that_it_says(folder: Path, ana: Agent) -
     assert page.tags == ("a, b", 'c"d')
     assert page.at == datetime(2025, 10, 1, 20, 27, 7, tzinfo=UTC)
     assert page.links == (("supports", uuid.UUID(other)),)
-    assert (page.kind, page.conversation) == ("note", None)
+    assert (page.kind, page.source_type, page.conversation) == ("note", "note", None)
+    assert page.label == "First line."
 
 
 def test_a_page_is_found_by_day_and_time_under_the_tenants_folder(folder: Path, ana: Agent) -> None:
@@ -230,6 +231,9 @@ PAGES = st.builds(
     Page,
     id=st.uuids(version=4),
     kind=st.sampled_from(MemoryKind.values),
+    source_type=st.sampled_from(["note", "offer", "fact"]),
+    source_id=WORDS,
+    label=WORDS,
     content=st.text(max_size=200),
     importance=SHARES,
     at=MOMENTS,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memoryproject.tenancy import services
@@ -83,6 +84,32 @@ def test_an_expired_key_is_refused(ana: Agent) -> None:
     for expires_at, status in ((now - timedelta(seconds=1), 401), (now + timedelta(hours=1), 200)):
         made = services.create_api_key(tenant=ana.tenant, name="x", expires_at=expires_at)
         assert ask(f"Bearer {made.secret}").status_code == status
+
+
+def test_a_key_seen_lately_counts_for_a_while_without_being_asked_about(
+    ana: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+
+    def is_seen(at: Any = now) -> bool:
+        with CaptureQueriesContext(connection) as captured:
+            found = services.find_key_seen_lately(secret=ana.secret, now=at)
+        assert not captured.captured_queries
+        return found is not None
+
+    assert not is_seen()
+    assert services.find_key(secret=ana.secret, now=now) == ana.key
+    assert is_seen()
+    APIKey.objects.of(ana.tenant).update(expires_at=now + timedelta(seconds=9))
+    monkeypatch.setattr(services, "REMEMBERED_FOR_S", 0.0)
+    services.find_key(secret=ana.secret, now=now)
+    assert is_seen() and not is_seen(now + timedelta(seconds=9))
+    monkeypatch.setattr(services, "VOUCHED_FOR_S", 0.0)
+    assert not is_seen()
+    monkeypatch.undo()
+    assert is_seen()
+    services.revoke_api_key(key=ana.key, now=now)
+    assert not is_seen()
 
 
 def test_a_bad_key_is_told_before_a_bad_body(db: None) -> None:
