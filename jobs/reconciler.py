@@ -22,6 +22,7 @@ from jobs.models import Job, Kind, State
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
+from retrieval import contexts
 
 AT_MOST = 200
 SOON = timedelta(seconds=10)
@@ -44,6 +45,7 @@ def reconcile() -> int:
         _queue_due_windows()
         _queue_leftovers()
         _call_back()
+        contexts.delete_expired(at_most=AT_MOST)
         return _wake_due_jobs()
 
 

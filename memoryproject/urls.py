@@ -13,6 +13,8 @@ from notes import api as notes
 from notes import link_api as links
 from operations.health import HealthReady
 from retrieval import api as retrieval
+from retrieval import context_api as contexts
+from retrieval import memory_api as memories
 from retrieval import navigation_api as navigation
 from semantic import api as semantic
 from semantic import changeset_api as changesets
@@ -41,8 +43,14 @@ api = [
     path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
     path("links", links.Links.as_view()),
     path("links/<id:link_id>", links.OneLink.as_view()),
+    path("memories/<id:memory_id>", memories.OneMemory.as_view()),
+    path("memories/<id:memory_id>/chunk", memories.MemoryChunk.as_view()),
     path("memories/<id:memory_id>/links", navigation.MemoryLinks.as_view()),
     path("memories/<id:memory_id>/walk", navigation.MemoryWalk.as_view()),
+    path("contexts", contexts.Contexts.as_view()),
+    path("contexts/<id:context_id>", contexts.OneContext.as_view()),
+    path("contexts/<id:context_id>/add", contexts.ContextAdd.as_view()),
+    path("contexts/<id:context_id>/text", contexts.ContextText.as_view()),
     path("retrievals", retrieval.Retrievals.as_view()),
     path("retrievals/<id:retrieval_id>", retrieval.OneRetrieval.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),

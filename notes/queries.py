@@ -34,6 +34,15 @@ def find_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note | None:
     return note
 
 
+def deleted_among(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
+    """Return those of the memories that are notes and were deleted, in one query.
+
+    Uses index: notes_note_deleted.
+    """
+    deleted = Note.objects.of(tenant).filter(deleted_at__isnull=False, id__in=list(memory_ids))
+    return set(deleted.values_list("id", flat=True))
+
+
 def earlier_versions(note: Note, *, below: int, at_most: int) -> list[NoteVersion]:
     """Return what the note was before a version, newest first. Uses index: notes_version_once."""
     rows = NoteVersion.objects.of(note.tenant).filter(note=note, version__lt=below)

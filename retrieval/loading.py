@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -50,7 +50,7 @@ def load_facts(tenant: Tenant, found: Sequence[Found]) -> list[FactHit]:
     ids = [hit.memory_id for hit in found]
     facts = Fact.objects.of(tenant).in_bulk(ids)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
-    messages = _load_sources(tenant, evidence)
+    messages = load_sources(tenant, [row for rows in evidence.values() for row in rows])
     return [
         FactHit(
             found=hit,
@@ -69,16 +69,11 @@ def load_facts(tenant: Tenant, found: Sequence[Found]) -> list[FactHit]:
     ]
 
 
-def _load_sources(
-    tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]]
+def load_sources(
+    tenant: Tenant, evidence: Iterable[Evidence]
 ) -> dict[tuple[uuid.UUID | None, int], Message]:
-    """Return the messages that evidence names, by episode and seq."""
-    seqs = {
-        (row.episode_id, seq)
-        for rows in evidence.values()
-        for row in rows
-        for seq in row.message_seqs
-    }
+    """Return the messages that evidence names, by episode and seq, in one query."""
+    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
     named = Message.objects.of(tenant).filter(
         episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
     )

@@ -14,9 +14,9 @@ Result = TypeVar("Result")
 THREADS = 8
 
 
-def run_in_threads(work: Callable[[int], Result]) -> list[Result]:
+def run_in_threads(work: Callable[[int], Result], *, threads: int = THREADS) -> list[Result]:
     """Call `work` with 0, 1, … in as many threads, all starting together; return the results."""
-    together = Barrier(THREADS)
+    together = Barrier(threads)
 
     def run(index: int) -> Result:
         together.wait()
@@ -25,5 +25,5 @@ def run_in_threads(work: Callable[[int], Result]) -> list[Result]:
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(run, range(THREADS)))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(run, range(threads)))

@@ -1,0 +1,129 @@
+"""Looking at one memory: what it is (peek), and its text within a limit (chunk)."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from memoryproject import tokens
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tokens import Counter
+from retrieval import navigation
+from retrieval.contents import Content, load_content
+from retrieval.cutting import Strategy, cut
+from retrieval.markdown import one_line
+
+RELATED_AT_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """What is known about a memory, without its text.
+
+    `related_ids`: memories that links lead to or come from, each once, newest first;
+    `related_cut`: there are more. `token_estimate`: the size of its whole text.
+    """
+
+    content: Content
+    related_ids: tuple[uuid.UUID, ...]
+    related_cut: bool
+    token_estimate: int
+    counter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A memory's text within a limit, its header included.
+
+    `truncated`: of the header or the text, something that was asked for is missing.
+    """
+
+    memory_id: uuid.UUID
+    content: str
+    token_count: int
+    truncated: bool
+    header: str | None
+    counter: str
+
+
+def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
+    """Return what is known about a memory; no budget pays for it.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+    """
+    content = load_content(tenant=tenant, memory_id=memory_id)
+    edges = navigation.links_of(tenant=tenant, memory_id=memory_id, at_most=RELATED_AT_MOST + 1)
+    counter = tokens.in_use()
+    return Peek(
+        content=content,
+        related_ids=tuple(dict.fromkeys(edge.other_id for edge in edges[:RELATED_AT_MOST])),
+        related_cut=len(edges) > RELATED_AT_MOST,
+        token_estimate=counter.count(content.text),
+        counter=counter.name,
+    )
+
+
+def chunk(
+    *,
+    tenant: Tenant,
+    memory_id: uuid.UUID,
+    max_tokens: int,
+    strategy: Strategy = Strategy.END,
+    include_header: bool = False,
+) -> Chunk:
+    """Return a memory's text, never more than `max_tokens` by the configured counter.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+    """
+    content = load_content(tenant=tenant, memory_id=memory_id)
+    return fit(
+        content,
+        max_tokens=max_tokens,
+        strategy=strategy,
+        include_header=include_header,
+        counter=tokens.in_use(),
+    )
+
+
+def fit(
+    content: Content,
+    *,
+    max_tokens: int,
+    strategy: Strategy,
+    include_header: bool,
+    counter: Counter,
+) -> Chunk:
+    """Return as much of a memory as fits; empty where nothing does.
+
+    A header that would leave no room for any text is left out.
+    """
+    header = f"[{content.source_type}: {one_line(content.label)}]\n" if include_header else ""
+    whole = header + content.text
+    shown, kept = whole, header
+    if counter.count(whole) > max_tokens:
+        for kept in dict.fromkeys([header, ""]):
+            shown = _put_behind(kept, content.text, max_tokens, strategy, counter)
+            if shown:
+                break
+    return Chunk(
+        memory_id=content.memory_id,
+        content=shown,
+        token_count=counter.count(shown),
+        truncated=shown != whole,
+        header=kept or None,
+        counter=counter.name,
+    )
+
+
+def _put_behind(
+    header: str, text: str, max_tokens: int, strategy: Strategy, counter: Counter
+) -> str:
+    """Return the header and as much of the text as fits with it; empty where none of it does."""
+
+    def count(part: str) -> int:
+        return counter.count(header + part)
+
+    body = cut(text, at_most=max_tokens, strategy=strategy, count=count)
+    return header + body if body else ""
