@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Reveal, Review
-from indexing.models import VectorIndex, WordCount
+from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.ai.models import Breaker
 from retrieval.models import Retrieval
@@ -90,7 +90,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
 
 
 def leave_notes(ana: Agent, conversation: uuid.UUID) -> None:
-    """Write two notes, change the second, and link the first to it."""
+    """Write two notes, change the second, link the first to it, and put all into a context."""
     written = [
         ana.post("notes", {"content": text, "conversation_id": str(conversation)}).json()["id"]
         for text in ("Mira likes canals.", f"A note about {SCRIPT}")
@@ -102,6 +102,11 @@ def leave_notes(ana: Agent, conversation: uuid.UUID) -> None:
     assert changed.status_code == 200
     drawn = ana.post("links", {"from_id": written[0], "to_id": written[1]})
     assert drawn.status_code == 201
+    prompt = {"max_tokens": 1000, "system_prompt": f"Obey. {SCRIPT}"}
+    context = ana.post("contexts", prompt).json()["id"]
+    for memory in [*written, *Memory.objects.of(ana.tenant).values_list("id", flat=True)]:
+        added = ana.post(f"contexts/{context}/add", {"memory_id": str(memory)})
+        assert added.status_code == 200
 
 
 @pytest.fixture

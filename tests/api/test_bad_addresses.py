@@ -13,7 +13,7 @@ from tests.conftest import Agent
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored")]
 
 POSTED = ["add_message", "add_messages", "flush", "retrieve_memory", "retrieve_memory/raw",
-          "context_pre_retrieve", "recent_memory", "recent_memory/raw"]  # fmt: skip
+          "context_pre_retrieve", "recent_memory", "recent_memory/raw", "contexts"]  # fmt: skip
 LISTED = ["messages", "episodes", "facts", "retrievals", "changesets"]
 ID = "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"
 
@@ -33,7 +33,7 @@ def test_a_list_takes_no_post(ana: Agent, call: str) -> None:
     assert_problem(ana.post(call, {}), 405)
 
 
-ONE = [f"{call}/{ID}" for call in ("jobs", "conversations", *LISTED)]
+ONE = [f"{call}/{ID}" for call in ("jobs", "conversations", "memories", "contexts", *LISTED)]
 
 
 @pytest.mark.parametrize("call", [*POSTED, *LISTED, *ONE])
@@ -56,7 +56,8 @@ def test_the_method_cannot_be_overridden(ana: Agent, method: str) -> None:
      f"v0/conversations/{ID}/", f"v0/conversations/{ID.replace('-', '')}",
      f"v0/conversations/urn:uuid:{ID}", "v0/conversations/%00", "v0/conversations/1",
      "v0/jobs/x", "v0/jobs/x/retry", "v0/facts/x", f"v0/facts/{ID}/", f"v0/facts/{ID}/erase",
-     "v0/changesets/x", "v0/changesets/x/revert"],
+     "v0/changesets/x", "v0/changesets/x/revert", "v0/memories", "v0/memories/x",
+     f"v0/memories/{ID}/", f"v0/memories/{ID}/peek", "v0/contexts/x", f"v0/contexts/{ID}/drop"],
 )  # fmt: skip
 def test_an_unknown_path_is_not_found(ana: Agent, path: str) -> None:
     assert assert_problem(ana.client.get(f"/api/{path}"), 404)["code"] == "not_found"
@@ -65,7 +66,7 @@ def test_an_unknown_path_is_not_found(ana: Agent, path: str) -> None:
 
 
 def test_an_unknown_id_is_not_found(ana: Agent) -> None:
-    for call in ("conversations", "jobs", *LISTED):
+    for call in ("conversations", "jobs", "memories", "contexts", *LISTED):
         assert_problem(ana.get(f"{call}/{uuid.uuid4()}"), 404)
     assert_problem(ana.post(f"jobs/{uuid.uuid4()}/retry"), 404)
 

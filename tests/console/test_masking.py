@@ -24,7 +24,7 @@ from episodic.models import Conversation, Episode, Message, Reveal
 from indexing.models import SearchUnit
 from jobs.models import Job, LLMCall
 from memoryproject.tenancy.models import Tenant
-from retrieval.models import Retrieval
+from retrieval.models import ContextSection, Retrieval
 from semantic.models import Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import page
@@ -69,10 +69,19 @@ def say_the_canary(ana: Agent) -> None:
     ana.say(talk, f"Yes, {CANARY}?", **canary)
     question = {"conversation_id": str(talk), "query": "Which race does Mira train for?"}
     assert ana.post("retrieve_memory", question).status_code == 200
+    put_the_canary_into_a_context(ana)
     LLMCall.objects.create(
         tenant=ana.tenant, request_sha256="1" * 64, purpose="segment", model="a-model", ok=True,
         response={"title": CANARY}, job=Job.objects.of(ana.tenant).order_by("-id")[0].id,
     )  # fmt: skip
+
+
+def put_the_canary_into_a_context(ana: Agent) -> None:
+    context = ana.post("contexts", {"max_tokens": 5000, "system_prompt": CANARY}).json()["id"]
+    said = Message.objects.of(ana.tenant).filter(content__contains=CANARY, episode__isnull=False)
+    for message in said:
+        body = {"memory_id": str(message.episode_id)}
+        assert ana.post(f"contexts/{context}/add", body).status_code == 200
 
 
 def canary_talk(tenant: Tenant) -> Conversation:
@@ -84,6 +93,8 @@ def test_the_canary_is_where_it_could_slip_out_and_not_where_it_may_be_read(past
     said = Message.objects.of(past.tenant).filter(content__contains=CANARY)
     assert said.filter(episode=None).exists() and said.exclude(episode=None).exists()
     assert SearchUnit.objects.of(past.tenant).filter(lexical_text__contains=CANARY).exists()
+    copied = ContextSection.objects.of(past.tenant).filter(content__contains=CANARY)
+    assert {section.kind for section in copied} == {"system", "retrieved"}
     for model, fields in (
         (Episode, ("title", "summary")),
         (Fact, ("fact",)),
@@ -135,8 +146,15 @@ def starting_points(tenant: Tenant) -> list[str]:
     lists = [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
         for app in (
-            "ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval",
-        )  # fmt: skip
+            "ai",
+            "tenancy",
+            "jobs",
+            "indexing",
+            "episodic",
+            "semantic",
+            "notes",
+            "retrieval",
+        )
         for model in apps.get_app_config(app).get_models()
     ]
     said = Message.objects.of(tenant).filter(content__contains=CANARY)
@@ -149,6 +167,7 @@ def starting_points(tenant: Tenant) -> list[str]:
         *LLMCall.objects.of(tenant),
         *Job.objects.of(tenant),
         *SearchUnit.objects.of(tenant).filter(lexical_text__contains=CANARY),
+        *ContextSection.objects.of(tenant).filter(content__contains=CANARY),
     ]
     cases = [reverse("console:case", args=[row.id]) for row in Retrieval.objects.of(tenant)]
     asked = {"q": "forth", "query": "race", "phrase": "race"}
