@@ -284,6 +284,8 @@ SPECTACULAR_SETTINGS = {
         "RetrievalKindEnum": "retrieval.models.Retrieval.Kind",
         "LinkTypeEnum": "notes.kinds.LINK_TYPES",
         "DrawnLinkTypeEnum": "notes.kinds.LinkType",
+        "SourceTypeEnum": "retrieval.finding.SOURCE_TYPES",
+        "NoteTypeEnum": "retrieval.finding.NOTE_TYPES",
     },
 }
 UNFOLD = admin_site.UNFOLD

@@ -20,6 +20,7 @@ class Retrieval(TenantModel):
         RETRIEVE = "retrieve", "retrieve_memory"
         RETRIEVE_RAW = "retrieve_raw", "retrieve_memory/raw"
         CONTEXT = "context", "context_pre_retrieve"
+        SEARCH = "search", "search"
 
     conversation = TenantForeignKey(
         Conversation, null=True, db_index=False, help_text="NULL: the id was unknown."
@@ -80,8 +81,12 @@ class RetrievalHit(TenantModel):
     retrieval = TenantForeignKey(Retrieval)
     memory_id = models.UUIDField()
     memory_kind = models.CharField(max_length=8, choices=MemoryKind.choices)
-    rank = models.PositiveIntegerField(help_text="1 is best, by kind of memory.")
-    score = models.FloatField(help_text="RRF, for episodes times retrievability.")
+    rank = models.PositiveIntegerField(
+        help_text="1 is best: by kind of memory, of a search of all together."
+    )
+    score = models.FloatField(
+        help_text="RRF, for episodes times retrievability; of a search the relevance."
+    )
     lexical_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that leg.")
     vector_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that leg.")
 

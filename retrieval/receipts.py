@@ -19,6 +19,9 @@ from retrieval.models import Retrieval, RetrievalHit
 from retrieval.search import Found
 from retrieval.statement import read_file
 
+REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
+"""Calls whose episodes are judged later by what was made of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -42,9 +45,7 @@ def write_receipt(
     latency_ms: int,
 ) -> Retrieval:
     """Store what was asked and served: one statement, and so all or nothing."""
-    reviewable = asked.kind is not Retrieval.Kind.CONTEXT and any(
-        found.shelf == "episode" for found in served
-    )
+    reviewable = asked.kind in REVIEWABLE and any(found.shelf == "episode" for found in served)
     retrieval = Retrieval(
         tenant=asked.tenant,
         conversation=conversation,

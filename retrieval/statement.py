@@ -27,6 +27,22 @@ NEAREST = """
         AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
     ORDER BY distance LIMIT %({shelf}_pool)s
 """
+NEAREST_OF_ALL = """
+    SELECT memory_id, embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s
+        AND invalid_at IS NULL AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
+    ORDER BY distance LIMIT %(near_pool)s
+"""
+HOME = """
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id = %(conversation)s::uuid
+"""
+PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
+OF_SOURCE = """
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
+"""
 TRUE_THEN = """(
     valid_at <= %(as_of)s::timestamptz
     AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
@@ -57,6 +73,25 @@ def read_statement(*, as_of: bool, lines: bool) -> str:
         "near_facts": NEAREST.replace("{shelf}", "fact"),
         "near_episodes": NEAREST.replace("{shelf}", "episode"),
         "lines": _read_body("lines.sql") if lines else NO_LINES,
+    }
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
+
+
+@cache
+def read_find() -> str:
+    """Return the text of the statement that finds memories of a whole tenant."""
+    body = "WITH\n" + _read_body("find.sql")
+    described = _read_body("describing.sql").replace("{named}", OF_SOURCE.strip())
+    parts = {  # in this order: some hold others
+        "passing": described.replace("{only}", "TRUE"),
+        "described": described.replace("{only}", "memory.id = matched.memory_id"),
+        "passes": PASSES,
+        "home": HOME.strip(),
+        "near_facts": NEAREST_OF_ALL.replace("{shelf}", "fact"),
+        "near_episodes": NEAREST_OF_ALL.replace("{shelf}", "episode"),
+        "near_notes": NEAREST_OF_ALL.replace("{shelf}", "note"),
     }
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)
