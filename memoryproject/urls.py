@@ -16,6 +16,7 @@ from retrieval import api as retrieval
 from retrieval import context_api as contexts
 from retrieval import memory_api as memories
 from retrieval import navigation_api as navigation
+from retrieval import reconstruct_api as reconstruct
 from retrieval import search_api as search
 from semantic import api as semantic
 from semantic import changeset_api as changesets
@@ -62,6 +63,7 @@ api = [
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
     path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),
+    path("reconstruct_context", reconstruct.ReconstructContext.as_view()),
     path("search", search.Search.as_view()),
     path("recent_memory", retrieval.RecentMemory.as_view()),
     path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),

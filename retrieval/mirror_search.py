@@ -40,6 +40,8 @@ class Wanted:
     min_importance: float | None = None
     emotion_valence: str | None = None
     kinds: frozenset[str] | None = None
+    source_types: frozenset[str] | None = None
+    source_ids: frozenset[str] | None = None
 
     def takes(self, page: Page) -> bool:
         """Return whether a page is one of them."""
@@ -52,6 +54,8 @@ class Wanted:
             and (self.min_importance is None or page.importance >= self.min_importance)
             and self.emotion_valence in (None, page.emotion_valence)
             and (self.kinds is None or page.kind in self.kinds)
+            and (self.source_types is None or page.source_type in self.source_types)
+            and (self.source_ids is None or page.source_id in self.source_ids)
         )
 
 
@@ -68,6 +72,8 @@ class Matches:
     """What was found, best first, then newest. `cut`: older pages were not read."""
 
     found: tuple[Match, ...]
+    total: int
+    """Pages that match, returned or not."""
     cut: bool
 
 
@@ -76,7 +82,7 @@ def search_pages(
     tenant_id: uuid.UUID,
     query: str,
     wanted: Wanted,
-    at_most: int,
+    at_most: int | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Matches:
     """Return the pages of one tenant that hold most of what the query asks for.
@@ -96,7 +102,7 @@ def search_pages(
         matching = _held_words(words, text.prepare(page.content))
         if matching or query.strip() == EVERYTHING:
             held.append((page, matching))
-    return Matches(_rank(held, words, read=read)[:at_most], cut=cut)
+    return Matches(_rank(held, words, read=read)[:at_most], total=len(held), cut=cut)
 
 
 def _words_of(query: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from episodic.models import Conversation
-from indexing.models import Memory
+from indexing.models import Memory, MemoryKind
 from jobs.claims import Claim, commit
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link
@@ -75,7 +75,7 @@ def _make_page(
         id=memory.id,
         kind=memory.kind.value,
         source_type=memory.source_type,
-        source_id=memory.source_id,
+        source_id=memory.source_id or _source_of(memory, home),
         label=memory.label,
         content=memory.content,
         importance=memory.importance,
@@ -90,6 +90,11 @@ def _make_page(
         tags=memory.tags,
         links=tuple(links),
     )
+
+
+def _source_of(memory: Whole, home: Conversation | None) -> str:
+    """Return what an episode or a fact has as source: the agent's id of its conversation."""
+    return "" if home is None or memory.kind is MemoryKind.NOTE else str(home.external_id)
 
 
 def rebuild(*, tenant: Tenant, report: Callable[[int], None]) -> None:

@@ -21,6 +21,7 @@ class Retrieval(TenantModel):
         RETRIEVE_RAW = "retrieve_raw", "retrieve_memory/raw"
         CONTEXT = "context", "context_pre_retrieve"
         SEARCH = "search", "search"
+        RECONSTRUCT = "reconstruct", "reconstruct_context"
 
     conversation = TenantForeignKey(
         Conversation, null=True, db_index=False, help_text="NULL: the id was unknown."

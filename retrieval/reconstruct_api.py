@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -26,7 +27,7 @@ from memoryproject.fields import (
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
-from retrieval import reconstruction
+from retrieval import mirror, mirror_answers, reconstruction
 from retrieval.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
 
@@ -79,7 +80,8 @@ class RecalledOutput(serializers.Serializer[Any]):
         allow_null=True, help_text="In the mirror's folder; null: it is not mirrored."
     )
     distance = serializers.FloatField(
-        allow_null=True, help_text="0 to 1, less is nearer; null: links led to it."
+        allow_null=True,
+        help_text="1 less the cosine, less is nearer; null: words found it, or links.",
     )
     depth = serializers.IntegerField(help_text="Links followed to get there; 0: it was found.")
 
@@ -97,7 +99,14 @@ class ReconstructionOutput(serializers.Serializer[Any]):
     context_tokens = serializers.IntegerField()
     counter = serializers.CharField(help_text="How tokens are counted.")
     cut = serializers.BooleanField(help_text="Links lead to more than was brought back.")
-    degraded = serializers.CharField(allow_null=True, help_text="What was missing; null: nothing.")
+    receipt = serializers.UUIDField(
+        allow_null=True, help_text="Names this answer in audits; null: the mirror answered."
+    )
+    degraded = serializers.CharField(
+        allow_null=True,
+        help_text="no_vectors: only words were searched; mirror: the database is away; null: "
+        "nothing missing.",
+    )
 
 
 class ReconstructContext(KeyedView):
@@ -112,19 +121,34 @@ class ReconstructContext(KeyedView):
         description="Searches episodes, facts and notes of the whole tenant within the hours of "
         "the focus level, follows the links of the best five, and returns each memory once, with "
         "its full content, and all as one numbered text. The filters hold for what is found; "
-        "links lead beyond them. What is not held any more is left out.",
+        "links lead beyond them. What is not held any more is left out. Where memories are "
+        "mirrored, a key used within the last five minutes is answered from the mirror while the "
+        "database is away: by words alone, with `degraded` mirror.",
     )
     def post(self, request: HttpRequest) -> Response:
         given = self.read(ReconstructInput)
-        answer = reconstruction.reconstruct(
-            tenant=self.tenant(),
-            request=reconstruction.Request(**given),
-            now=timezone.now(),
-        )
+        answer = self.answer(reconstruction.Request(**given))
         response = Response(render_reconstruction(answer, focus_level=given["focus_level"]))
+        if answer.receipt:
+            response["Memory-Receipt"] = str(answer.receipt.id)
         if answer.degraded:
             response["Memory-Degraded"] = answer.degraded
         return response
+
+    def answer(self, asked: reconstruction.Request) -> Reconstruction:
+        """Return the answer: from the mirror, if there is one, while the database is away."""
+        try:
+            return reconstruction.reconstruct(
+                tenant=self.tenant(), asked_by=self.key(), request=asked, now=timezone.now()
+            )
+        except (OperationalError, InterfaceError):
+            if not self.answers_without_database():
+                raise
+        return mirror_answers.reconstruct(tenant=self.tenant(), request=asked, now=timezone.now())
+
+    def answers_without_database(self) -> bool:
+        """Return whether memories are mirrored."""
+        return mirror.is_on()
 
 
 def render_reconstruction(answer: Reconstruction, *, focus_level: int) -> dict[str, Any]:
@@ -136,8 +160,9 @@ def render_reconstruction(answer: Reconstruction, *, focus_level: int) -> dict[s
         "memories_retrieved": [_render_recalled(one) for one in answer.recalled],
         "synthesized_context": answer.context.text,
         "context_tokens": answer.context.tokens,
-        "counter": tokens.COUNTER,
+        "counter": tokens.in_use().name,
         "cut": answer.cut,
+        "receipt": str(answer.receipt.id) if answer.receipt else None,
         "degraded": answer.degraded or None,
     }
 
@@ -157,7 +182,7 @@ def _render_recalled(recalled: Recalled) -> dict[str, Any]:
         "timestamp": say_moment(memory.at),
         "linked_memory_ids": [str(other) for other in recalled.linked_ids],
         "tags": list(memory.tags),
-        "file_path": None,
+        "file_path": recalled.file_path,
         "distance": recalled.distance,
         "depth": recalled.depth,
     }

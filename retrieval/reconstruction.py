@@ -6,16 +6,21 @@ of the best that were found; put both together, each memory once and whole.
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from memoryproject.errors import NotFound
-from memoryproject.tenancy.models import Tenant
-from retrieval import finding, memories, navigation, synthesis
+from episodic.queries import find_conversation
+from memoryproject.fields import say_moment
+from memoryproject.tenancy.models import APIKey, Tenant
+from retrieval import finding, memories, mirror, navigation, receipts, synthesis
+from retrieval.finding import Finding
 from retrieval.memories import Whole
+from retrieval.models import Retrieval
+from retrieval.search import Found
 from retrieval.synthesis import Synthesis
 
 EXPANDED = 5
@@ -68,13 +73,18 @@ class Request:
 class Recalled:
     """A memory, and how it got here.
 
-    `distance` is None and `depth` the number of links followed where no search found it.
+    `distance` is None where meaning did not find it; `depth` is the number of links followed
+    from what the search found, 0 for that itself.
     """
 
     memory: Whole
+    finding: Finding | None
+    """How it was found; None: links led to it, or no search of ours found it."""
     distance: float | None
     depth: int
     linked_ids: tuple[uuid.UUID, ...]
+    file_path: str | None
+    """Of its page in the mirror; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,10 @@ class Reconstruction:
     context: Synthesis
     cut: bool
     """Whether links lead to more than was brought back."""
+    embedding_model: str = ""
     degraded: str = ""
+    receipt: Retrieval | None = None
+    """None: nothing was written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +113,80 @@ class Around:
     cut: bool
 
 
-def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruction:
-    """Bring back what a query is about, for a language model to read.
+def reconstruct(
+    *, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime
+) -> Reconstruction:
+    """Bring back what a query is about, for a language model to read, and write the receipt.
 
     Only what is held now is served: no deleted note, and no fact that is over.
     """
+    started = time.monotonic()
+    answer = bring_back(tenant=tenant, request=request, now=now)
+    conversation = None
+    if request.conversation_id is not None:
+        conversation = find_conversation(tenant=tenant, external_id=request.conversation_id)
+    receipt = receipts.write_receipt(
+        asked=receipts.Asked(
+            tenant=tenant,
+            asked_by=asked_by,
+            kind=Retrieval.Kind.RECONSTRUCT,
+            query=request.query,
+            parameters=_say_request(request, since=answer.since),
+        ),
+        conversation=conversation,
+        served=[_to_served(place, one) for place, one in enumerate(answer.recalled, start=1)],
+        embedding_model=answer.embedding_model,
+        degraded=answer.degraded,
+        tokens=answer.context.tokens,
+        latency_ms=round((time.monotonic() - started) * 1000),
+    )
+    return replace(answer, receipt=receipt)
+
+
+def _say_request(request: Request, *, since: datetime) -> dict[str, Any]:
+    """Return every parameter as it was applied, the query aside."""
+    return {
+        "focus_level": request.focus_level,
+        "conversation_id": str(request.conversation_id) if request.conversation_id else None,
+        "user_id": request.user_id,
+        "since": say_moment(since),
+        "until": say_moment(request.until) if request.until else None,
+        "category": request.category,
+        "min_importance": request.min_importance,
+        "emotion_valence": request.emotion_valence,
+        "max_tokens": request.max_tokens,
+    }
+
+
+def _to_served(place: int, recalled: Recalled) -> Found:
+    """Return what a receipt records: its place among all; what links led to has no score."""
+    finding = recalled.finding
+    return Found(
+        memory_id=recalled.memory.id,
+        shelf=recalled.memory.kind,
+        rank=place,
+        score=finding.relevance if finding else 0.0,
+        rrf=0.0,
+        retrievability=1.0,
+        lexical_rank=finding.lexical_rank if finding else None,
+        vector_rank=finding.vector_rank if finding else None,
+        lexical_found=finding.lexical_found if finding else 0,
+        vector_found=finding.vector_found if finding else 0,
+        lines=(),
+    )
+
+
+def bring_back(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruction:
+    """Do the same, and write nothing down."""
     focus = LEVELS[request.focus_level]
     since = request.since or now - focus.back
-    distances = _search(tenant, request, since=since, at_most=focus.limit)
-    around = explore(tenant=tenant, starts=list(distances)[:EXPANDED], depth=focus.depth)
-    depths = dict.fromkeys(distances, 0)
-    depths |= {one: depth for one, depth in around.depths.items() if one not in distances}
-    held = memories.load_held(tenant=tenant, memory_ids=depths)
-    merged = [held[memory_id] for memory_id in depths if memory_id in held]
+    findings = _search(tenant, request, since=since, at_most=focus.limit)
+    found = {one.memory_id: one for one in findings.found}
+    around = explore(tenant=tenant, starts=list(found)[:EXPANDED], depth=focus.depth)
+    depths = around.depths | dict.fromkeys(found, 0)
+    order = dict.fromkeys([*found, *around.depths])
+    held = memories.load_held(tenant=tenant, memory_ids=order)
+    merged = [held[memory_id] for memory_id in order if memory_id in held]
     context = synthesis.synthesize(merged, max_tokens=request.max_tokens)
     linked = memories.neighbours(tenant=tenant, memory_ids=[one.id for one in context.held])
     return Reconstruction(
@@ -121,35 +195,51 @@ def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstru
         recalled=tuple(
             Recalled(
                 memory=memory,
-                distance=distances.get(memory.id),
+                finding=found.get(memory.id),
+                distance=_distance_of(found.get(memory.id)),
                 depth=depths[memory.id],
                 linked_ids=tuple(linked[memory.id]),
+                file_path=mirror.find_page(tenant.id, memory.id),
             )
             for memory in context.held
         ),
         context=context,
         cut=around.cut,
+        embedding_model=findings.embedding_model,
+        degraded=findings.degraded,
     )
 
 
-def explore(*, tenant: Tenant, starts: Sequence[uuid.UUID], depth: int) -> Around:
-    """Follow the links of some memories, one statement each; a start is none of the result.
+def _distance_of(found: Finding | None) -> float | None:
+    """Return how far a memory is from the query; one that only words found has none."""
+    return None if found is None else found.distance
 
-    Of more than LINKED_AT_MOST the nearest stay, and of those that are equally near what
-    lies around the first start.
+
+def explore(*, tenant: Tenant, starts: Sequence[uuid.UUID], depth: int) -> Around:
+    """Follow the links of some memories in one statement; a start is none of the result.
+
+    Of more than LINKED_AT_MOST the nearest stay, and of those that are equally near the
+    newest.
     """
-    if depth == 0:
+    if depth == 0 or not starts:
         return Around({}, cut=False)
-    nearest: dict[uuid.UUID, int] = {}
-    cut = False
-    for start in starts:
-        with suppress(NotFound):  # it was deleted just now
-            walk = navigation.walk(
-                tenant=tenant, start=start, depth=depth, at_most=LINKED_AT_MOST + len(starts)
-            )
-            cut = cut or walk.cut
-            for node in walk.nodes:
-                nearest[node.id] = min(node.depth, nearest.get(node.id, node.depth))
-    ordered = sorted((one for one in nearest if one not in starts), key=nearest.__getitem__)
-    kept = {memory_id: nearest[memory_id] for memory_id in ordered[:LINKED_AT_MOST]}
-    return Around(kept, cut=cut or len(ordered) > LINKED_AT_MOST)
+    walk = navigation.walk_from(tenant=tenant, starts=starts, depth=depth, at_most=LINKED_AT_MOST)
+    return Around({node.id: node.depth for node in walk.nodes}, cut=walk.cut)
+
+
+def _search(tenant: Tenant, request: Request, *, since: datetime, at_most: int) -> finding.Findings:
+    """Return what a query finds, best first."""
+    return finding.find(
+        tenant=tenant,
+        request=finding.Request(
+            query=request.query,
+            conversation_id=request.conversation_id,
+            user_id=request.user_id,
+            category=request.category,
+            min_importance=request.min_importance,
+            emotion_valence=request.emotion_valence,
+            since=since,
+            until=request.until,
+            max_results=at_most,
+        ),
+    )

@@ -29,6 +29,8 @@ BODIES = {
     "retrieve_memory": {**TALK, "query": "Porto"},
     "retrieve_memory/raw": {**TALK, "query": "Porto"},
     "context_pre_retrieve": {**TALK, "query": "Porto"},
+    "reconstruct_context": {"query": "Porto"},
+    "search": {"query": "Porto"},
     "recent_memory": TALK,
     "recent_memory/raw": TALK,
     "facts/<id:fact_id>/invalidate": {"because": "wrong", **WHY},

@@ -54,6 +54,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "retrieve_memory": ("POST", Scope.READ),
     "retrieve_memory/raw": ("POST", Scope.READ),
     "context_pre_retrieve": ("POST", Scope.READ),
+    "reconstruct_context": ("POST", Scope.READ),
     "search": ("POST", Scope.READ),
     "recent_memory": ("POST", Scope.READ),
     "recent_memory/raw": ("POST", Scope.READ),

@@ -1,0 +1,26 @@
+"""A reconstruction leaves a receipt, too; nothing changes in the tables."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("retrieval", "0009_searches"),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name="retrieval",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("retrieve", "retrieve_memory"),
+                    ("retrieve_raw", "retrieve_memory/raw"),
+                    ("context", "context_pre_retrieve"),
+                    ("search", "search"),
+                    ("reconstruct", "reconstruct_context"),
+                ],
+                max_length=16,
+            ),
+        ),
+    ]
