@@ -49,7 +49,7 @@ def run_job(job_id: str) -> bool:
     try:
         with renewing(claim):
             claims.refuse_killer(claim)
-            if settings.LLM == "openai":
+            if settings.LLM == "openai" and claim.kind != Kind.MIRROR:
                 breaker.check(settings.CHAT_MODEL)
             FLOWS[Kind(claim.kind)](claim)
         logger.info("job %s %s done", claim.kind, claim.job_id)

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from episodic import queries as episodic_queries
 from episodic.api import render_episode
 from episodic.models import Episode, Message
-from jobs.models import Job, State
+from jobs.models import Job, Kind, State
 from memoryproject import tokens
 from memoryproject.errors import NotFound
 from memoryproject.fields import (
@@ -261,9 +261,9 @@ class ConversationState(KeyedView):
         if conversation is None:
             raise NotFound("There is no such conversation.")
         progress = episodic_queries.measure_progress(conversation)
-        open_jobs = Job.objects.of(self.tenant()).filter(
-            scope=conversation.id, state__in=[State.READY, State.RUNNING]
-        )
+        # Copying to files is nothing that an answer waits for.
+        jobs = Job.objects.of(self.tenant()).filter(scope=conversation.id)
+        open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
         return Response(
             {
                 "id": str(conversation.external_id),

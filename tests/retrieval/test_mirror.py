@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connections
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -222,6 +224,57 @@ def test_a_folder_that_is_away_costs_time_and_nothing_else(
     Job.objects.of(ana.tenant).update(run_after=job.created_at)
     drain_jobs()
     assert read(folder, ana, note).content == "A note."
+
+
+def test_pages_are_nothing_that_a_conversation_waits_for(
+    folder: Path, ana: Agent, conversation: uuid.UUID
+) -> None:
+    write(ana, conversation_id=str(conversation))
+    assert Job.objects.of(ana.tenant).get(kind=Kind.MIRROR).state == State.READY
+    state = ana.get(f"conversations/{conversation}").json()
+    assert (state["open_jobs"], state["waits_for"]) == (0, [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_waits_for_the_folder_reads_what_is_held_afterwards(folder: Path, ana: Agent) -> None:
+    note = write(ana, "Before.")
+    ids = [uuid.UUID(note)]
+
+    def write_page_of_it() -> None:
+        mirroring.mirror_memories(tenant=ana.tenant, memory_ids=ids)
+        connections.close_all()
+
+    thread = threading.Thread(target=write_page_of_it)
+    with mirror.writing(ana.tenant.id):
+        thread.start()
+        thread.join(timeout=0.3)
+        assert thread.is_alive() and pages(folder, ana) == {}
+        patch = {"version": 1, "content": "After."}
+        ana.client.patch(f"/api/v0/notes/{note}", patch, content_type="application/json")
+    thread.join(timeout=10)
+    assert read(folder, ana, note).content == "After."
+
+
+def test_a_reader_never_sees_half_a_page(folder: Path) -> None:
+    tenant, memory = make_id(), make_id()
+    texts = [letter * 200_000 for letter in "ab"]
+    mirror.store_text(tenant, memory, texts[0])
+    stop = threading.Event()
+
+    def write_on() -> None:
+        while not stop.is_set():
+            for text in texts:
+                mirror.store_text(tenant, memory, text)
+
+    thread = threading.Thread(target=write_on)
+    thread.start()
+    try:
+        seen = {mirror.read_text(tenant, memory) for _ in range(300)}
+    finally:
+        stop.set()
+        thread.join()
+    assert seen <= set(texts) and len(seen) == 2
+    assert [path.name for path in folder.rglob("*") if path.name.startswith(".")] == []
 
 
 WORDS = st.text(max_size=40)
