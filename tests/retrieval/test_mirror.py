@@ -26,6 +26,7 @@ from retrieval.mirror_page import Page, UnreadablePage, read_page, write_page
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
+from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
 
@@ -144,6 +145,34 @@ def test_a_corrected_fact_is_replaced_by_its_new_wording(
     texts = "\n".join(pages(folder, ana).values())
     assert "Ana keeps seven tortoises." in texts
     assert not (folder / mirror.place_of(ana.tenant.id, fact.id)).exists()
+    assert_equal_to_a_rebuilt_one(folder, ana)
+
+
+def test_an_undone_changeset_is_followed_and_its_return_too(
+    folder: Path, ana: Agent, told: uuid.UUID
+) -> None:
+    drain_jobs()
+    before = pages(folder, ana)
+    (changeset,) = ana.get("changesets").json()["items"]
+    for undone in (changeset["id"], None):
+        undone = undone or ana.get("changesets").json()["items"][0]["id"]
+        answer = ana.post(f"changesets/{undone}/revert", {"reason": "To see what comes."})
+        assert answer.status_code in {200, 201}, answer.content
+        drain_jobs()
+        assert {uuid.UUID(place[-39:-3]) for place in pages(folder, ana)} == held(ana)
+        assert_equal_to_a_rebuilt_one(folder, ana)
+    assert pages(folder, ana) == before
+
+
+def test_a_fact_that_is_said_again_becomes_more_important_on_its_page_too(
+    folder: Path, ana: Agent, told: uuid.UUID
+) -> None:
+    body = {"conversation_id": str(told), "messages": whole_talk()}
+    assert ana.post("add_messages", body).status_code == 201
+    ana.flush(told)
+    facts = Fact.objects.of(ana.tenant).filter(invalid_at=None)
+    importances = {read(folder, ana, fact.id).importance for fact in facts}
+    assert 0.6 in importances
     assert_equal_to_a_rebuilt_one(folder, ana)
 
 
