@@ -24,6 +24,7 @@ from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent, make_agent
 from tests.notes.graphs import UNKNOWN, write
+from tests.retrieval.counting import counted_by
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +78,7 @@ def test_a_context_starts_with_its_system_prompt_and_room_for_the_response(ana: 
             "content": PROMPT,
         }
     ]
-    assert (made["retrieved_ids"], made["counter"]) == ([], "chars4")
+    assert (made["retrieved_ids"], made["counter"]) == ([], tokens.in_use().name)
     assert text_of(ana, made) == PROMPT
     assert ana.get(f"contexts/{made['id']}").json() == made
 
@@ -158,10 +159,10 @@ def test_a_budget_too_small_for_anything_gives_an_empty_text(ana: Agent, size: i
 
 
 def test_a_system_prompt_that_does_not_fit_is_refused_and_not_cut(ana: Agent) -> None:
-    body = {"max_tokens": 507, "system_prompt": PROMPT}
-    assert tokens.count_tokens(PROMPT) == 7
+    needed = 500 + tokens.count_tokens(PROMPT)
+    body = {"max_tokens": needed, "system_prompt": PROMPT}
     assert text_of(ana, make(ana, **body)) == PROMPT
-    problem = assert_problem(ana.post("contexts", {**body, "max_tokens": 506}), 400)
+    problem = assert_problem(ana.post("contexts", {**body, "max_tokens": needed - 1}), 400)
     assert list(problem["fields"]) == ["system_prompt"] and PROMPT not in str(problem)
     assert Context.objects.of(ana.tenant).count() == 1
 
@@ -170,11 +171,8 @@ def test_a_system_prompt_that_does_not_fit_is_refused_and_not_cut(ana: Agent) ->
 def test_a_context_is_counted_for_good_by_the_counter_it_was_made_with(
     ana: Agent, name: str
 ) -> None:
-    tokens.use(get_counter(name))
-    try:
+    with counted_by(name):
         made = make(ana, max_tokens=700, system_prompt="0b8f7c52-6f0e-4a57 " * 3)
-    finally:
-        tokens.use(tokens.CHARS4)
     assert made["counter"] == name
     for content in ("我们上周搬到了波尔图。" * 9, "id 7c1b5f3e-2d53-4d0c 😀 " * 9, LONG):
         assert add(ana, made, write(ana, content))["counter"] == name
@@ -198,16 +196,13 @@ CONTENTS = st.lists(PIECES, min_size=1, max_size=80).map("".join).filter(lambda 
 def test_no_text_is_ever_over_its_budget(
     ana: Agent, name: str, contents: list[tuple[str, int, int]], budget: int
 ) -> None:
-    tokens.use(get_counter(name))
-    try:
+    with counted_by(name):
         made = make(ana, max_tokens=budget, reserved_for_response=0)
         for content, size, priority in contents:
             added = add(ana, made, write(ana, content), max_tokens=size, priority=priority)
             assert added["token_count"] <= size
             assert added["remaining_tokens"] >= 0
             text_of(ana, made)
-    finally:
-        tokens.use(tokens.CHARS4)
 
 
 @pytest.mark.django_db(transaction=True)

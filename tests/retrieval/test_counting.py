@@ -16,6 +16,7 @@ from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
 from memoryproject.ai.local_model import load_local_model
 from tests.conftest import Agent
+from tests.retrieval.counting import counted_by
 
 TEXT = st.text(max_size=200)
 MIXED = "Ana, 42, moved (id 7c1b5f3e-2d53). 我们搬到了波尔图。 😀 नमस्ते\n\tdef f(x): return x"
@@ -86,12 +87,9 @@ def test_an_answer_keeps_its_budget_under_each_counter(
     ana: Agent, told: uuid.UUID, name: str, budget: int
 ) -> None:
     body = {"conversation_id": str(told), "query": "moving to Rotterdam", "max_tokens": budget}
-    tokens.use(get_counter(name))
-    try:
+    with counted_by(name):
         text = ana.post("retrieve_memory", body)
         raw = ana.post("retrieve_memory/raw", body).json()
-    finally:
-        tokens.use(tokens.CHARS4)
     assert text["Memory-Token-Counter"] == raw["counter"] == name
     assert get_counter(name).count(text.content.decode()) <= budget
     assert text.content or budget < 150

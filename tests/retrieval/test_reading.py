@@ -9,12 +9,12 @@ import pytest
 
 from episodic.models import Episode, Message
 from memoryproject import tokens
-from memoryproject.ai.counting import get_counter
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.notes.test_writing import EVERYTHING, PLAN, THREAD, add
+from tests.retrieval.counting import counted_by
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +58,7 @@ def test_a_note_is_peeked_at_without_its_content(ana: Agent) -> None:
         "related_cut": False,
         "token_estimate": tokens.count_tokens(EVERYTHING["content"]),
         "location": {"span_id": "s-1", "start_byte": 0, "end_byte": 27},
-        "counter": "chars4",
+        "counter": tokens.in_use().name,
     }
 
 
@@ -127,7 +127,7 @@ def test_a_notes_content_comes_as_it_was_written(ana: Agent) -> None:
         "token_count": tokens.count_tokens(EVERYTHING["content"]),
         "truncated": False,
         "header": None,
-        "counter": "chars4",
+        "counter": tokens.in_use().name,
     }
 
 
@@ -202,14 +202,11 @@ def test_a_chunk_is_truncated_exactly_when_the_whole_is_larger(ana: Agent) -> No
 @pytest.mark.parametrize("name", tokens.COUNTERS)
 def test_the_limit_is_kept_under_the_configured_counter(ana: Agent, name: str) -> None:
     note = write(ana, "我们上周搬到了波尔图。 id 7c1b5f3e-2d53-4d0c 😀 " * 50)
-    tokens.use(get_counter(name))
-    try:
+    with counted_by(name):
         for limit in (5, 60, 300):
             short = chunk(ana, note, max_tokens=limit, include_header=True)
             assert short["counter"] == name and short["truncated"]
         assert peek(ana, note)["counter"] == name
-    finally:
-        tokens.use(tokens.CHARS4)
 
 
 def test_a_changed_note_is_read_as_it_is_now_and_a_deleted_one_not_at_all(ana: Agent) -> None:
