@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from episodic import queries as episodic_queries
+from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject import tokens
 from memoryproject.fields import say_moment
@@ -65,11 +66,6 @@ def search(
     )
     items, used = fit(findings.found, contents, max_tokens)
     applied = say_request(request, max_tokens)
-    conversation = None
-    if request.conversation_id is not None:
-        conversation = episodic_queries.find_conversation(
-            tenant=tenant, external_id=request.conversation_id
-        )
     receipt = receipts.write_receipt(
         asked=receipts.Asked(
             tenant=tenant,
@@ -78,21 +74,20 @@ def search(
             query=request.query,
             parameters={name: value for name, value in applied.items() if name != "query"},
         ),
-        conversation=conversation,
+        conversation=_find_conversation(tenant, request),
         served=[_to_served(place, item.finding) for place, item in enumerate(items, start=1)],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
         tokens=used,
         latency_ms=round((time.monotonic() - started) * 1000),
     )
-    return Result(
-        items=items,
-        findings=findings,
-        tokens_used=used,
-        counter=tokens.in_use().name,
-        applied=applied,
-        receipt=receipt,
-    )
+    return Result(items, findings, used, tokens.in_use().name, applied, receipt)
+
+
+def _find_conversation(tenant: Tenant, request: Request) -> Conversation | None:
+    if request.conversation_id is None:
+        return None
+    return episodic_queries.find_conversation(tenant=tenant, external_id=request.conversation_id)
 
 
 def fit(

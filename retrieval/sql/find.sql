@@ -48,15 +48,18 @@ size AS MATERIALIZED (
     FROM indexing_shelfsize WHERE tenant_id = %(tenant)s
     GROUP BY shelf HAVING sum(units) > 0
 ),
--- `IS TRUE`: by the index of the words, not by that of the tenant.
+-- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are.
 rarity AS MATERIALIZED (
     SELECT place, ln(1 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) AS idf
     FROM word CROSS JOIN (SELECT coalesce(sum(n), 0) AS n FROM size) AS whole
     CROSS JOIN LATERAL (
         SELECT count(*)::float8 AS df FROM (
-            SELECT FROM indexing_searchunit
-            WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
-                AND (tenant_id = %(tenant)s) IS TRUE AND invalid_at IS NULL
+            SELECT FROM (
+                SELECT tenant_id, invalid_at FROM indexing_searchunit
+                WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
+                OFFSET 0
+            ) AS unit
+            WHERE tenant_id = %(tenant)s AND invalid_at IS NULL
             LIMIT %(frequent)s
         ) AS holding
     ) AS frequency
@@ -74,9 +77,12 @@ question AS MATERIALIZED (
 candidate AS MATERIALIZED (
     SELECT unit.id
     FROM word CROSS JOIN LATERAL (
-        SELECT id FROM indexing_searchunit
-        WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
-            AND (tenant_id = %(tenant)s) IS TRUE AND invalid_at IS NULL
+        SELECT id FROM (
+            SELECT id, tenant_id, invalid_at, shelf, memory_id FROM indexing_searchunit
+            WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
+            OFFSET 0
+        ) AS holding
+        WHERE tenant_id = %(tenant)s AND invalid_at IS NULL
             AND shelf = ANY(%(shelves)s::text[]) AND {passes}
         LIMIT %(candidates)s
     ) AS unit

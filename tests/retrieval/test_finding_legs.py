@@ -1,0 +1,102 @@
+"""What a search does where the model is away, and where an approximate index was built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from pytest_django import Settings
+
+from indexing.models import VectorIndex
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import OpenAIEmbedder
+from retrieval.models import Retrieval
+from tests.conftest import Agent
+from tests.model_server import ModelServer, fails, run_model_server
+from tests.notes.graphs import write
+from tests.retrieval.searches import found, search
+
+PLACES = ["harbour", "bakery", "station", "library", "museum", "market"]
+
+
+@pytest.fixture
+def away(settings: Settings) -> Iterator[ModelServer]:
+    """The whole server embeds by an endpoint that answers nobody."""
+    settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", "scripted", 8
+    with run_model_server() as server:
+        settings.OPENAI_BASE_URL = server.url
+        server.always("embed", fails(503))
+        embeddings.forget()
+        yield server
+        made = embeddings.get_embedder()
+        assert isinstance(made, OpenAIEmbedder)
+        made.close()
+        embeddings.forget()
+
+
+@pytest.mark.django_db
+def test_while_the_model_is_away_words_answer_and_the_answer_says_so(
+    away: ModelServer, ana: Agent
+) -> None:
+    kettle = write(ana, "The kettle sings.")
+    answer = ana.post("search", {"query": "kettle"})
+    body = answer.json()
+    assert [item["id"] for item in body["items"]] == [kettle]
+    assert answer["Memory-Degraded"] == body["degraded"] == "no_vectors"
+    receipt = Retrieval.objects.of(ana.tenant).get()
+    assert (receipt.degraded, receipt.embedding_model) == ("no_vectors", "")
+    everything = search(ana, "*")
+    assert (everything["degraded"], everything["total_count"]) == (None, 1)
+
+
+def explain(agent: Agent, **fields: Any) -> str:
+    """Return the plan of a search's statement."""
+    plans: list[str] = []
+
+    def note_plan(execute: Any, statement: str, given: Any, many: bool, context: Any) -> Any:
+        if "aim AS MATERIALIZED" in statement:
+            with connection.connection.cursor() as cursor:
+                # So few rows are sorted as fast as an index gives them: it must be able to.
+                cursor.execute("SET LOCAL enable_sort = off")
+                cursor.execute("EXPLAIN (ANALYZE, COSTS OFF) " + statement, given)
+                lines = [row[0] for row in cursor.fetchall()]
+                cursor.execute("SET LOCAL enable_sort = on")
+            plans.append("\n".join(line for line in lines if "never executed" not in line))
+        return execute(statement, given, many, context)
+
+    with connection.execute_wrapper(note_plan):
+        search(agent, "Where is the old piano?", **fields)
+    (plan,) = plans
+    return plan
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+def test_an_index_of_the_whole_tenant_is_used_where_nothing_is_filtered(
+    ana: Agent, cleo: Agent
+) -> None:
+    for number in range(120):
+        place = PLACES[number % len(PLACES)]
+        write(ana, f"Number {number}: the {place} has an old piano, painted {number} times.")
+    exact = found(ana, "Where is the old piano?", max_results=20)
+    assert "indexing_near_" not in explain(ana)
+    call_command("build_vector_index", ana.tenant.name, shelf="note", stdout=StringIO())
+    index = VectorIndex.objects.of(ana.tenant).get()
+    assert index.conversation_id is None
+    assert index.name in explain(ana)
+    assert index.name not in explain(ana, user_id="user-1")
+    near = found(ana, "Where is the old piano?", max_results=20)
+    assert len(set(near) & set(exact)) >= 18
+    assert found(cleo, "Where is the old piano?") == []
+    call_command("build_vector_index", ana.tenant.name, shelf="note", drop=True, stdout=StringIO())
+
+
+@pytest.mark.django_db
+def test_words_and_vectors_come_from_their_indexes(ana: Agent) -> None:
+    write(ana, "The old piano.")
+    plan = explain(ana)
+    assert "Bitmap Index Scan on indexing_unit_by_terms" in plan
+    assert "Index Only Scan using indexing_vector_covering" in plan
