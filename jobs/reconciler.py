@@ -36,7 +36,10 @@ LOCK = 0x6D656D6F7279
 
 
 def reconcile() -> int:
-    """Wake due jobs and queue what time has made due; return how many were woken."""
+    """Wake due jobs and queue what time has made due; return how many were woken.
+
+    Deletes contexts that have expired, too.
+    """
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
