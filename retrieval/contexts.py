@@ -20,9 +20,10 @@ from memoryproject.errors import NotFound, Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import queries as note_queries
 from retrieval import reading
-from retrieval.contents import load_content
+from retrieval.contents import Content, load_content
 from retrieval.cutting import Strategy
 from retrieval.models import Context, ContextSection
+from retrieval.reading import Chunk
 
 SEPARATOR = "\n\n"
 SYSTEM_PRIORITY = 100
@@ -96,18 +97,14 @@ def make_context(
         message = f"This takes {size} tokens; {_remaining(context)} are left beside the response."
         raise Problem("The request has errors.", fields={"system_prompt": [message]})
     with transaction.atomic():
-        context.used_tokens = size
         context.save(force_insert=True)
         if system_prompt:
-            ContextSection.objects.create(
-                tenant=tenant,
-                context=context,
-                kind=ContextSection.Kind.SYSTEM,
+            _add_section(
+                context,
                 position=0,
                 priority=SYSTEM_PRIORITY,
                 content=system_prompt,
-                tokens=size,
-                truncated=False,
+                size=size,
             )
     return build(tenant=tenant, context_id=context.id)
 
@@ -151,29 +148,20 @@ def add_memory(
         there = rows.filter(memory=memory_id).first()
         if there is not None:
             return Added(ALREADY_THERE, there, context)
-        counter = get_counter(context.counter)
         position = rows.count()
-        parting = counter.count(SEPARATOR) if position else 0
-        chunk = reading.fit(
-            content,
-            max_tokens=min(max_tokens, _remaining(context) - parting),
-            strategy=Strategy.END,
-            include_header=True,
-            counter=counter,
-        )
+        parting = get_counter(context.counter).count(SEPARATOR) if position else 0
+        room = min(max_tokens, _remaining(context) - parting)
+        chunk = _fit(context, content, room=room)
         if not chunk.content:
             return Added(NO_ROOM, None, context)
-        context.used_tokens += parting + chunk.token_count
-        context.save(update_fields=["used_tokens"])
-        section = ContextSection.objects.create(
-            tenant=tenant,
-            context=context,
-            kind=ContextSection.Kind.RETRIEVED,
-            memory_id=memory_id,
+        section = _add_section(
+            context,
             position=position,
             priority=priority,
             content=chunk.content,
-            tokens=chunk.token_count,
+            size=chunk.token_count,
+            parting=parting,
+            memory_id=memory_id,
             truncated=chunk.truncated,
         )
     return Added(ADDED, section, context)
@@ -192,6 +180,44 @@ def delete_expired(*, at_most: int) -> int:
         ContextSection.across_tenants.filter(context__in=ids).delete()
         Context.across_tenants.filter(id__in=ids).delete()
     return len(ids)
+
+
+def _fit(context: Context, content: Content, *, room: int) -> Chunk:
+    return reading.fit(
+        content,
+        max_tokens=room,
+        strategy=Strategy.END,
+        include_header=True,
+        counter=get_counter(context.counter),
+    )
+
+
+def _add_section(
+    context: Context,
+    *,
+    position: int,
+    priority: int,
+    content: str,
+    size: int,
+    parting: int = 0,
+    memory_id: uuid.UUID | None = None,
+    truncated: bool = False,
+) -> ContextSection:
+    """Write a section, of a memory or without one the system prompt, and what it takes."""
+    context.used_tokens += parting + size
+    context.save(update_fields=["used_tokens"])
+    kind = ContextSection.Kind.RETRIEVED if memory_id else ContextSection.Kind.SYSTEM
+    return ContextSection.objects.create(
+        tenant=context.tenant,
+        context=context,
+        kind=kind,
+        memory_id=memory_id,
+        position=position,
+        priority=priority,
+        content=content,
+        tokens=size,
+        truncated=truncated,
+    )
 
 
 def _remaining(context: Context) -> int:
