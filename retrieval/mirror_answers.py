@@ -32,15 +32,7 @@ def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstru
     """
     focus = LEVELS[request.focus_level]
     since = request.since or now - focus.back
-    wanted = Wanted(
-        conversation=request.conversation_id,
-        user_id=request.user_id,
-        since=since,
-        until=request.until,
-        category=request.category,
-        min_importance=request.min_importance,
-        emotion_valence=request.emotion_valence,
-    )
+    wanted = _narrow(request, since=since)
     matches = search_pages(
         tenant_id=tenant.id, query=request.query, wanted=wanted, at_most=focus.limit
     )
@@ -66,6 +58,19 @@ def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstru
         context=context,
         cut=matches.cut,
         degraded=DEGRADED,
+    )
+
+
+def _narrow(request: Request, *, since: datetime) -> Wanted:
+    """Return the pages among which to search."""
+    return Wanted(
+        conversation=request.conversation_id,
+        user_id=request.user_id,
+        since=since,
+        until=request.until,
+        category=request.category,
+        min_importance=request.min_importance,
+        emotion_valence=request.emotion_valence,
     )
 
 
