@@ -57,7 +57,7 @@ class Story:
     """Returns what the template shows of a row."""
 
 
-READ_THROUGH_AT_MOST = 20_000
+READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
 
 Listings = tuple[Listing, ...]
