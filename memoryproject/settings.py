@@ -271,6 +271,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "ChangesetKind": "semantic.models.Changeset.Kind",
+        "JobKind": "jobs.models.Kind",
+        "RetrievalKind": "retrieval.models.Retrieval.Kind",
+    },
 }
 UNFOLD = admin_site.UNFOLD
 
