@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval"]
+OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "retrieval", "console"]
 
 
 @pytest.mark.django_db

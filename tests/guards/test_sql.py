@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-APPS = ["memoryproject", "jobs", "indexing", "episodic", "semantic", "retrieval", "operations"]
+APPS = [
+    "memoryproject",
+    "jobs",
+    "indexing",
+    "episodic",
+    "semantic",
+    "retrieval",
+    "operations",
+    "console",
+]
 FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
 SOURCES = [
     path
