@@ -203,9 +203,12 @@ def _say_distance(message: Message, behind: int) -> str:
 
 
 def _follow_questions(sought: Sought, hint: Hint, found: Found) -> None:
-    """Take the newest questions that hold the words as typed. Uses index: retrieval_with_latency."""
-    newest = _answers(hint).order_by("-created_at", "-id").values("id")[:QUESTIONS_READ_AT_MOST]
-    rows = Retrieval.objects.of(hint.tenant).filter(id__in=newest)
+    """Take the newest questions that hold the words as typed.
+
+    Uses index: retrieval_with_latency.
+    """
+    newest = _answers(hint).order_by("-created_at", "-id")[:QUESTIONS_READ_AT_MOST]
+    rows = Retrieval.objects.of(hint.tenant).filter(id__in=newest.values("id"))
     words = sought.words.split()
     for word in [*words, *sought.phrases]:
         rows = rows.filter(query__icontains=word)
