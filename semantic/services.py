@@ -256,28 +256,36 @@ def close_fact(
 
 def put_state(fact: Fact, state: states.State, *, ledger: Ledger) -> states.Pair:
     """Open or close a fact, in its row and in the index; return its state before and after."""
-    before = states.read_state(fact)
-    fact.invalid_at = None if state.is_active else ledger.now
-    fact.valid_until = state.valid_until
-    fact.invalidated_because = state.because
-    fact.superseded_by_id = state.superseded_by
-    fact.version += 1
-    fact.save(
-        update_fields=[
-            "invalid_at",
-            "valid_until",
-            "invalidated_because",
-            "superseded_by",
-            "version",
-        ]
+    return put_states([(fact, state)], ledger=ledger)[0]
+
+
+def put_states(
+    changes: Sequence[tuple[Fact, states.State]], *, ledger: Ledger
+) -> list[states.Pair]:
+    """Open and close facts, each at most once; return the pairs in the same order.
+
+    The number of statements does not grow with that of facts, but by the thousand.
+    """
+    pairs = []
+    for fact, state in changes:
+        pairs.append((states.read_state(fact).to_json(), state.to_json()))
+        fact.invalid_at = None if state.is_active else ledger.now
+        fact.valid_until = state.valid_until
+        fact.invalidated_because = state.because
+        fact.superseded_by_id = state.superseded_by
+        fact.version += 1
+    facts = [fact for fact, _ in changes]
+    tenant = ledger.changeset.tenant
+    Fact.objects.of(tenant).bulk_update(
+        facts,
+        ["invalid_at", "valid_until", "invalidated_because", "superseded_by", "version"],
+        batch_size=500,
     )
-    index.mark_memory(
-        tenant=fact.tenant,
-        memory_id=fact.id,
-        valid_until=fact.valid_until,
-        invalid_at=fact.invalid_at,
+    index.mark_memories(
+        tenant=tenant,
+        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in facts],
     )
-    return before.to_json(), state.to_json()
+    return pairs
 
 
 def reinforce_fact(
