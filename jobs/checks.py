@@ -1,7 +1,9 @@
-"""What must hold among the settings of models before the server starts."""
+"""What must hold among the settings of models and of the queue before the server starts."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -23,3 +25,36 @@ def check_budget_can_be_kept(**options: Any) -> list[CheckMessage]:
             id="jobs.E001",
         )
     ]
+
+
+GUARD_CYCLES = (0.25, 0.5, 1)
+"""Seconds. With others the guard's count of what is left steps over zero: it never kills."""
+
+
+@register
+def check_queue_can_be_trusted(**options: Any) -> list[CheckMessage]:
+    """Refuse settings of the queue under which wake-ups are lost, doubled or never end."""
+    queue = settings.Q_CLUSTER
+    return [
+        Error(f"Q_CLUSTER: {what}", id=f"jobs.E{number:03}")
+        for number, (is_wrong, what) in enumerate(_find_faults(queue), start=2)
+        if is_wrong
+    ]
+
+
+def _find_faults(queue: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+    workers, room, timeout = queue["workers"], queue["queue_limit"], queue.get("timeout")
+    is_bound = isinstance(timeout, int) and not isinstance(timeout, bool) and timeout > 0
+    yield not is_bound, "`timeout` must be a whole number of seconds: a hung job never ends."
+    turns = math.ceil((room + 1) / workers) + 1
+    at_least = turns * ((timeout if is_bound else 0) + 3) + 10
+    yield queue["retry"] < at_least, f"`retry` below {at_least} s runs what waits in memory twice."
+    yield room > 2 * workers, "`queue_limit` above twice the workers lets wake-ups wait in memory."
+    yield (
+        queue.get("orm") != "default",
+        "`orm` must be `default`: a job and its wake-up are written in one transaction.",
+    )
+    yield (
+        queue.get("guard_cycle") not in GUARD_CYCLES,
+        f"`guard_cycle` must be one of {', '.join(map(str, GUARD_CYCLES))}.",
+    )
