@@ -43,11 +43,11 @@ def check_queue_can_be_trusted(**options: Any) -> list[CheckMessage]:
 
 
 def _find_faults(queue: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
-    workers, room, timeout = queue["workers"], queue["queue_limit"], queue.get("timeout")
-    is_bound = isinstance(timeout, int) and not isinstance(timeout, bool) and timeout > 0
-    yield not is_bound, "`timeout` must be a whole number of seconds: a hung job never ends."
+    workers, room, given = queue["workers"], queue["queue_limit"], queue.get("timeout")
+    timeout = given if type(given) is int else 0  # a flag is an int, too
+    yield timeout < 1, "`timeout` must be a whole number of seconds: a hung job never ends."
     turns = math.ceil((room + 1) / workers) + 1
-    at_least = turns * ((timeout if is_bound else 0) + 3) + 10
+    at_least = turns * (timeout + 3) + 10
     yield queue["retry"] < at_least, f"`retry` below {at_least} s runs what waits in memory twice."
     yield room > 2 * workers, "`queue_limit` above twice the workers lets wake-ups wait in memory."
     yield (
