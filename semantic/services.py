@@ -102,36 +102,7 @@ def open_fact(
         # A sentence is held once: the old row lets go of it before the new one takes it.
         old = Fact.objects.of(conversation.tenant).filter(id=replaces.id)
         old.update(invalid_at=ledger.now, invalidated_because=because)
-    (memory,) = index.register(tenant=conversation.tenant, kind=MemoryKind.FACT, count=1)
-    fact = Fact.objects.create(
-        id=memory.id,
-        tenant=conversation.tenant,
-        conversation=conversation,
-        category=new.category,
-        fact=new.fact,
-        keywords=list(new.keywords),
-        content_hash=queries.content_hash(new.fact),
-        changeset=ledger.changeset,
-        valid_at=new.valid_at,
-        created_at=ledger.now,
-    )
-    add_evidence(fact, new.support, ledger=ledger)
-    index.add_entries(
-        tenant=conversation.tenant,
-        conversation_id=conversation.id,
-        language=conversation.language,
-        model=ledger.embedding_model,
-        entries=[
-            Entry(
-                memory=memory,
-                kind=UnitKind.FACT,
-                lexical=f"{new.fact} {' '.join(new.keywords)}",
-                vector=new.vector,
-                valid_at=new.valid_at,
-                category=new.category,
-            )
-        ],
-    )
+    (fact,) = _insert_facts([new], ledger=ledger)
     opened: dict[uuid.UUID, states.Pair] = {fact.id: (states.NONE, states.ACTIVE)}
     if replaces is None:
         ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
@@ -159,6 +130,16 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
     The caller has made sure that none of the sentences is held already, and that no two
     are the same.
     """
+    facts = _insert_facts(new, ledger=ledger)
+    for fact in facts:
+        ledger.note(
+            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
+        )
+    return facts
+
+
+def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
+    """Insert facts with their evidence and make them findable; no step is noted."""
     conversation = ledger.conversation
     tenant = conversation.tenant
     memories = index.register(tenant=tenant, kind=MemoryKind.FACT, count=len(new))
@@ -190,7 +171,8 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
             )
             for fact, item in zip(facts, new, strict=True)
             for support in item.support
-        ]
+        ],
+        ignore_conflicts=True,
     )
     index.add_entries(
         tenant=tenant,
@@ -199,10 +181,6 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
         model=ledger.embedding_model,
         entries=[_make_entry(memory, item) for memory, item in zip(memories, new, strict=True)],
     )
-    for fact in facts:
-        ledger.note(
-            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
-        )
     return facts
 
 
