@@ -36,7 +36,11 @@ def state_of(fact: Fact) -> str:
 
 def fact_states() -> dict[str, Q]:
     """Return what tells facts of each state apart."""
-    closed = {because.value: Q(invalidated_because=because) for because in Fact.Because}
+    # What the reason implies is said, too: it is what the index asks for.
+    closed = {
+        because.value: Q(invalidated_because=because, invalid_at__isnull=False)
+        for because in Fact.Because
+    }
     return {"active": Q(invalid_at=None), **closed}
 
 
