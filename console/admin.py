@@ -13,12 +13,14 @@ from console import (
     jobs_page,
     keys,
     operating,
+    retrieval_page,
 )
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from episodic.admin import ConversationAdmin, EpisodeAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
 from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
+from retrieval.admin import RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
 admin.site.index_template = "console/home.html"
@@ -32,6 +34,7 @@ EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
 FactAdmin.story = Story("console/fact.html", fact_page.tell)
 FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_selected)
 ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
+RetrievalAdmin.story = Story("console/retrieval.html", retrieval_page.tell, folds=False)
 
 
 @admin.register(SavedFilter)

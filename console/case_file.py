@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from console import case_search
@@ -149,9 +149,7 @@ def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation 
 def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     """Show one answer, explained; with `format=json` as a file."""
     rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
-    retrieval = rows.filter(id=retrieval_id).first()
-    if retrieval is None:
-        raise Http404
+    retrieval = get_object_or_404(rows, id=retrieval_id)
     reader = Reader(request.user)
     case = build_case(retrieval, reader=reader)
     if request.GET.get("format") == "json":

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
@@ -102,15 +103,18 @@ def find_owner(named: uuid.UUID) -> Tenant | None:
 
 def _answers(hint: Hint) -> QuerySet[Retrieval]:
     """Return the answers of the tenant in the conversation and time that the person named."""
+    return Retrieval.objects.of(hint.tenant).filter(**_narrow(hint, ""))
+
+
+def _narrow(hint: Hint, path: str) -> dict[str, Any]:
+    """Return the filters of the scope, for rows from which `path` leads to an answer."""
     scope = hint.scope
-    rows = Retrieval.objects.of(hint.tenant)
-    if scope.conversation_id is not None:
-        rows = rows.filter(conversation=scope.conversation_id)
-    if scope.since is not None:
-        rows = rows.filter(created_at__gte=scope.since)
-    if scope.until is not None:
-        rows = rows.filter(created_at__lt=scope.until)
-    return rows
+    asked = {
+        "conversation": scope.conversation_id,
+        "created_at__gte": scope.since,
+        "created_at__lt": scope.until,
+    }
+    return {f"{path}{name}": value for name, value in asked.items() if value is not None}
 
 
 def _by_id(hint: Hint) -> Found:
@@ -131,14 +135,7 @@ def _by_id(hint: Hint) -> Found:
 def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalHit]:
     """Return the newest hits of memories. Uses index: retrieval_hit_by_memory."""
     hits = RetrievalHit.objects.of(hint.tenant).filter(memory_id__in=list(memory_ids))
-    scope = hint.scope
-    if scope.conversation_id is not None:
-        hits = hits.filter(retrieval__conversation=scope.conversation_id)
-    if scope.since is not None:
-        hits = hits.filter(retrieval__created_at__gte=scope.since)
-    if scope.until is not None:
-        hits = hits.filter(retrieval__created_at__lt=scope.until)
-    return hits.order_by("-id")[: CANDIDATES_AT_MOST * 2]
+    return hits.filter(**_narrow(hint, "retrieval__")).order_by("-id")[: CANDIDATES_AT_MOST * 2]
 
 
 def _by_phrase(hint: Hint, reader: Reader) -> Found:
@@ -203,9 +200,12 @@ def _say_distance(message: Message, behind: int) -> str:
 
 
 def _follow_questions(sought: Sought, hint: Hint, found: Found) -> None:
-    """Take the newest questions that hold the words as typed. Uses index: retrieval_by_time."""
-    newest = _answers(hint).order_by("-created_at", "-id").values("id")[:QUESTIONS_READ_AT_MOST]
-    rows = Retrieval.objects.of(hint.tenant).filter(id__in=newest)
+    """Take the newest questions that hold the words as typed.
+
+    Uses index: retrieval_with_latency.
+    """
+    newest = _answers(hint).order_by("-created_at", "-id")[:QUESTIONS_READ_AT_MOST]
+    rows = Retrieval.objects.of(hint.tenant).filter(id__in=newest.values("id"))
     words = sought.words.split()
     for word in [*words, *sought.phrases]:
         rows = rows.filter(query__icontains=word)

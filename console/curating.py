@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from console.curation_forms import (
     CURATE,
@@ -21,7 +20,7 @@ from console.curation_forms import (
     RevertForm,
 )
 from console.highlights import show_difference
-from console.pages import page_for, show_page
+from console.pages import find_way_back, page_for, show_page
 from memoryproject.errors import Problem
 from semantic import curation, reverting
 from semantic.curation import Act
@@ -163,7 +162,8 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
             messages.success(
                 request, "Undone. This changeset is on record, and can be undone, too."
             )
-            return redirect(find_way_back(request, made))
+            page = reverse("admin:semantic_changeset_change", args=[made.id])
+            return redirect(find_way_back(request, otherwise=page))
     return show_page(
         request,
         "console/revert.html",
@@ -175,14 +175,6 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
     )
 
 
-def find_way_back(request: HttpRequest, made: Changeset) -> str:
-    """Return the page that the person came from, else that of the new changeset."""
-    back = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
-        return back
-    return reverse("admin:semantic_changeset_change", args=[made.id])
-
-
 def find_fact(fact_id: uuid.UUID) -> Fact:
     """Return a fact of any tenant.
 
@@ -190,10 +182,7 @@ def find_fact(fact_id: uuid.UUID) -> Fact:
         Http404: there is none.
     """
     facts = Fact.across_tenants.select_related("tenant", "conversation")
-    fact = facts.filter(id=fact_id).first()
-    if fact is None:
-        raise Http404
-    return fact
+    return get_object_or_404(facts, id=fact_id)
 
 
 def find_changeset(changeset_id: uuid.UUID) -> Changeset:
@@ -203,7 +192,4 @@ def find_changeset(changeset_id: uuid.UUID) -> Changeset:
         Http404: there is none.
     """
     rows = Changeset.across_tenants.select_related("tenant", "conversation")
-    changeset = rows.filter(id=changeset_id).first()
-    if changeset is None:
-        raise Http404
-    return changeset
+    return get_object_or_404(rows, id=changeset_id)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from console import figures, home_parts
 from console.figures import DAYS_A_SPAN, Span
-from console.home_parts import Part
+from console.home_shapes import Part
 from episodic.models import Message
 from jobs import backlog
 from memoryproject.ai.models import Breaker

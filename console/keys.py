@@ -13,8 +13,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -141,9 +141,7 @@ def show_key_form(request: HttpRequest, form: NewKeyForm, *, status: int = 200) 
 @require_POST
 def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     """End a key for good."""
-    key = APIKey.across_tenants.select_related("tenant").filter(id=key_id).first()
-    if key is None:
-        raise Http404
+    key = get_object_or_404(APIKey.across_tenants.select_related("tenant"), id=key_id)
     try:
         with transaction.atomic():
             services.revoke_api_key(key=key, now=timezone.now())
@@ -211,9 +209,7 @@ class BudgetForm(forms.Form):
 @page_for(SET_BUDGET)
 def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     """Show what a tenant may spend, and set it."""
-    tenant = Tenant.objects.filter(id=tenant_id).first()
-    if tenant is None:
-        raise Http404
+    tenant = get_object_or_404(Tenant, id=tenant_id)
     form = BudgetForm(request.POST or None, initial=read_budget(tenant))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():

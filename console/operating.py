@@ -8,8 +8,8 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
@@ -62,10 +62,7 @@ def find_job(job_id: uuid.UUID) -> Job:
     Raises:
         Http404: there is none.
     """
-    job = Job.across_tenants.select_related("tenant").filter(id=job_id).first()
-    if job is None:
-        raise Http404
-    return job
+    return get_object_or_404(Job.across_tenants.select_related("tenant"), id=job_id)
 
 
 def retry_on_record(request: HttpRequest, job: Job) -> None:

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from memoryproject.tenancy.models import Tenant
 
@@ -53,3 +54,10 @@ def choose_tenant(request: HttpRequest) -> Tenant | None:
     storable = asked and "\x00" not in asked
     named = tenants.filter(name=asked).first() if storable else None
     return named or tenants.first()
+
+
+def find_way_back(request: HttpRequest, *, otherwise: str) -> str:
+    """Return the page of this server that a form names as `next`, else the other one."""
+    back: str = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return back if safe else otherwise

@@ -40,7 +40,7 @@ class SearchUnitAdmin(ReadOnlyAdmin):
         "lexical_text", "kind", "shelf", "language", "dl", "memory", "conversation",
         "invalid_at", "tenant",
     )  # fmt: skip
-    list_filter = ("shelf", "tenant")
+    list_filter = ("tenant",)
     search_help_text = "A whole id, also of the memory"
     id_search = ("id", "memory")
     listings = (Listing("Search vectors", SearchVector, "unit"),)
@@ -53,7 +53,7 @@ class SearchVectorAdmin(ReadOnlyAdmin):
         "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at",
         "tenant",
     )  # fmt: skip
-    list_filter = ("shelf", "tenant")
+    list_filter = ("tenant",)
     search_help_text = "A whole id, also of unit or memory"
     id_search = ("id", "unit", "memory")
 

@@ -63,7 +63,7 @@ class Searchable(TenantModel):
     """The columns by which a search is narrowed, in both tables of the index.
 
     They stand beside the text and beside the vector, so that a filter applies before
-    a limit. `services.mark_memory` keeps them equal to the memory's own.
+    a limit. `services.mark_memories` keeps them equal to the memory's own.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)

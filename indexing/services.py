@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+from django.db import connection
 from pgvector import HalfVector
 
 from indexing import pieces, text
@@ -19,6 +20,12 @@ from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
+MARK = """
+    UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
+    FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
+        AS mark (memory_id, valid_until, invalid_at)
+    WHERE entry.tenant_id = %(tenant)s AND entry.memory_id = mark.memory_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +147,28 @@ def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVect
     )
 
 
-def mark_memory(
-    *,
-    tenant: Tenant,
-    memory_id: uuid.UUID,
-    valid_until: datetime | None,
-    invalid_at: datetime | None,
-) -> None:
-    """Take a memory out of what is believed, or back in; `as_of` finds it where it was true."""
-    for table in (SearchUnit, SearchVector):
-        table.objects.of(tenant).filter(memory_id=memory_id).update(
-            valid_until=valid_until, invalid_at=invalid_at
-        )
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Until when a memory was true and believed; None: it still is."""
+
+    memory_id: uuid.UUID
+    valid_until: datetime | None
+    invalid_at: datetime | None
+
+
+def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
+    """Take memories out of what is believed, or back in; `as_of` finds them where they were true.
+
+    Two statements, however many they are.
+    """
+    with connection.cursor() as cursor:
+        for table in (SearchUnit, SearchVector):
+            cursor.execute(
+                MARK.format(table=table._meta.db_table),
+                {
+                    "tenant": tenant.id,
+                    "memories": [mark.memory_id for mark in marks],
+                    "untils": [mark.valid_until for mark in marks],
+                    "invalids": [mark.invalid_at for mark in marks],
+                },
+            )

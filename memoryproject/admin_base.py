@@ -55,9 +55,11 @@ class Story:
     template: str
     tell: Callable[[HttpRequest, Any], Mapping[str, Any]]
     """Returns what the template shows of a row."""
+    folds: bool = True
+    """Whether it tells all that most people want: the columns are then folded away."""
 
 
-READ_THROUGH_AT_MOST = 20_000
+READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
 
 Listings = tuple[Listing, ...]
@@ -136,7 +138,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if self.story is None:
+        if self.story is None or not self.story.folds:
             return [(None, {"fields": self._lines})]
         return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 

@@ -19,9 +19,8 @@ from memoryproject.admin_base import Listing, ReadOnlyAdmin
 from memoryproject.admin_filters import moment_filter, recent_filter, words_filter
 from semantic.models import Change, Changeset, Evidence, Fact
 
-NEVER_TRUE = Q(
-    invalidated_because__in=[Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED]
-)
+NEVER = [Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED]
+NEVER_TRUE = Q(invalidated_because__in=NEVER)
 
 
 ConversationAdmin.listings += (
@@ -37,7 +36,11 @@ def state_of(fact: Fact) -> str:
 
 def fact_states() -> dict[str, Q]:
     """Return what tells facts of each state apart."""
-    closed = {because.value: Q(invalidated_because=because) for because in Fact.Because}
+    # What the reason implies is said, too: it is what the index asks for.
+    closed = {
+        because.value: Q(invalidated_because=because, invalid_at__isnull=False)
+        for because in Fact.Because
+    }
     return {"active": Q(invalid_at=None), **closed}
 
 
@@ -74,7 +77,7 @@ class FactAdmin(WordSearchAdmin):
     @admin.display(description="true in the world", ordering="valid_at")
     def true(self, fact: Fact) -> str:
         """Return the days from which and until which it was true; `never` if it was not."""
-        if fact.valid_until == fact.valid_at:
+        if fact.invalidated_because in NEVER:
             return "never"
         since, until = (
             f"{day:%Y-%m-%d}" if day else "" for day in (fact.valid_at, fact.valid_until)

@@ -150,7 +150,7 @@ class DetailedEpisode(ListedEpisode):
 class ChangesetQuery(PageQuery):
     """The query parameters of the list of changesets."""
 
-    kind = WordField(choices=Changeset.Kind.values, required=False)
+    kind = WordField(choices=Changeset.Kind.choices, required=False)
 
 
 class ChangesetOutput(serializers.Serializer[Any]):

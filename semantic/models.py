@@ -121,6 +121,11 @@ class Fact(TenantModel):
                 condition=Q(invalid_at__isnull=False),
                 name="semantic_fact_closed",
             ),
+            models.Index(
+                fields=["invalidated_because", "id"],
+                condition=Q(invalid_at__isnull=False),
+                name="semantic_fact_by_reason",
+            ),
             models.Index(fields=["conversation", "valid_at"], name="semantic_fact_of_conversation"),
             models.Index(fields=["valid_at"], name="semantic_fact_by_time"),
         ]

@@ -22,7 +22,7 @@ from semantic import effects, states
 from semantic.curation import Act, open_ledger
 from semantic.effects import Past
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.services import Ledger, put_state
+from semantic.services import Ledger, put_states
 
 REVERTED = "reverted"
 """Note of the steps of a revert."""
@@ -239,22 +239,26 @@ def _name_later(
 
 def _write(plan: Plan, ledger: Ledger) -> None:
     # What lets go of a sentence comes first: it is held once.
-    for step in sorted(plan.steps, key=lambda step: step.verdict is Verdict.REOPEN):
-        _write_step(step, ledger)
+    for opens in (False, True):
+        _put_all([step for step in plan.steps if _is_moved(step, opens=opens)], ledger)
+    for step in plan.conflicts:
+        ledger.note(Change.Action.SKIP, memory_id=step.fact.id, note=step.verdict.value)
     moved = [step.fact.id for step in plan.steps if not step.verdict.is_conflict]
     rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=moved)
     _withdraw_evidence(rows, plan.undone, ledger)
     _return_evidence(rows, plan.undone, ledger)
 
 
-def _write_step(step: Step, ledger: Ledger) -> None:
-    fact, verdict = step.fact, step.verdict
-    if verdict.is_conflict:
-        ledger.note(Change.Action.SKIP, memory_id=fact.id, note=verdict.value)
-    elif not step.state.is_like(states.read_state(fact)):
-        pair = put_state(fact, step.state, ledger=ledger)
+def _is_moved(step: Step, *, opens: bool) -> bool:
+    moves = not step.state.is_like(states.read_state(step.fact))
+    return moves and not step.verdict.is_conflict and step.state.is_active == opens
+
+
+def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:
+    pairs = put_states([(step.fact, step.state) for step in steps], ledger=ledger)
+    for step, pair in zip(steps, pairs, strict=True):
         action = Change.Action.RESTORE if step.state.is_active else Change.Action.INVALIDATE
-        ledger.note(action, memory_id=fact.id, note=step.note, states={fact.id: pair})
+        ledger.note(action, memory_id=step.fact.id, note=step.note, states={step.fact.id: pair})
 
 
 def _withdraw_evidence(

@@ -110,36 +110,7 @@ def open_fact(
         # A sentence is held once: the old row lets go of it before the new one takes it.
         old = Fact.objects.of(conversation.tenant).filter(id=replaces.id)
         old.update(invalid_at=ledger.now, invalidated_because=because)
-    (memory,) = index.register(tenant=conversation.tenant, kind=MemoryKind.FACT, count=1)
-    fact = Fact.objects.create(
-        id=memory.id,
-        tenant=conversation.tenant,
-        conversation=conversation,
-        category=new.category,
-        fact=new.fact,
-        keywords=list(new.keywords),
-        content_hash=queries.content_hash(new.fact),
-        changeset=ledger.changeset,
-        valid_at=new.valid_at,
-        created_at=ledger.now,
-    )
-    add_evidence(fact, new.support, ledger=ledger)
-    index.add_entries(
-        tenant=conversation.tenant,
-        conversation_id=conversation.id,
-        language=conversation.language,
-        model=ledger.embedding_model,
-        entries=[
-            Entry(
-                memory=memory,
-                kind=UnitKind.FACT,
-                lexical=f"{new.fact} {' '.join(new.keywords)}",
-                vector=new.vector,
-                valid_at=new.valid_at,
-                category=new.category,
-            )
-        ],
-    )
+    (fact,) = _insert_facts([new], ledger=ledger)
     opened: dict[uuid.UUID, states.Pair] = {fact.id: (states.NONE, states.ACTIVE)}
     if replaces is None:
         ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
@@ -167,6 +138,16 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
     The caller has made sure that none of the sentences is held already, and that no two
     are the same.
     """
+    facts = _insert_facts(new, ledger=ledger)
+    for fact in facts:
+        ledger.note(
+            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
+        )
+    return facts
+
+
+def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
+    """Insert facts with their evidence and make them findable; no step is noted."""
     conversation = ledger.conversation
     tenant = conversation.tenant
     memories = index.register(tenant=tenant, kind=MemoryKind.FACT, count=len(new))
@@ -198,7 +179,8 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
             )
             for fact, item in zip(facts, new, strict=True)
             for support in item.support
-        ]
+        ],
+        ignore_conflicts=True,
     )
     index.add_entries(
         tenant=tenant,
@@ -207,10 +189,6 @@ def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
         model=ledger.embedding_model,
         entries=[_make_entry(memory, item) for memory, item in zip(memories, new, strict=True)],
     )
-    for fact in facts:
-        ledger.note(
-            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
-        )
     return facts
 
 
@@ -264,28 +242,36 @@ def close_fact(
 
 def put_state(fact: Fact, state: states.State, *, ledger: Ledger) -> states.Pair:
     """Open or close a fact, in its row and in the index; return its state before and after."""
-    before = states.read_state(fact)
-    fact.invalid_at = None if state.is_active else ledger.now
-    fact.valid_until = state.valid_until
-    fact.invalidated_because = state.because
-    fact.superseded_by_id = state.superseded_by
-    fact.version += 1
-    fact.save(
-        update_fields=[
-            "invalid_at",
-            "valid_until",
-            "invalidated_because",
-            "superseded_by",
-            "version",
-        ]
+    return put_states([(fact, state)], ledger=ledger)[0]
+
+
+def put_states(
+    changes: Sequence[tuple[Fact, states.State]], *, ledger: Ledger
+) -> list[states.Pair]:
+    """Open and close facts, each at most once; return the pairs in the same order.
+
+    The number of statements does not grow with that of facts, but by the thousand.
+    """
+    pairs = []
+    for fact, state in changes:
+        pairs.append((states.read_state(fact).to_json(), state.to_json()))
+        fact.invalid_at = None if state.is_active else ledger.now
+        fact.valid_until = state.valid_until
+        fact.invalidated_because = state.because
+        fact.superseded_by_id = state.superseded_by
+        fact.version += 1
+    facts = [fact for fact, _ in changes]
+    tenant = ledger.changeset.tenant
+    Fact.objects.of(tenant).bulk_update(
+        facts,
+        ["invalid_at", "valid_until", "invalidated_because", "superseded_by", "version"],
+        batch_size=500,
     )
-    index.mark_memory(
-        tenant=fact.tenant,
-        memory_id=fact.id,
-        valid_until=fact.valid_until,
-        invalid_at=fact.invalid_at,
+    index.mark_memories(
+        tenant=tenant,
+        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in facts],
     )
-    return before.to_json(), state.to_json()
+    return pairs
 
 
 def reinforce_fact(

@@ -4,14 +4,16 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('retrieval', '0003_by_conversation'),
+        ("retrieval", "0003_by_conversation"),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='retrieval',
-            options={'base_manager_name': 'across_tenants', 'permissions': [('run_playground', 'Can run searches in the playground')]},
+            name="retrieval",
+            options={
+                "base_manager_name": "across_tenants",
+                "permissions": [("run_playground", "Can run searches in the playground")],
+            },
         ),
     ]

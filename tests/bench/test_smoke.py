@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from django.conf import settings
 
 from tests.server import throwaway_folder
@@ -17,6 +18,7 @@ SIZE = ["--scale=0.002", "--seconds=0.3", "--questions=10", "--exact-questions=3
 SIDES = {"sql", "embedding + sql", "http"}
 
 
+@pytest.mark.gate
 def test_a_run_measures_everything_and_leaves_its_folder_empty() -> None:
     with throwaway_folder() as folder:
         data, out = folder / "var", folder / "out"

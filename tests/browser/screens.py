@@ -92,10 +92,16 @@ SCREENS = [
     Screen("search", "curator", _page("console:search", q="insurance dogs cats")),
     Screen("job", "operator", _row(Job, state="dead")),
     Screen("call", "operator", _row(LLMCall)),
-    Screen("tenant", "operator", lambda story: reverse(
-        "admin:tenancy_tenant_change", args=[story.agent.tenant.id])),
-    Screen("key", "operator", lambda story: reverse(
-        "admin:tenancy_apikey_change", args=[story.agent.key.id])),
+    Screen(
+        "tenant",
+        "operator",
+        lambda story: reverse("admin:tenancy_tenant_change", args=[story.agent.tenant.id]),
+    ),
+    Screen(
+        "key",
+        "operator",
+        lambda story: reverse("admin:tenancy_apikey_change", args=[story.agent.key.id]),
+    ),
     Screen("export", "curator", _page("console:export")),
     Screen("import", "curator", _page("console:import")),
     *LISTS,

@@ -18,6 +18,7 @@ from tests.browser.story import Story
 
 pytestmark = pytest.mark.gate
 LOOKS = {"light": (1280, False), "dark": (1280, True), "narrow": (390, False)}
+TALLEST_PX = 1500
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"], "resultTypes": ["violations"]}
 
 
@@ -54,4 +55,9 @@ def keep_picture(tab: Visit, name: str) -> None:
     folder = os.environ.get("SCREENS_DIR")
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        tab.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+        size = tab.page.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+        tab.page.screenshot(
+            path=str(Path(folder) / f"{name}.png"),
+            full_page=True,
+            clip={"x": 0, "y": 0, "width": size[0], "height": min(size[1], TALLEST_PX)},
+        )

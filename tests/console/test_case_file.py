@@ -305,3 +305,20 @@ def test_somebody_without_a_role_is_refused(answered: Retrieval) -> None:
         browser = visit_as(role)
         assert look(browser).status_code == 403
         assert browser.get(reverse("console:case", args=[answered.id])).status_code == 403
+
+
+def test_a_receipt_leads_to_its_case_and_to_the_same_question(
+    ana: Agent, home: Conversation
+) -> None:
+    asked = {"conversation_id": str(home.external_id), "query": QUESTION, "semantic_limit": 7}
+    assert ana.post("retrieve_memory", asked).status_code == 200
+    receipt = Retrieval.objects.of(ana.tenant).latest("id")
+    address = reverse("admin:retrieval_retrieval_change", args=[receipt.id])
+    curator = visit_as("curator")
+    page = html.unescape(curator.get(address).content.decode())
+    assert reverse("console:case", args=[receipt.id]) in page
+    again = re.search(r'href="(/admin/playground/\?[^"]+)"', page)
+    assert again is not None and "semantic_limit=7" in again[1]
+    answer = curator.get(again[1])
+    assert answer.status_code == 200 and QUESTION in answer.content.decode()
+    assert "/admin/playground/?" not in visit_as("auditor").get(address).content.decode()

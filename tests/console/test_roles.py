@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connections
+
+from tests.migrating import empty_database
 
 Rights = dict[str, set[str]]
 
@@ -64,29 +62,6 @@ FROM auth_permission JOIN django_content_type ON django_content_type.id = conten
 """
 
 pytestmark = pytest.mark.django_db(databases=["default", "owner"], transaction=True)
-
-
-@contextmanager
-def empty_database(name: str) -> Iterator[None]:
-    """Let the migrations write to a database of this test's own."""
-    owner = connections["owner"]
-    place = {
-        "host": owner.settings_dict["HOST"],
-        "port": owner.settings_dict["PORT"],
-        "user": "memory_owner",
-    }
-    with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
-    original = owner.settings_dict["NAME"]
-    try:
-        owner.close()
-        owner.settings_dict["NAME"] = name
-        yield
-    finally:
-        owner.close()
-        owner.settings_dict["NAME"] = original
-        with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
-            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def read_rights() -> Rights:

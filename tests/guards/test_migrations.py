@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connections
 
-OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval"]
+from tests.migrating import empty_database
+
+OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console"]
 
 
 @pytest.mark.django_db
@@ -18,26 +19,9 @@ def test_no_model_lacks_a_migration() -> None:
 @pytest.mark.django_db(databases=["default", "owner"], transaction=True)
 def test_every_migration_can_be_taken_back_and_run_again() -> None:
     """On a database of its own, so that the other tests keep theirs."""
-    owner = connections["owner"]
-    name = "memory_forth_and_back"
-    place = {
-        "host": owner.settings_dict["HOST"],
-        "port": owner.settings_dict["PORT"],
-        "user": "memory_owner",
-    }
-    with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
-    original = owner.settings_dict["NAME"]
-    try:
-        owner.close()
-        owner.settings_dict["NAME"] = name
+    with empty_database("memory_forth_and_back"):
         call_command("migrate", verbosity=0)
         for label in reversed(OURS):
             call_command("migrate", label, "zero", verbosity=0)
         call_command("migrate", verbosity=0)
-        assert "semantic_fact" in owner.introspection.table_names()
-    finally:
-        owner.close()
-        owner.settings_dict["NAME"] = original
-        with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
-            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        assert "semantic_fact" in connections["owner"].introspection.table_names()

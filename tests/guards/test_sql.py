@@ -9,8 +9,16 @@ import pytest
 from django.conf import settings
 
 APPS = [
-    "memoryproject", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "operations",
-]  # fmt: skip
+    "memoryproject",
+    "jobs",
+    "indexing",
+    "episodic",
+    "semantic",
+    "notes",
+    "retrieval",
+    "operations",
+    "console",
+]
 FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
 SOURCES = [
     path
