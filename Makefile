@@ -38,8 +38,9 @@ run: install
 	@exec $(VENV_PYTHON) manage.py run
 
 # Under CI a skipped test is a failed run: nobody would read that it was skipped.
+# All of the suite is run by two processes, each with a server of its own; a part by one.
 test: install-dev
-	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(ARGS)
+	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(if $(ARGS),$(ARGS),-n 2 --dist worksteal)
 
 lint: install-dev
 	$(VENV_PYTHON) -m ruff check .
