@@ -126,7 +126,7 @@ KNOWN_PRICES = {
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
-TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "chars4", among=tokens.COUNTERS)
+TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "larger", among=tokens.COUNTERS)
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
 
 # ---- search: how texts are split into words

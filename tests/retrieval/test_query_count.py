@@ -19,7 +19,9 @@ def count_queries(agent: Agent, call: str, **body: Any) -> int:
         connection,
     ) as captured:
         assert agent.post(call, body).status_code == 200
-    return sum(not row["sql"].startswith(("SAVEPOINT", "RELEASE")) for row in captured)
+    # The key is believed for half a second, and looked up again after that.
+    passed_over = ("SAVEPOINT", "RELEASE", 'SELECT "tenancy_apikey"')
+    return sum(not row["sql"].startswith(passed_over) for row in captured)
 
 
 @pytest.mark.parametrize(
