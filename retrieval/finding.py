@@ -183,6 +183,13 @@ def find(*, tenant: Tenant, request: Request) -> Findings:
     third orders all of it together. Where the query cannot be embedded, words alone decide.
     """
     vector, degraded = _embed(request)
+    return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
+
+
+def find_with(
+    *, tenant: Tenant, request: Request, vector: Vectors | None, degraded: str = ""
+) -> Findings:
+    """Do the same with a query that is embedded already; None: words alone decide."""
     found, total = _ask(tenant, request, vector, linked={})
     nodes: tuple[Node, ...] = ()
     if request.max_hops and found:

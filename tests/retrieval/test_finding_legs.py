@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -15,8 +14,6 @@ from pytest_django import Settings
 from indexing.models import VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OpenAIEmbedder
-from memoryproject.embedded import locate
-from memoryproject.embedded.bootstrap import connect_as_superuser
 from retrieval.models import Retrieval
 from tests.conftest import Agent
 from tests.model_server import ModelServer, fails, run_model_server
@@ -103,25 +100,3 @@ def test_words_and_vectors_come_from_their_indexes(ana: Agent) -> None:
     plan = explain(ana)
     assert "Bitmap Index Scan on indexing_unit_by_terms" in plan
     assert "Index Only Scan using indexing_vector_covering" in plan
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("owner", ["ana", "cleo"])
-def test_hops_do_not_follow_a_forged_edge_out_of_the_tenant(
-    ana: Agent, cleo: Agent, settings: Any, owner: str
-) -> None:
-    """Somebody with every right has switched constraints off and written one."""
-    mine, hers = write(ana, "The kettle sings."), write(cleo, "A secret of Cleo's.")
-    forger = ana if owner == "ana" else cleo
-    address = locate(settings.DATA_DIR).address
-    with connect_as_superuser(address, database=settings.DATABASES["default"]["NAME"]) as forging:
-        forging.execute("SET session_replication_role = replica")
-        forging.execute(
-            "INSERT INTO notes_link (id, tenant_id, from_memory_id, to_memory_id, link_type,"
-            " made_by, actor) VALUES (%s, %s, %s, %s, 'supports', 'person', 'mallory')",
-            [uuid.uuid4(), forger.tenant.id, mine, hers],
-        )
-    answer = search(ana, "kettle", max_hops=3)
-    assert [item["id"] for item in answer["items"]] == [mine]
-    assert (answer["hop_paths"], answer["hops_used"]) == ([], 0)
-    assert mine not in found(cleo, "secret", max_hops=3)
