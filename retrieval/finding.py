@@ -72,6 +72,8 @@ class Request:
     sort_by: str = "relevance"
     max_hops: int = 0
     link_types: Sequence[str] = LINK_TYPES
+    asked_in: uuid.UUID | None = None
+    """The agent's own id of the conversation that the answer is for; it narrows nothing."""
 
     @property
     def is_everything(self) -> bool:
