@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, connections
 from pytest_django import Settings
 
-from indexing.models import VectorIndex
+from indexing.models import SearchUnit, SearchVector, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OpenAIEmbedder
 from retrieval.models import Retrieval
@@ -94,9 +94,14 @@ def test_an_index_of_the_whole_tenant_is_used_where_nothing_is_filtered(
     call_command("build_vector_index", ana.tenant.name, shelf="note", drop=True, stdout=StringIO())
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 def test_words_and_vectors_come_from_their_indexes(ana: Agent) -> None:
-    write(ana, "The old piano.")
+    """The planner knows how many rows there are, as it does in a server's life."""
+    for number in range(60):
+        write(ana, f"The old piano, painted {number} times.")
+    with connections["owner"].cursor() as cursor:
+        for model in (SearchUnit, SearchVector):
+            cursor.execute(f"VACUUM (ANALYZE) {model._meta.db_table}")
     plan = explain(ana)
     assert "Bitmap Index Scan on indexing_unit_by_terms" in plan
     assert "Index Only Scan using indexing_vector_covering" in plan
