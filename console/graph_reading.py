@@ -37,7 +37,8 @@ class Named:
 class Graph:
     """A memory and what lies around it. `cut`: more lies within the depth than is shown.
 
-    `hidden` says of each memory how many it is linked with that are not shown.
+    `hidden` says of each memory how many it is linked with that are not shown, of its newest
+    neighbours.
     """
 
     centre: Named
