@@ -129,6 +129,13 @@ class DeleteForm(ReasonForm):
         super().__init__(*given, **{"prefix": "delete", **named})
 
 
+class RestoreForm(ReasonForm):
+    """Hold a deleted note again."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **{"prefix": "restore", **named})
+
+
 class LinkForm(forms.Form):
     """Draw a link from one memory to another."""
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from console.graph_page import SEEN_BY, page_of
 from console.graph_reading import Named, name_ends, name_memories
-from console.note_forms import CURATE, DeleteForm, LinkForm, NoteForm
+from console.note_forms import CURATE, DeleteForm, LinkForm, NoteForm, RestoreForm
 from console.note_versions import read_versions
 from console.records import records_of_memory
 from memoryproject.admin_values import pretty_json
@@ -70,9 +70,11 @@ def tell(request: HttpRequest, note: Note) -> Mapping[str, Any]:
 
 
 def tell_acts(request: HttpRequest, note: Note) -> dict[str, Any]:
-    """Return the forms by which the person may change the note; none for a deleted one."""
-    if note.deleted_at is not None or not request.user.has_perm(CURATE):
+    """Return the forms by which the person may change the note; of a deleted one, restore it."""
+    if not request.user.has_perm(CURATE):
         return {}
+    if note.deleted_at is not None:
+        return {"restore_form": RestoreForm()}
     like = find_version(note, request.GET.get("like", ""))
     return {
         "may_curate": True,

@@ -13,8 +13,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from console.curating import add_problem
+from console.curation_forms import ReasonForm
 from console.graph_reading import find_memory, name_ends
-from console.note_forms import CURATE, DeleteForm, LinkForm, NoteForm
+from console.note_forms import CURATE, DeleteForm, LinkForm, NoteForm, RestoreForm
 from console.note_versions import show_change
 from console.pages import find_way_back, page_for, show_page
 from console.records import record_memory
@@ -66,7 +67,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def do(form: NoteForm | DeleteForm, write: Callable[[], None]) -> bool:
+def do(form: ReasonForm, write: Callable[[], None]) -> bool:
     """Write; return whether it went well, else say in the form what is wrong."""
     try:
         write()
@@ -80,9 +81,7 @@ def do(form: NoteForm | DeleteForm, write: Callable[[], None]) -> bool:
 def delete_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     """Take a note away, with a reason."""
     note = find_held_note(note_id)
-    if request.method != "POST":
-        return redirect_to_note(note.id, anchor="delete")
-    form = DeleteForm(request.POST)
+    form = DeleteForm(request.POST if request.method == "POST" else None)
 
     def write() -> None:
         with transaction.atomic():
@@ -90,16 +89,42 @@ def delete_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
             services.delete_note(tenant=note.tenant, actor=actor, note_id=note.id)
             record_memory(request, note, f"deleted it: {form.cleaned_data['reason']}")
 
+    done = "Deleted: nothing finds, links or serves it any more."
+    return end_or_restore(request, note, form, write, done=done)
+
+
+@page_for(*SEES_NOTE)
+def restore_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
+    """Hold a deleted note again, with a reason."""
+    gone = Note.across_tenants.filter(deleted_at__isnull=False).select_related("tenant")
+    note = get_object_or_404(gone, id=note_id)
+    form = RestoreForm(request.POST if request.method == "POST" else None)
+
+    def write() -> None:
+        services.restore_note(tenant=note.tenant, note_id=note.id)
+        record_memory(request, note, f"restored it: {form.cleaned_data['reason']}")
+
+    return end_or_restore(request, note, form, write, done="It is held again, with its links.")
+
+
+def end_or_restore(
+    request: HttpRequest,
+    note: Note,
+    form: DeleteForm | RestoreForm,
+    write: Callable[[], None],
+    *,
+    done: str,
+) -> HttpResponse:
+    """Do what a form with a reason says, or show it again with what is wrong."""
+    name = str(form.prefix)
+    if request.method != "POST":
+        return redirect_to_note(note.id, anchor=name)
     if form.is_valid() and do(form, write):
-        messages.success(request, "Deleted: nothing finds, links or serves it any more.")
+        messages.success(request, done)
         return redirect_to_note(note.id)
+    title = "Delete a note" if name == "delete" else "Hold a note again"
     return show_page(
-        request,
-        "console/note_delete.html",
-        title="Delete a note",
-        status=400,
-        form=form,
-        note=note,
+        request, "console/note_end.html", title=title, status=400, form=form, note=note, name=name
     )
 
 

@@ -38,6 +38,7 @@ urlpatterns = [
     ),
     path("notes/<uuid:note_id>/change/", noting.change_note, name="note_change"),
     path("notes/<uuid:note_id>/delete/", noting.delete_note, name="note_delete"),
+    path("notes/<uuid:note_id>/restore/", noting.restore_note, name="note_restore"),
     path("links/draw/", noting.draw_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", noting.remove_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph_page.show_graph, name="graph"),

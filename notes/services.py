@@ -163,6 +163,28 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
         index.remove_entries(tenant=tenant, memory_id=note_id)
 
 
+def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
+    """Hold a deleted note again: it is found, shown and linked as before.
+
+    Raises:
+        NotFound: the tenant has no such note that was deleted, any more.
+    """
+    deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
+    note = deleted.select_related("conversation").first()
+    if note is None:
+        raise NotFound("There is no such note.")
+    note.tenant = tenant
+    parts, vectors = _embed(note)
+    with transaction.atomic():
+        # What has been erased or restored in between must not get into the index.
+        same = deleted.filter(version=note.version, updated_at=note.updated_at)
+        if same.update(deleted_at=None, deleted_by="") != 1:
+            raise NotFound("There is no such note.")
+        _fill_index(note, parts, vectors)
+    note.deleted_at, note.deleted_by = None, ""
+    return note
+
+
 def _get(tenant: Tenant, note_id: uuid.UUID) -> Note:
     note = queries.find_note(tenant=tenant, note_id=note_id)
     if note is None:

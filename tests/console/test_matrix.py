@@ -112,6 +112,7 @@ PAGES = {
     "console:changeset_revert": Page("cs", post=400),
     "console:note_change": Page("cs", get=302, post=400),
     "console:note_delete": Page("cs", get=302, post=400),
+    "console:note_restore": Page("cs", get=404, post=404),  # the newest note is held
     "console:link_draw": Page("cs", get=405, post=400),
     "console:link_remove": Page("cs", post=302),
     "console:graph": Page("cas", post=200),

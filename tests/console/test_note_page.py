@@ -288,6 +288,23 @@ def test_a_curator_deletes_a_note_with_a_reason(curator: Client, ana: Agent) -> 
         assert again.status_code == 404
 
 
+def test_a_curator_holds_a_deleted_note_again_with_its_links(
+    curator: Client, auditor: Client, ana: Agent
+) -> None:
+    note, far = write(ana, "The kettle sings."), write(ana, "Far.")
+    link(ana, note, far)
+    curator.post(reverse("console:note_delete", args=[note]), {"delete-reason": "A joke"})
+    address = reverse("console:note_restore", args=[note])
+    assert address in read(curator, note) and address not in read(auditor, note)
+    assert auditor.post(address, {"restore-reason": "x"}).status_code == 403
+    assert curator.post(address).status_code == 400
+    assert curator.post(address, {"restore-reason": "It was none"}).status_code == 302
+    assert log_of(note)[-1] == "curator restored it: It was none"
+    assert note in str(ana.post("search", {"query": "Which kettle sings?"}).json())
+    assert [item["other_id"] for item in ana.get(f"memories/{note}/links").json()["items"]] == [far]
+    assert curator.post(address, {"restore-reason": "again"}).status_code == 404
+
+
 def test_a_curator_draws_a_link_by_the_address_of_a_page_and_removes_it(
     curator: Client, ana: Agent
 ) -> None:
