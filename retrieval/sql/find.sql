@@ -165,18 +165,25 @@ page AS MATERIALIZED (
         CASE WHEN %(sort_by)s <> 'recency' THEN combined END DESC, at DESC, memory_id DESC
     LIMIT %(at_most)s
 )
+-- An array, not a join: thousands of ranks would be joined in a nested loop.
 SELECT page.memory_id, page.kind, source_type, relevance, importance, combined, at,
     by_words.rank, by_meaning.rank, lexical_found, vector_found,
     1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance,
     (SELECT count(*) FROM answer) AS total
 FROM page JOIN leg USING (kind)
 LEFT JOIN (
-    SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY lexical DESC) AS rank
-    FROM answer WHERE lexical IS NOT NULL
+    SELECT * FROM (
+        SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY lexical DESC) AS rank
+        FROM answer WHERE lexical IS NOT NULL
+    ) AS ranked
+    WHERE memory_id = ANY((SELECT array_agg(memory_id) FROM page)::uuid[])
 ) AS by_words ON by_words.memory_id = page.memory_id
 LEFT JOIN (
-    SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY vector DESC) AS rank
-    FROM answer WHERE vector IS NOT NULL
+    SELECT * FROM (
+        SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY vector DESC) AS rank
+        FROM answer WHERE vector IS NOT NULL
+    ) AS ranked
+    WHERE memory_id = ANY((SELECT array_agg(memory_id) FROM page)::uuid[])
 ) AS by_meaning ON by_meaning.memory_id = page.memory_id
 ORDER BY
     CASE %(sort_by)s WHEN 'relevance' THEN relevance WHEN 'importance' THEN importance
