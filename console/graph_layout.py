@@ -7,10 +7,9 @@ measures are units of the picture, 1 px at its full width.
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH = 1000.0
@@ -29,7 +28,9 @@ RING = 9.0
 """Of the circle on the outer edge of a box."""
 CAPTION, LINE = 14.0, 15.0
 CENTRE_LINES = 4
-LABEL_PX, CAPTION_PX = 12.0, 10.5
+
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +86,6 @@ class Box:
             self.x - near < x < self.right + near
             and self.y - near < y < self.y + self.height + near
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A line from one box to another, and where its name has room; None: nowhere."""
-
-    path: str
-    x: float | None
-    y: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,112 +216,3 @@ def _place(
         x, middle - frame.height / 2, frame.box_width, frame.height, side, frame.lines
     )
     return end
-
-
-def draw_curve(start: Box, goal: Box, layout: Layout) -> Curve:
-    """Return a line from one box to another: between neighbouring columns, or around the others."""
-    columns = sorted({box.x for box in layout.boxes.values()})
-    apart = columns.index(goal.x) - columns.index(start.x)
-    if apart == 0:
-        points = _bend_outward(start, goal)
-    elif abs(apart) == 1:
-        points = _cross_gap(start, goal)
-    else:
-        points = _go_around(start, goal, layout)
-    return _finish(points, layout)
-
-
-Point = tuple[float, float]
-
-
-def _bend_outward(start: Box, goal: Box) -> Sequence[Point]:
-    side = start.side or 1
-    bend = min(MARGIN - RING - 4, 14 + abs(goal.middle - start.middle) / 14)
-    x = start.port(rightward=side > 0)
-    ends = (x, start.middle), (x, goal.middle)
-    return ends[0], (x + side * bend, start.middle), (x + side * bend, goal.middle), ends[1]
-
-
-def _cross_gap(start: Box, goal: Box) -> Sequence[Point]:
-    rightward = start.x < goal.x
-    a = start.port(rightward=rightward), start.middle
-    d = goal.port(rightward=not rightward), goal.middle
-    half = (d[0] - a[0]) / 2
-    return a, (a[0] + half, a[1]), (d[0] - half, d[1]), d
-
-
-def _go_around(start: Box, goal: Box, layout: Layout) -> Sequence[Point]:
-    """Go below everything, or above it, whatever is nearer."""
-    below = start.middle + goal.middle >= layout.height
-    a, d = ((box.centre, box.y + box.height if below else box.y) for box in (start, goal))
-    rim = layout.height - AROUND / 3 if below else AROUND / 3
-    reach = rim + (rim - (a[1] + d[1]) / 2) / 3  # a curve goes three quarters of its way
-    return a, (a[0], reach), (d[0], reach), d
-
-
-def _finish(points: Sequence[Point], layout: Layout) -> Curve:
-    """Return the curve, and of some places along it one that no box covers."""
-    (a, b, c, d) = points
-    path = f"M{a[0]:.1f} {a[1]:.1f} C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in (b, c, d))
-    for share in (0.5, 0.4, 0.6, 0.3, 0.7):
-        x, y = (_along(share, *ones) for ones in zip(a, b, c, d, strict=True))
-        if not any(box.holds(x, y) for box in layout.boxes.values()):
-            return Curve(path, x, y)
-    return Curve(path, None, None)
-
-
-def _along(share: float, a: float, b: float, c: float, d: float) -> float:
-    rest = 1 - share
-    return rest**3 * a + 3 * rest**2 * share * b + 3 * rest * share**2 * c + share**3 * d
-
-
-def wrap(text: str, *, width: float, at_most: int, px: float = LABEL_PX) -> list[str]:
-    """Return a text in lines of a width, the last one cut where there is more.
-
-    The width of letters is estimated: the server has no font.
-    """
-    flat = " ".join(text.split())
-    lines = list(_break_lines(flat, width / px))
-    if len(lines) <= at_most:
-        return lines
-    kept = lines[: at_most - 1]
-    rest = " ".join(lines[at_most - 1 : at_most + 1])
-    return [*kept, _cut(rest, width / px)]
-
-
-def _break_lines(text: str, room: float) -> Iterator[str]:
-    """Yield lines that are no wider than `room` letters; a longer word is broken."""
-    line = ""
-    for word in text.split(" "):
-        if line and _measure(f"{line} {word}") <= room:
-            line = f"{line} {word}"
-            continue
-        if line:
-            yield line
-        line = ""
-        for letter in word:
-            if line and _measure(line + letter) > room:
-                yield line
-                line = ""
-            line += letter
-    if line:
-        yield line
-
-
-def _cut(line: str, room: float) -> str:
-    while line and _measure(f"{line}…") > room:
-        line = line[:-1]
-    return f"{line.rstrip()}…"
-
-
-def _measure(text: str) -> float:
-    """Return about how wide a text is, in widths of a wide letter."""
-    return sum(map(_measure_letter, text))
-
-
-def _measure_letter(letter: str) -> float:
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 1.0
-    if letter in "iljtfrI.,:;'|!()[] ":
-        return 0.33
-    return 0.72 if letter.isupper() or letter in "mwMW@—…" else 0.57

@@ -14,8 +14,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from console import graph_layout
-from console.graph_layout import Box, Curve, Layout, Step
+from console.graph_curves import draw_curve, place_name
+from console.graph_layout import Box, Layout, Point, Step
 from console.graph_reading import NODES_AT_MOST, Graph, Named, find_memory, read_graph
+from console.graph_words import CAPTION_PX, wrap
 from console.note_forms import CURATE, LinkForm
 from console.pages import page_for, show_page
 from console.records import records_of_memory
@@ -86,13 +88,15 @@ class DrawnNode:
 class DrawnEdge:
     """A line of the picture: all links between two memories."""
 
-    curve: Curve
+    path: str
     tone: str
     """derived, drawn, or against."""
     starts: bool
     """Whether a link points at where the line begins."""
     ends: bool
     name: str
+    place: Point | None
+    """Where its name stands; None: there is no room, or it stands in a box."""
     holds: bool
     """Whether the walk went along it."""
 
@@ -191,7 +195,7 @@ def draw_nodes(graph: Graph, layout: Layout, reach: Reach) -> list[DrawnNode]:
         is_centre = memory_id == graph.centre.id
         room = box.width - 2 * graph_layout.PADDING - abs(box.side) * graph_layout.RING / 2
         caption = f"{named.kind} · {named.about}" if is_centre else captions[memory_id]
-        words = graph_layout.wrap(named.label, width=room, at_most=box.lines)
+        words = wrap(named.label, width=room, at_most=box.lines)
         first = box.y + graph_layout.PADDING + graph_layout.CAPTION + 10
         drawn.append(
             DrawnNode(
@@ -209,7 +213,7 @@ def draw_nodes(graph: Graph, layout: Layout, reach: Reach) -> list[DrawnNode]:
 
 
 def _fit_caption(caption: str, room: float) -> str:
-    lines = graph_layout.wrap(caption, width=room, at_most=1, px=graph_layout.CAPTION_PX)
+    lines = wrap(caption, width=room, at_most=1, px=CAPTION_PX)
     return lines[0] if lines else ""
 
 
@@ -245,22 +249,27 @@ def draw_edges(graph: Graph, layout: Layout) -> list[DrawnEdge]:
     """Return the lines of the picture, those that the walk went along last."""
     steps = {frozenset((node.id, node.via)): node for node in graph.nodes}
     pairs = _pair_links(graph.links)
-    across = sum(pair not in steps for pair in pairs)
+    names_all = sum(pair not in steps for pair in pairs) <= CURVES_WITH_NAMES
+    taken: list[Point] = []
     drawn = []
     for pair, links in pairs.items():
         node = steps.get(pair)
         start = node.via if node else links[0].from_id
         (goal,) = pair - {start}
-        curve = graph_layout.draw_curve(layout.boxes[start], layout.boxes[goal], layout)
-        named = node is None and across <= CURVES_WITH_NAMES and curve.x is not None
-        words = dict.fromkeys(link.link_type.replace("_", " ") for link in links)
+        curve = draw_curve(layout.boxes[start], layout.boxes[goal], layout)
+        name = ", ".join(dict.fromkeys(link.link_type.replace("_", " ") for link in links))
+        place = None  # what the walk went along is named in the box that it leads to
+        if node is None and names_all:
+            place = place_name(name, curve, layout, taken)
+        taken += [place] if place else []
         drawn.append(
             DrawnEdge(
-                curve=curve,
+                path=curve.path,
                 tone=_tone(links),
                 starts=any(link.to_id == start for link in links),
                 ends=any(link.to_id == goal for link in links),
-                name=", ".join(words) if named else "",
+                name=name,
+                place=place,
                 holds=node is not None,
             )
         )

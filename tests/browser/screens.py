@@ -51,9 +51,14 @@ def _episode(story: Story) -> str:
     return reverse("admin:episodic_episode_change", args=[served.order_by("id")[0].id])
 
 
+def _wrong_graph(story: Story) -> str:
+    fact = Fact.across_tenants.get(tenant=story.agent.tenant, fact=WRONG_SENTENCE)
+    return reverse("console:graph", args=[fact.id])
+
+
 def _episode_graph(story: Story) -> str:
     served = Episode.across_tenants.filter(conversation__external_id=story.nora)
-    return reverse("console:graph", args=[served.order_by("id")[0].id])
+    return reverse("console:graph", args=[served.order_by("id")[0].id]) + "?depth=3"
 
 
 def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:
@@ -114,7 +119,7 @@ SCREENS = [
     Screen("note", "curator", _note(RULE, "admin:notes_note_change")),
     Screen("note-plan", "auditor", _row(Note, source_type="plan_summary")),
     Screen("note-change", "curator", _note(RULE, "admin:notes_note_change", "?like=1")),
-    Screen("graph", "curator", _note(RULE, "console:graph", "?depth=3")),
+    Screen("graph", "curator", _wrong_graph),
     Screen("graph-lonely", "curator", _note(LONELY, "console:graph")),
     Screen("graph-episode", "auditor", _episode_graph),
     Screen("link", "curator", _row(Link)),

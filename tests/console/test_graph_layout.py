@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from console import graph_layout
+from console import graph_curves, graph_layout, graph_words
 from console.graph_layout import Box, Layout, Step
 
 CENTRE = uuid.UUID(int=0)
@@ -91,22 +91,52 @@ def test_a_name_stands_on_its_line_and_on_no_memory(seed: int) -> None:
     boxes = list(layout.boxes.values())
     named = 0
     for one, other in itertools.combinations(boxes, 2):
-        curve = graph_layout.draw_curve(one, other, layout)
+        curve = graph_curves.draw_curve(one, other, layout)
         assert curve.path.startswith("M") and "nan" not in curve.path
-        if curve.x is not None and curve.y is not None:
+        for x, y in curve.free:
             named += 1
-            assert not any(box.holds(curve.x, curve.y) for box in boxes)
+            assert 0 <= y <= layout.height
+            assert not any(box.holds(x, y) for box in boxes)
     assert named
 
 
+def test_names_stand_within_the_picture_and_not_on_each_other() -> None:
+    steps = [Step(number(at), CENTRE, True) for at in range(1, 9)]
+    layout = graph_layout.lay_out(CENTRE, steps)
+    taken: list[graph_layout.Point] = []
+    for far in range(4, 9):
+        curve = graph_curves.draw_curve(layout.boxes[number(1)], layout.boxes[number(far)], layout)
+        place = graph_curves.place_name("contradicts", curve, layout, taken)
+        if place:
+            taken.append(place)
+    half = graph_words.measure("contradicts") * graph_words.CAPTION_PX / 2
+    assert len(taken) >= 2
+    assert all(half <= x <= layout.width - half for x, _ in taken)
+    for one, other in itertools.combinations(taken, 2):
+        assert abs(one[0] - other[0]) > 2 * half or abs(one[1] - other[1]) > graph_layout.LINE
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_around_the_others_stays_within_the_picture(seed: int) -> None:
+    layout = graph_layout.lay_out(CENTRE, grow(seed, 30, depth=3))
+    for one, other in itertools.combinations(layout.boxes.values(), 2):
+        path = graph_curves.draw_curve(one, other, layout).path
+        numbers = [float(part) for part in path.replace("M", "").replace("C", "").split()]
+        a, b, c, d = zip(numbers[::2], numbers[1::2], strict=True)
+        for share in range(0, 101, 5):
+            t = share / 100
+            y = (1 - t) ** 3 * a[1] + 3 * (1 - t) ** 2 * t * b[1] + 3 * (1 - t) * t**2 * c[1]
+            assert -0.1 <= y + t**3 * d[1] <= layout.height + 0.1
+
+
 def test_a_text_is_broken_between_words_and_cut_where_it_does_not_fit() -> None:
-    lines = graph_layout.wrap("The quick brown fox jumps over it", width=90, at_most=2)
+    lines = graph_words.wrap("The quick brown fox jumps over it", width=90, at_most=2)
     assert lines[0] == "The quick" and len(lines) == 2 and lines[1].endswith("…")
-    assert graph_layout.wrap("Short", width=90, at_most=2) == ["Short"]
-    assert graph_layout.wrap("", width=90, at_most=2) == []
+    assert graph_words.wrap("Short", width=90, at_most=2) == ["Short"]
+    assert graph_words.wrap("", width=90, at_most=2) == []
 
 
 @pytest.mark.parametrize("text", ["m" * 500, "我下个月要从上海搬到北京去工作" * 20, "a b " * 100])
 def test_no_line_is_longer_than_its_box(text: str) -> None:
-    for line in graph_layout.wrap(text, width=120, at_most=3):
-        assert graph_layout._measure(line) * graph_layout.LABEL_PX <= 120 + 1e-9
+    for line in graph_words.wrap(text, width=120, at_most=3):
+        assert graph_words.measure(line) * graph_words.LABEL_PX <= 120 + 1e-9
