@@ -116,6 +116,7 @@ SCREENS = [
     Screen("case-masked", "auditor", _case),
     Screen("playground", "curator", _playground),
     Screen("search", "curator", _page("console:search", q="insurance dogs cats")),
+    Screen("search-notes", "curator", _page("console:search", q="card")),
     Screen("note", "curator", _note(RULE, "admin:notes_note_change")),
     Screen("note-plan", "auditor", _row(Note, source_type="plan_summary")),
     Screen("note-change", "curator", _note(RULE, "admin:notes_note_change", "?like=1")),
