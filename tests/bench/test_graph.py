@@ -37,7 +37,7 @@ def test_a_run_prints_a_line_for_each_sort_and_leaves_its_folder_empty() -> None
     matched = {line[0]: int(line[1].replace(",", "")) for line in searches}
     assert len(matched) == 10 and matched["`*`"] == 1990
     assert 0 < matched["15 words, one user of 100"] < matched["15 words"]
-    assert all(float(line[5]) > 0 for line in searches[2:])
+    assert all(float(line[6]) > 0 for line in searches[2:])
     assert len(looks) == 6 and all(float(line[3]) > 0 for line in looks)
 
 
