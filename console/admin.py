@@ -12,6 +12,7 @@ from console import (
     fact_page,
     jobs_page,
     keys,
+    note_page,
     operating,
     retrieval_page,
 )
@@ -20,6 +21,7 @@ from episodic.admin import ConversationAdmin, EpisodeAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
 from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
+from notes.admin import LinkAdmin, NoteAdmin
 from retrieval.admin import RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
@@ -34,6 +36,8 @@ EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
 FactAdmin.story = Story("console/fact.html", fact_page.tell)
 FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_selected)
 ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
+NoteAdmin.story = Story("console/note.html", note_page.tell)
+LinkAdmin.story = Story("console/link.html", note_page.tell_link)
 RetrievalAdmin.story = Story("console/retrieval.html", retrieval_page.tell, folds=False)
 
 

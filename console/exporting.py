@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from console import exports, sheets
-from console.exports import EXPORTS, Export, Narrowing, Size
+from console.export_tables import EXPORTS, FACTS, Export
+from console.exports import Narrowing, Size
 from console.models import ExportRun
 from console.pages import choose_tenant, page_for, show_page
 from memoryproject.errors import Problem
@@ -63,7 +64,7 @@ def _choose(request: HttpRequest, given: Mapping[str, str]) -> Export:
     Raises:
         PermissionDenied: not by this person.
     """
-    export = EXPORTS.get(given.get("table", ""), exports.FACTS)
+    export = EXPORTS.get(given.get("table", ""), FACTS)
     if not request.user.has_perm(export.permission):
         raise PermissionDenied
     return export

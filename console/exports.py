@@ -10,25 +10,19 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from console import sheets
+from console.export_tables import Export, Record
 from console.models import ExportRun
-from episodic.models import Episode, Message
-from episodic.revealing import READ
 from memoryproject.clock import read_database_clock
 from memoryproject.errors import Problem
 from memoryproject.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from semantic import queries as semantic_queries
-from semantic.models import Evidence, Fact
 
 CHUNK = 1_000
 COUNTED_TO = 10_000
 """Beyond it the planner's guess is told: to count a million rows takes longer than to look."""
-
-Record = dict[str, Any]
-Finish = Callable[[Tenant, list[Record]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,123 +45,11 @@ class Narrowing:
         return {name: str(value) for name, value in given.items() if value}
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """One kind of rows that can be taken out, and who may.
-
-    `fields` are paths of the model under the names that they get in the file. `states`
-    are the words by which it can be narrowed. `finish` completes records, a chunk at once.
-    """
-
-    name: str
-    title: str
-    permission: str
-    rows: Callable[[Tenant], QuerySet[Any]]
-    fields: Mapping[str, str]
-    moment: str
-    states: Mapping[str, Q]
-    extra: tuple[str, ...] = ()
-    finish: Finish = lambda tenant, records: None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the file's columns, in order."""
-        return (*self.fields, *self.extra)
-
-
-def _add_evidence(tenant: Tenant, records: list[Record]) -> None:
-    """Say of each fact which episodes support it, as an import reads it."""
-    found = semantic_queries.evidence_of(tenant=tenant, fact_ids=[row["id"] for row in records])
-    for row in records:
-        row["evidence"] = [_render_evidence(one) for one in found.get(row["id"], [])]
-
-
-def _render_evidence(evidence: Evidence) -> dict[str, Any]:
-    return {"episode": str(evidence.episode_id), "messages": evidence.message_seqs}
-
-
-FACTS = Export(
-    name="facts",
-    title="Facts",
-    permission="semantic.view_fact",
-    rows=Fact.objects.of,
-    fields={
-        "id": "id",
-        "conversation_id": "conversation__external_id",
-        "category": "category",
-        "fact": "fact",
-        "keywords": "keywords",
-        "valid_at": "valid_at",
-        "valid_until": "valid_until",
-        "created_at": "created_at",
-        "invalid_at": "invalid_at",
-        "invalidated_because": "invalidated_because",
-        "superseded_by": "superseded_by",
-        "version": "version",
-    },
-    moment="created_at",
-    states={"held": Q(invalid_at=None), "closed": Q(invalid_at__isnull=False)},
-    extra=("evidence",),
-    finish=_add_evidence,
-)
-EPISODES = Export(
-    name="episodes",
-    title="Episodes",
-    permission="episodic.view_episode",
-    rows=Episode.objects.of,
-    fields={
-        "id": "id",
-        "conversation_id": "conversation__external_id",
-        "title": "title",
-        "summary": "summary",
-        "first_seq": "first_seq",
-        "last_seq": "last_seq",
-        "start_at": "start_at",
-        "end_at": "end_at",
-        "surprise": "surprise",
-        "stability": "stability",
-        "difficulty": "difficulty",
-        "created_at": "created_at",
-        "last_reviewed_at": "last_reviewed_at",
-        "consolidated_at": "consolidated_at",
-        "engine": "engine",
-        "degraded": "degraded",
-    },
-    moment="created_at",
-    states={
-        "consolidated": Q(consolidated_at__isnull=False),
-        "waiting": Q(consolidated_at=None),
-    },
-)
-MESSAGES = Export(
-    name="messages",
-    title="Messages",
-    permission=READ,
-    rows=Message.objects.of,
-    fields={
-        "id": "id",
-        "conversation_id": "conversation__external_id",
-        "seq": "seq",
-        "role": "role",
-        "name": "name",
-        "content": "content",
-        "timestamp": "occurred_at",
-        "received_at": "received_at",
-        "episode_id": "episode_id",
-        "metadata": "metadata",
-    },
-    moment="received_at",
-    states={"in an episode": Q(episode__isnull=False), "waiting": Q(episode=None)},
-)
-EXPORTS = {one.name: one for one in (FACTS, EPISODES, MESSAGES)}
-"""Notes follow when there are any."""
-
-
 def find_rows(export: Export, tenant: Tenant, narrowing: Narrowing) -> QuerySet[Any]:
     """Return the rows that are wanted, in no order."""
     rows = export.rows(tenant)
-    if narrowing.conversation is not None:
-        rows = rows.filter(conversation__external_id=narrowing.conversation)
+    if narrowing.conversation is not None and export.conversation:
+        rows = rows.filter(**{export.conversation: narrowing.conversation})
     if narrowing.state:
         rows = rows.filter(export.states[narrowing.state])
     if narrowing.since is not None:
@@ -222,9 +104,10 @@ def _to_plain(value: Any) -> Any:
 def to_cells(record: Record) -> Record:
     """Return a record as spreadsheets take it: lists that people read are no JSON."""
     cells = dict(record)
-    words = cells.get("keywords")
-    if words and not any(";" in word for word in words):
-        cells["keywords"] = "; ".join(words)
+    for name in ("keywords", "tags"):
+        words = cells.get(name)
+        if words and not any(";" in word for word in words):
+            cells[name] = "; ".join(words)
     if "evidence" in cells:
         cells["evidence"] = " ".join(_say_evidence(**one) for one in cells["evidence"])
     return cells
@@ -300,6 +183,8 @@ def read_narrowing(export: Export, given: Mapping[str, str]) -> Narrowing:
         since=take("since", date.fromisoformat, "This must be a day, as in 2026-03-02."),
         until=take("until", date.fromisoformat, "This must be a day, as in 2026-03-02."),
     )
+    if found.conversation and export.conversation is None:
+        faults["conversation_id"] = ["These belong to no conversation: leave it empty."]
     if not faults and found.since and found.until and found.until < found.since:
         faults["until"] = ["This lies before the first day."]
     if faults:

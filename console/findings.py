@@ -1,4 +1,4 @@
-"""What a search found, as the page shows it: facts, episodes and messages of one tenant."""
+"""What a search found, as the page shows it: facts, episodes, notes and messages of a tenant."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from indexing import tenant_search
 from indexing.languages import SIMPLE
 from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
+from notes.models import Note
 from semantic.models import Fact
 
 WAITING_SHOWN_AT_MOST = 20
@@ -31,10 +32,11 @@ class Finding:
     kind: str
     id: uuid.UUID
     text: SafeString | str
-    conversation: Conversation
+    conversation: Conversation | None
+    """None: of a note that belongs to the whole tenant."""
     at: datetime
     about: str = ""
-    """Category of a fact, speaker of a message."""
+    """Category of a fact, type of a note, speaker of a message."""
     state: str = ""
     is_masked: bool = False
     more: SafeString | str = ""
@@ -127,6 +129,31 @@ def show_episodes(found: Sequence[Match], reader: Reader) -> list[Finding]:
     ]
 
 
+def show_notes(found: Sequence[Match], reader: Reader) -> list[Finding]:
+    """Return notes, label and text, with the words marked; notes are not masked."""
+    held = Note.across_tenants.filter(deleted_at=None).select_related("conversation")
+    rows = held.in_bulk([match.memory_id for match in found])
+    return [
+        Finding(
+            kind="note",
+            id=note.id,
+            text=show_marked(note.label, match.lexemes, match.language),
+            more=show_snippet(_read_note(note), match.lexemes, match.language),
+            conversation=note.conversation,
+            at=note.occurred_at,
+            about=note.source_type.replace("_", " "),
+        )
+        for match in found
+        if (note := rows.get(match.memory_id)) is not None
+    ]
+
+
+def _read_note(note: Note) -> str:
+    """Return what a note says below its label, which may be its beginning."""
+    texts = [note.description if note.description not in note.content else "", note.content]
+    return "\n".join(text for text in texts if text)
+
+
 def show_messages(found: Sequence[Match], reader: Reader) -> list[Finding]:
     """Return messages, those that the person may read with the words marked."""
     said = queries.messages_in_places([(match.conversation_id, match.seq or 0) for match in found])
@@ -184,5 +211,6 @@ Show = Callable[[Sequence[Match], Reader], list[Finding]]
 SHOW: dict[Any, Show] = {
     UnitKind.FACT: show_facts,
     UnitKind.EPISODE: show_episodes,
+    UnitKind.NOTE: show_notes,
     UnitKind.MESSAGE: show_messages,
 }

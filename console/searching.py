@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -21,7 +22,8 @@ from memoryproject.admin_base import read_id
 from memoryproject.tenancy.models import Tenant
 
 SEEN_BY = ("semantic.view_fact", "episodic.view_episode", "episodic.view_message")
-KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.MESSAGE)
+KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.NOTE, UnitKind.MESSAGE)
+SEES_NOTES = "notes.view_note"
 A_GROUP, A_PAGE = 6, 20
 """Results of each kind where all are shown, and of one kind alone."""
 
@@ -69,7 +71,8 @@ def show_search(request: HttpRequest) -> HttpResponse:
         page = form.cleaned_data["page"] or 1
         wish = _read_wish(form.cleaned_data, tenant)
         unknown = wish is None
-        groups = _find(wish, form.cleaned_data["kind"], page, Reader(request.user)) if wish else []
+        kind, reader = form.cleaned_data["kind"], Reader(request.user)
+        groups = _find(wish, kind, page, reader, _kinds_for(request)) if wish else []
     return show_page(
         request,
         "console/search.html",
@@ -116,11 +119,23 @@ def _midnight(day: Any) -> datetime | None:
     return datetime.combine(day, time.min, tzinfo=UTC) if day else None
 
 
-def _find(wish: Wish, kind: str, page: int, reader: Reader) -> list[Group]:
-    if kind:
-        first = (page - 1) * A_PAGE
-        return [find_group(UnitKind(kind), wish, reader=reader, first=first, at_most=A_PAGE)]
-    return [find_group(one, wish, reader=reader, first=0, at_most=A_GROUP) for one in KINDS]
+def _kinds_for(request: HttpRequest) -> list[UnitKind]:
+    """Return what the person may find; who opens the page may see all that is no note."""
+    sees_notes = request.user.has_perm(SEES_NOTES)
+    return [kind for kind in KINDS if kind is not UnitKind.NOTE or sees_notes]
+
+
+def _find(
+    wish: Wish, kind: str, page: int, reader: Reader, kinds: Sequence[UnitKind]
+) -> list[Group]:
+    if not kind:
+        return [find_group(one, wish, reader=reader, first=0, at_most=A_GROUP) for one in kinds]
+    first = (page - 1) * A_PAGE
+    return [
+        find_group(one, wish, reader=reader, first=first, at_most=A_PAGE)
+        for one in kinds
+        if one == kind
+    ]
 
 
 def _turns(request: HttpRequest, groups: list[Group], page: int) -> dict[str, str]:

@@ -174,7 +174,7 @@ def find(
     many = bool(rows[0][0])
     if many and given["walks"]:
         rows = _run(_statement(walks=True, of_tenant=scope.tenant_id is not None), given)
-    found = tuple(_once(rows))
+    found = tuple(_once(rows, by_place=kind is UnitKind.MESSAGE))
     return Matches(found, complete=not many and len(found) < POOL)
 
 
@@ -183,13 +183,14 @@ def _fold(phrase: str) -> str:
     return phrase if text.UNSPACED.search(phrase) else " ".join(text.prepare(phrase).split())
 
 
-def _once(rows: list[Any]) -> Iterator[Match]:
-    """Yield each memory or message once: a long text has several units."""
+def _once(rows: list[Any], *, by_place: bool) -> Iterator[Match]:
+    """Yield each memory once, or each message of one: what is long has several units."""
     seen = set()
     for _, unit_id, memory_id, conversation_id, seq, language, lexemes, score in rows:
-        if unit_id is None or (memory_id, seq) in seen:
+        key = (memory_id, seq if by_place else None)
+        if unit_id is None or key in seen:
             continue
-        seen.add((memory_id, seq))
+        seen.add(key)
         yield Match(memory_id, conversation_id, seq, language, tuple(lexemes), score)
 
 

@@ -107,9 +107,10 @@ class OneNote(KeyedView):
         operation_id="change_note",
         request=NotePatch,
         responses={200: NoteOutput, 409: Error},
-        description="Writes a new version: fields that are not named stay as they are, tags and "
-        "metadata are replaced whole. 409: `version` is not the current one. Texts that followed "
-        "from the metadata follow from the new ones. The version before is kept.",
+        description="Writes a new version: fields that are not named stay as they are, null takes "
+        "one back as if it had never been given, tags and metadata are replaced whole. 409: "
+        "`version` is not the current one. Texts that followed from the metadata follow from the "
+        "new ones. The version before is kept.",
     )
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
         note = find_note(self, note_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from rest_framework import serializers
@@ -29,6 +30,16 @@ EXCERPT_AT_MOST = 16_000
 WORD_AT_MOST = 100
 TAGS_AT_MOST = 50
 BYTE_AT_MOST = 2**62
+UNSET: dict[str, Any] = {
+    **dict.fromkeys(["source_id", "user_id", "category", "emotion_type", "emotion_valence"], ""),
+    **dict.fromkeys(["source_path", "excerpt"], ""),
+    **dict.fromkeys(["label", "description", "content", "occurred_at", "emotion_intensity"]),
+    "importance": 0.5,
+    "tags": [],
+    "metadata": {},
+    "span": {"span_id": "", "start_byte": None, "end_byte": None},
+}
+"""What a note has where nothing was said; None: the service knows what follows then."""
 SOURCE_TYPES = [kind.value for kind in SourceType]
 VALENCES = [kind.value for kind in Valence]
 
@@ -113,11 +124,23 @@ class NoteInput(NoteFields):
 
 
 class NotePatch(NoteFields):
-    """The body of `PATCH notes/{id}`: what is not named stays as it is."""
+    """The body of `PATCH notes/{id}`: what is not named stays, null is as if never said."""
 
     version = WholeNumberField(
         min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
     )
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields; those that can be taken back are described as such."""
+        fields = super().get_fields()
+        for name in UNSET:
+            fields[name].allow_null = True
+        return fields
+
+    def to_internal_value(self, value: Any) -> Any:
+        checked = super().to_internal_value(value)
+        taken_back = {name for name in UNSET if name in value and value[name] is None}
+        return checked | {name: copy(UNSET[name]) for name in taken_back}
 
 
 class NoteQuery(PageQuery):

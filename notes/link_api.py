@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.errors import Problem
 from memoryproject.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
@@ -27,9 +28,10 @@ class Links(KeyedView):
     @extend_schema(
         operation_id="add_link",
         request=LinkInput,
-        responses={201: LinkOutput, 200: LinkOutput, 404: Error},
+        responses={201: LinkOutput, 404: Error},
         description="Draws a typed link from one memory to another, whatever kind each is of. "
-        "200: there was just this link already. 404: one of the two is unknown.",
+        "404: one of the two is unknown. 400: both are the same, or there is just this link "
+        "already, whose id the answer then tells.",
     )
     def post(self, request: Request) -> Response:
         given = self.read(LinkInput)
@@ -41,7 +43,10 @@ class Links(KeyedView):
             to_id=given["to_id"],
             link_type=LinkType(given["link_type"]),
         )
-        return Response(render_link(drawn.link), status=201 if drawn.is_new else 200)
+        if not drawn.is_new:
+            message = f"There is this link already: {drawn.link.id}."
+            raise Problem("The request has errors.", fields={"to_id": [message]})
+        return Response(render_link(drawn.link), status=201)
 
 
 class OneLink(KeyedView):

@@ -106,6 +106,7 @@ class Note(NoteState):
     deleted_by = models.CharField(max_length=200, blank=True)
 
     class Meta(NoteState.Meta):
+        permissions = [("curate_note", "Can change and delete notes, draw and remove links")]
         constraints = [
             *NoteState.Meta.constraints,
             models.UniqueConstraint(fields=["tenant", "client_key"], name="notes_note_client_key"),

@@ -120,8 +120,8 @@ def change_note(
 ) -> Note:
     """Write a new version of a note, and keep the one that it replaces.
 
-    A text that followed from the metadata follows from the new ones. Where nothing
-    changes, nothing is written.
+    A text that followed from the metadata follows from the new ones. None for a text or for
+    `occurred_at`: as if it had never been given. Where nothing changes, nothing is written.
 
     Raises:
         NotFound: the tenant has no such note.
@@ -163,6 +163,28 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
         index.remove_entries(tenant=tenant, memory_id=note_id)
 
 
+def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
+    """Hold a deleted note again: it is found, shown and linked as before.
+
+    Raises:
+        NotFound: the tenant has no such note that was deleted, any more.
+    """
+    deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
+    note = deleted.select_related("conversation").first()
+    if note is None:
+        raise NotFound("There is no such note.")
+    note.tenant = tenant
+    parts, vectors = _embed(note)
+    with transaction.atomic():
+        # What has been erased or restored in between must not get into the index.
+        same = deleted.filter(version=note.version, updated_at=note.updated_at)
+        if same.update(deleted_at=None, deleted_by="") != 1:
+            raise NotFound("There is no such note.")
+        _fill_index(note, parts, vectors)
+    note.deleted_at, note.deleted_by = None, ""
+    return note
+
+
 def _get(tenant: Tenant, note_id: uuid.UUID) -> Note:
     note = queries.find_note(tenant=tenant, note_id=note_id)
     if note is None:
@@ -191,10 +213,18 @@ def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
     """
     before = {name: getattr(note, name) for name in KEPT}
     after = {**before, **fields}
+    after["occurred_at"] = after["occurred_at"] or note.created_at
+    followed = {name for name in wording.TEXTS if before[name] == wording.own_text(name, before)}
+    taken_back = {name for name in wording.TEXTS if name in fields and fields[name] is None}
+    after |= dict.fromkeys(taken_back, "")
+    if "content" not in taken_back:
+        after["label"] = after["label"] or before["label"]  # a content may stand on it
+    elif "label" in followed - set(fields):
+        after["label"] = ""  # the beginning of what is taken back
     for name in wording.TEXTS:
-        is_given = bool(fields.get(name, "").strip())
-        followed = before[name] == wording.own_text(name, before)
-        if not is_given and (followed or (name in fields and name != "description")):
+        is_needed = name in fields and name != "description"
+        given = fields.get(name) or ""
+        if not given.strip() and (name in followed or is_needed or name in taken_back):
             after[name] = wording.own_text(name, after)
     return _check_texts(after)
 

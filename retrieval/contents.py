@@ -195,7 +195,8 @@ def _cite(evidence: Sequence[Evidence], cited: Cited) -> list[str]:
     named = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
     messages = [cited.messages[place] for place in named if place in cited.messages]
     said = sorted(messages, key=lambda message: (message.occurred_at, message.seq))
-    episodes = [cited.episodes[row.episode_id] for row in evidence if not row.message_seqs]
+    whole = {row.episode_id for row in evidence if not row.message_seqs}
+    episodes = [cited.episodes[episode_id] for episode_id in whole if episode_id in cited.episodes]
     titles = [
         f"- {markdown.say_day(episode.end_at)} {markdown.one_line(episode.title)}"
         for episode in sorted(episodes, key=lambda episode: (episode.end_at, episode.id))

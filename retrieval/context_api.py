@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from memoryproject.fields import ContentField, IdField, Strict, WholeNumberField, say_moment
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView, markdown_response
-from retrieval import contexts
+from retrieval import contexts, examples
 from retrieval.contexts import Added, Built
 from retrieval.memory_api import MAX_TOKENS
 from retrieval.models import ContextSection
@@ -114,6 +114,7 @@ class Contexts(KeyedView):
 
     @extend_schema(
         operation_id="make_context",
+        examples=examples.NEW_CONTEXT,
         request=NewContext,
         responses={201: ContextOutput},
         description="Starts a context: a text for one prompt that is put together within a budget "
@@ -153,6 +154,7 @@ class ContextText(KeyedView):
 
     @extend_schema(
         operation_id="get_context_text",
+        examples=examples.TEXT,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="The sections with a blank line between them: highest priority first, then in "
         "order of adding. An empty body where there is none.",
@@ -172,6 +174,7 @@ class ContextAdd(KeyedView):
 
     @extend_schema(
         operation_id="add_to_context",
+        examples=examples.ADD,
         request=NewSection,
         responses=AddedOutput,
         description="Adds what a memory says, under a header, cut to what fits. Adding it again "

@@ -72,6 +72,8 @@ class Request:
     sort_by: str = "relevance"
     max_hops: int = 0
     link_types: Sequence[str] = LINK_TYPES
+    asked_in: uuid.UUID | None = None
+    """The agent's own id of the conversation that the answer is for; it narrows nothing."""
 
     @property
     def is_everything(self) -> bool:
@@ -183,6 +185,13 @@ def find(*, tenant: Tenant, request: Request) -> Findings:
     third orders all of it together. Where the query cannot be embedded, words alone decide.
     """
     vector, degraded = _embed(request)
+    return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
+
+
+def find_with(
+    *, tenant: Tenant, request: Request, vector: Vectors | None, degraded: str = ""
+) -> Findings:
+    """Do the same with a query that is embedded already; None: words alone decide."""
     found, total = _ask(tenant, request, vector, linked={})
     nodes: tuple[Node, ...] = ()
     if request.max_hops and found:

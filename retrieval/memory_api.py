@@ -14,7 +14,7 @@ from indexing.models import MemoryKind
 from memoryproject.fields import FlagField, Strict, WholeNumberField, WordField
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
-from retrieval import reading
+from retrieval import examples, reading
 from retrieval.cutting import Strategy
 from retrieval.reading import Chunk, Peek
 
@@ -89,6 +89,7 @@ class OneMemory(KeyedView):
 
     @extend_schema(
         operation_id="peek_memory",
+        examples=examples.PEEK,
         responses=PeekOutput,
         description="What is known about an episode, a fact or a note, without its content: to "
         "decide whether its tokens are worth it.",
@@ -104,6 +105,7 @@ class MemoryChunk(KeyedView):
 
     @extend_schema(
         operation_id="chunk_memory",
+        examples=examples.CHUNK,
         request=ChunkInput,
         responses=ChunkOutput,
         description="The content of a memory within a limit: a note's text; an episode's title, "

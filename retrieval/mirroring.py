@@ -60,7 +60,10 @@ def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.
         {one.conversation_id for one in held.values() if one.conversation_id}
     )
     links: dict[uuid.UUID, list[tuple[str, uuid.UUID]]] = defaultdict(list)
-    for link in Link.objects.of(tenant).filter(from_memory__in=held).order_by("id"):
+    drawn = Link.objects.of(tenant).filter(
+        from_memory__in=held, to_memory__in=Memory.objects.of(tenant)
+    )
+    for link in drawn.order_by("id"):
         links[link.from_memory_id].append((link.link_type, link.to_memory_id))
     return {memory_id: _make_page(one, homes, links[memory_id]) for memory_id, one in held.items()}
 

@@ -19,7 +19,7 @@ from memoryproject.errors import NotFound
 from memoryproject.tenancy.models import Tenant
 from notes.kinds import LINK_TYPES
 from notes.linking import has_memory
-from retrieval.statement import read_edges
+from retrieval.statement import read_edges, read_file
 
 DEPTH_AT_MOST = 5
 NODES_AT_MOST = 1_000
@@ -69,6 +69,18 @@ class Edge:
     made_by: str | None
     actor: str | None
     created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A link between two memories. `link_id` is None where the server derives it."""
+
+    link_id: uuid.UUID | None
+    from_id: uuid.UUID
+    to_id: uuid.UUID
+    link_type: str
+    made_by: str | None
+    actor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +181,20 @@ def links_of(
         "after_outward": after.outward if after else None,
     }
     return [Edge(*row) for row in _run(read_edges("links.sql", once=False), given)]
+
+
+def links_between(
+    *,
+    tenant: Tenant,
+    memory_ids: Sequence[uuid.UUID],
+    link_types: Sequence[str] = LINK_TYPES,
+) -> list[Between]:
+    """Return every link of which both ends are among the memories; one statement.
+
+    What the tenant does not have, and a deleted note, is no end.
+    """
+    given = {"tenant": tenant.id, "memories": list(memory_ids), "types": list(link_types)}
+    return [Between(*row) for row in _run(read_file("between.sql"), given)]
 
 
 def require_memory(tenant: Tenant, memory_id: uuid.UUID) -> None:

@@ -28,6 +28,7 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror, mirror_answers, reconstruction
+from retrieval.forms import ASKED_IN
 from retrieval.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
 
@@ -57,6 +58,7 @@ class ReconstructInput(Strict):
         max_value=1_000_000,
         help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
     )
+    asked_in = IdField(required=False, help_text=ASKED_IN)
 
 
 class RecalledOutput(serializers.Serializer[Any]):

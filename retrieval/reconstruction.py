@@ -67,6 +67,8 @@ class Request:
     emotion_valence: str | None = None
     max_tokens: int | None = None
     """Of the synthesized context; None: it holds everything."""
+    asked_in: uuid.UUID | None = None
+    """The agent's own id of the conversation that the answer is for; it narrows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,8 @@ def reconstruct(
     """
     started = time.monotonic()
     answer = bring_back(tenant=tenant, request=request, now=now)
-    conversation = None
-    if request.conversation_id is not None:
-        conversation = find_conversation(tenant=tenant, external_id=request.conversation_id)
+    named = request.asked_in or request.conversation_id
+    conversation = find_conversation(tenant=tenant, external_id=named) if named else None
     receipt = receipts.write_receipt(
         asked=receipts.Asked(
             tenant=tenant,
@@ -155,6 +156,7 @@ def _say_request(request: Request, *, since: datetime) -> dict[str, Any]:
         "min_importance": request.min_importance,
         "emotion_valence": request.emotion_valence,
         "max_tokens": request.max_tokens,
+        "asked_in": str(request.asked_in) if request.asked_in else None,
     }
 
 

@@ -25,8 +25,9 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval import mirror, mirror_findings, searching
+from retrieval import examples, mirror, mirror_findings, searching
 from retrieval.finding import ORDERS, SOURCE_TYPES, Hop, Request
+from retrieval.forms import ASKED_IN
 from retrieval.searching import Item, Result
 
 RESULTS = 10
@@ -100,6 +101,7 @@ class SearchInput(Strict):
         help_text="Links to follow from what is found.",
     )
     link_types = Several(choices=list(LINK_TYPES), help_text="Of hops; default: all.")
+    asked_in = IdField(required=False, help_text=ASKED_IN)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "since" in attrs and "until" in attrs and attrs["until"] < attrs["since"]:
@@ -168,11 +170,14 @@ class Search(KeyedView):
 
     @extend_schema(
         operation_id="search",
+        examples=examples.SEARCH,
         request=SearchInput,
         responses=SearchOutput,
         description="Searches facts that are held, episodes and notes of all conversations and of "
         "none, by words and by meaning. Nothing is reviewed afterwards. With `max_hops` the links "
-        "of what is found are followed both ways; what they lead to must pass the filters, too.",
+        "of what is found are followed both ways; what they lead to must pass the filters, too. "
+        "Then peek at an item (`memories/{id}`), read it within a limit (`memories/{id}/chunk`), "
+        "or put a prompt together (`contexts`).",
     )
     def post(self, request: HttpRequest) -> Response:
         given = self.read(SearchInput)

@@ -85,9 +85,11 @@ def search(
 
 
 def _find_conversation(tenant: Tenant, request: Request) -> Conversation | None:
-    if request.conversation_id is None:
+    """Return where the answer counts as served: what is said of it there is no news."""
+    named = request.asked_in or request.conversation_id
+    if named is None:
         return None
-    return episodic_queries.find_conversation(tenant=tenant, external_id=request.conversation_id)
+    return episodic_queries.find_conversation(tenant=tenant, external_id=named)
 
 
 def fit(
@@ -159,4 +161,5 @@ def say_request(request: Request, max_tokens: int | None) -> dict[str, Any]:
         "sort_by": given.sort_by,
         "max_hops": given.max_hops,
         "link_types": list(given.link_types),
+        "asked_in": str(given.asked_in) if given.asked_in else None,
     }

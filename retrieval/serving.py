@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
+from notes import queries as note_queries
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
@@ -49,6 +50,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
     """Return what had been served shortly before the messages of a range."""
     reach = _find_reach(conversation, first_seq, last_seq)
     parts = [*_tell_facts(conversation, reach), *_tell_episodes(conversation, reach)]
+    parts += _tell_notes(conversation, reach)
     parts += _tell_recent(conversation, first_seq, last_seq)
     return Answers(
         served={one: memory_id for part in parts for one, memory_id in part.served.items()},
@@ -104,6 +106,15 @@ def _tell_episodes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> 
         forms = [*list_headline_forms(episode), *map(make_message_form, rows)]
         told.append(_answer(episode.id, served, forms))
     return told
+
+
+def _tell_notes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> list[Answers]:
+    """Return what served notes say: of a long one the beginning, as `echoes` reads it."""
+    notes = note_queries.notes_by_id(tenant=conversation.tenant, note_ids=list(reach))
+    return [
+        _answer(note.id, [Served(note.content, "", reach[note.id])], [])
+        for note in (notes[memory_id] for memory_id in reach if memory_id in notes)
+    ]
 
 
 def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> list[Answers]:

@@ -19,3 +19,5 @@ def have_roles() -> None:
     importlib.import_module("console.migrations.0005_roles_see_notes").show_notes(apps, editor)
     contexts = importlib.import_module("console.migrations.0006_roles_see_contexts")
     contexts.show_contexts(apps, editor)
+    writing = importlib.import_module("console.migrations.0007_curators_write_notes")
+    writing.let_curators(apps, editor)

@@ -11,22 +11,26 @@ import django
 
 from memoryproject import embedded
 
+PARTS = ["walks", "searches"]
+
 
 def main() -> None:
-    """Measure walks over links, on a database that this makes itself."""
+    """Measure walks over links and searches, on a database that this makes itself."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.graph",
-        description="Measure how fast links are followed, on a database that this makes itself.",
+        description="Measure how fast links are followed and notes are found, on a database that "
+        "this makes itself.",
     )
     parser.add_argument("--data-dir", type=Path, default=Path("var/bench-graph"))
     parser.add_argument("--notes", type=int, default=100_000)
     parser.add_argument("--links", type=int, default=300_000)
     parser.add_argument("--hubs", type=int, default=10, help="notes with --hub-links links each")
     parser.add_argument("--hub-links", type=int, default=5_000)
-    parser.add_argument("--times", type=int, default=60, help="walks for each line of the table")
+    parser.add_argument("--times", type=int, default=60, help="walks or searches for each line")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true", help="keep the data, use it if it is there")
-    parser.add_argument("--explain", action="store_true", help="print the plan of one walk")
+    parser.add_argument("--explain", action="store_true", help="print plans instead")
     given = parser.parse_args()
     data_dir = given.data_dir.resolve()
     os.environ["MEMORY_DATA_DIR"] = str(data_dir)

@@ -1,4 +1,4 @@
-"""Fills a database with notes and links, by COPY, in the state that they have after years."""
+"""Fills a database with notes, what finds them, and links, as they are after years: by COPY."""
 
 from __future__ import annotations
 
@@ -9,16 +9,31 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pgvector import HalfVector
+from tqdm import trange
+
+from bench.graph.texts import Texts
 from bench.retrieval import databases
 from bench.retrieval.databases import FULL, Connection
+from bench.retrieval.load import copy, prepare
+from bench.retrieval.rows import COLUMNS, LANGUAGE
+from indexing import text
+from indexing.models import SearchUnit, SearchVector
+from memoryproject.tenancy.fields import make_id
 from notes.kinds import LinkType
 
 TENANT = uuid.UUID(int=1)
 STRANGER = uuid.UUID(int=2)
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+STEP = timedelta(seconds=1)
+"""From a note to the next."""
 TYPES = [kind.value for kind in LinkType]
 DELETED_EVERY = 200
-"""One note in so many was deleted; its links stand."""
+"""One note in so many was deleted; its links stand, and nothing finds it."""
+USERS = 100
+BATCH = 2_000
+VERSION = 2
+"""Of what is loaded: data of another version are not used again."""
 NOTE_COLUMNS = (
     "id, tenant_id, version, source_type, source_id, user_id, label, description, content,"
     " importance, category, emotion_type, emotion_valence, tags, metadata, span_id, source_path,"
@@ -32,9 +47,10 @@ def note_id(number: int) -> uuid.UUID:
     return uuid.UUID(int=moment << 80 | 7 << 76 | 2 << 62 | number)
 
 
-def load(given: argparse.Namespace) -> None:
+def load(given: argparse.Namespace, texts: Texts) -> None:
     """Add a tenant with what is asked for, and a stranger with a tenth of it."""
     with databases.superuser(FULL) as connection:
+        prepare(connection)
         connection.execute("SET session_replication_role = replica")
         owners = [(TENANT, "graph"), (STRANGER, "stranger")]
         _copy(
@@ -47,7 +63,10 @@ def load(given: argparse.Namespace) -> None:
             (TENANT, 0, given.notes, given.links, given.hubs),
             (STRANGER, given.notes, tenth, given.links // 10, 0),
         ):
-            _copy_notes(connection, tenant, range(first, first + notes))
+            for start in trange(first, first + notes, BATCH, unit_scale=BATCH, unit=" notes"):
+                numbers = range(start, min(start + BATCH, first + notes))
+                _copy_notes(connection, tenant, numbers, texts)
+            connection.execute("SET session_replication_role = replica")
             rows = _draw_links(
                 random.Random(given.seed), first, notes, links, hubs, given.hub_links
             )
@@ -65,27 +84,56 @@ def load(given: argparse.Namespace) -> None:
         connection.execute("VACUUM (ANALYZE)")
 
 
-def _copy_notes(connection: Connection, tenant: uuid.UUID, numbers: range) -> None:
+def _copy_notes(connection: Connection, tenant: uuid.UUID, numbers: range, texts: Texts) -> None:
+    connection.execute("SET session_replication_role = replica")
     _copy(
         connection,
         "indexing_memory (id, tenant_id, kind, created_at)",
         ((note_id(number), tenant, "note", FIRST) for number in numbers),
     )
+    said, vectors = texts.write(numbers)
     _copy(
         connection,
         f"notes_note ({NOTE_COLUMNS})",
-        (_make_note(tenant, number) for number in numbers),
+        (_make_note(tenant, *one) for one in zip(numbers, said, strict=True)),
     )
+    units, directions = [], []
+    for number, words, vector in zip(numbers, said, vectors, strict=True):
+        if is_deleted(number):
+            continue
+        unit, at = make_id(), FIRST + number * STEP
+        scope = (tenant, None, note_id(number), "note", "", at, "note")
+        prepared = text.prepare(f"Note {number}\n{words}")
+        units.append((unit, *scope, 0, 0, LANGUAGE, prepared, None))
+        own = (unit, texts.model, len(vector), HalfVector(vector))
+        directions.append((make_id(), *scope, *own))
+    copy(connection, SearchUnit, COLUMNS[SearchUnit], units)
+    copy(connection, SearchVector, COLUMNS[SearchVector], directions)
 
 
-def _make_note(tenant: uuid.UUID, number: int) -> tuple[Any, ...]:
-    at = FIRST + timedelta(seconds=number)
-    deleted_at = at if number % DELETED_EVERY == DELETED_EVERY - 1 else None
-    text = f"Note {number}. " + "It says what a note says, and a little more. " * 5
+def pick_note(chance: random.Random, notes: int) -> uuid.UUID:
+    """Return any note that is not deleted."""
+    number = chance.randrange(notes)
+    return note_id(number - is_deleted(number))
+
+
+def is_deleted(number: int) -> bool:
+    """Return whether a note was deleted."""
+    return number % DELETED_EVERY == DELETED_EVERY - 1
+
+
+def _make_note(tenant: uuid.UUID, number: int, said: str) -> tuple[Any, ...]:
+    at = FIRST + number * STEP
     return (
-        note_id(number), tenant, 1, "note", "", "", f"Note {number}", "", text, 0.5, "", "", "",
-        [], "{}", "", "", "", at, "key", at, "", deleted_at, "",
+        note_id(number), tenant, 1, "note", "", user_of(number), f"Note {number}", "", said,
+        number % 11 / 10, "", "", "", [], "{}", "", "", "", at, "key", at, "",
+        at if is_deleted(number) else None, "",
     )  # fmt: skip
+
+
+def user_of(number: int) -> str:
+    """Return whom a note is about."""
+    return f"user-{number % USERS}"
 
 
 def _draw_links(

@@ -1,4 +1,4 @@
-"""Walks from notes of each sort, at each depth, and prints what the statement took."""
+"""Walks from notes of each sort, searches of each sort, and prints what they took."""
 
 from __future__ import annotations
 
@@ -16,29 +16,52 @@ from django.db import connection
 from tqdm import tqdm
 
 from bench.graph import load
-from bench.retrieval import databases
+from bench.graph.backend import Backend
+from bench.graph.looking import Looks
+from bench.graph.searching import SORTS, Searches
+from bench.graph.texts import Texts
+from bench.retrieval import databases, servers
 from bench.retrieval.quantiles import summarise
+from bench.retrieval.wire import Wire
 from memoryproject import embedded
+from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 from retrieval import navigation
 
 DEPTHS = (1, 2, 3, 5)
-HEAD = "| start | depth | memories | cut | p50 ms | p95 ms | max ms |\n" + "|---" * 7 + "|\n"
+HEAD = (
+    "| start | depth | memories | cut | processor ms | p50 ms | p95 ms | max ms |\n"
+    + "|---" * 8
+    + "|\n"
+)
 
 
 def run(given: argparse.Namespace) -> None:
-    """Load what is not there, walk, and print a table."""
-    mark = {"notes": given.notes, "links": given.links, "hubs": given.hubs, "seed": given.seed}
-    if databases.read_mark(settings.DATA_DIR) != mark:
+    """Load what is not there, walk, search, and print a table of each."""
+    mark = {
+        "version": load.VERSION,
+        "notes": given.notes,
+        "links": given.links,
+        "hubs": given.hubs,
+        "seed": given.seed,
+    }
+    is_loaded = databases.read_mark(settings.DATA_DIR) == mark
+    texts = None
+    if not is_loaded or "searches" in given.parts:
+        texts = Texts(seed=given.seed, notes=given.notes)
+    if not is_loaded and texts:
         databases.remove(settings.DATA_DIR)
         databases.write_mark(settings.DATA_DIR, None)
         embedded.ensure_started(settings.DATA_DIR)
         call_command("migrate", verbosity=0)
-        load.load(given)
+        load.load(given, texts)
         databases.write_mark(settings.DATA_DIR, mark)
     embedded.ensure_started(settings.DATA_DIR)
     try:
-        _tell(given)
+        if "walks" in given.parts:
+            _tell(given)
+        if texts and "searches" in given.parts:
+            _tell_searches(given, texts)
     finally:
         connection.close()
         if not given.keep:
@@ -49,7 +72,7 @@ def _tell(given: argparse.Namespace) -> None:
     tenant = Tenant.objects.get(id=load.TENANT)
     chance = random.Random(given.seed + 1)
     sorts: dict[str, Callable[[], uuid.UUID]] = {
-        "any note": lambda: _pick(chance, given.notes),
+        "any note": lambda: load.pick_note(chance, given.notes),
         "a hub": lambda: load.note_id(chance.choice(load.hub_places(given.notes, given.hubs))),
         "beside a hub": lambda: _beside_hub(chance, tenant, given),
     }
@@ -64,11 +87,32 @@ def _tell(given: argparse.Namespace) -> None:
             write(line)
 
 
+def _tell_searches(given: argparse.Namespace, texts: Texts) -> None:
+    """Search with the product's own web server running on the database."""
+    key = tenancy.create_api_key(
+        tenant=Tenant.objects.get(id=load.TENANT), name="benchmark", scopes=()
+    )
+    with servers.web(databases.FULL) as port:
+        wire = Wire(port=port, key=key.secret)
+        searches = Searches(given, texts, wire)
+        if given.explain:
+            for name in SORTS:
+                sys.stdout.write(f"{name}\n\n{searches.explain(name)}\n")
+            return
+        for line in searches.measure():
+            sys.stdout.write(line)
+        for line in Looks(given, texts, wire).measure():
+            sys.stdout.write(line)
+        wire.close()
+
+
 def _measure(
     tenant: Tenant, name: str, pick: Callable[[], uuid.UUID], depth: int, *, times: int
 ) -> Iterator[str]:
     """Yield the line of one sort and depth; every walk has a start of its own."""
     taken, sizes, cuts = [], [], 0
+    backend = Backend()
+    ran = backend.read_ms()
     for _ in range(times + 3):
         start = pick()
         began = time.perf_counter()
@@ -78,20 +122,14 @@ def _measure(
         taken.append(time.perf_counter() - began)
         sizes.append(len(rows))
         cuts += bool(rows and rows[0][-1])
+    processor_ms = (backend.read_ms() - ran) / len(taken)
     quantiles = summarise(taken[3:])
     middle = sorted(sizes)[len(sizes) // 2]
     share = 100 * cuts // len(sizes)
     yield (
-        f"| {name} | {depth} | {middle} | {share} % | {quantiles.p50:.1f} | {quantiles.p95:.1f} "
-        f"| {max(taken[3:]) * 1000:.1f} |\n"
+        f"| {name} | {depth} | {middle} | {share} % | {processor_ms:.1f} | {quantiles.p50:.1f} "
+        f"| {quantiles.p95:.1f} | {max(taken[3:]) * 1000:.1f} |\n"
     )
-
-
-def _pick(chance: random.Random, notes: int) -> uuid.UUID:
-    """Return a note that is not deleted."""
-    number = chance.randrange(notes)
-    deleted = number % load.DELETED_EVERY == load.DELETED_EVERY - 1
-    return load.note_id(number - 1 if deleted else number)
 
 
 def _beside_hub(chance: random.Random, tenant: Tenant, given: argparse.Namespace) -> uuid.UUID:

@@ -23,7 +23,7 @@ WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
 passing AS MATERIALIZED (
-    SELECT memory.id FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
+    SELECT memory.* FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
 ),
 asked AS MATERIALIZED (
     SELECT language, lexeme, place
@@ -141,26 +141,51 @@ matched AS MATERIALIZED (
         GROUP BY memory_id
     ) AS fused
     WHERE relevance > 0 AND relevance >= %(min_relevance)s
-)
-SELECT memory_id, kind, source_type, relevance, importance, combined, at,
-    lexical_rank, vector_rank, lexical_found, vector_found, distance, total
-FROM (
-    SELECT matched.memory_id, memory.kind, memory.source_type, relevance, memory.importance,
-        0.7::float8 * relevance + 0.3::float8 * memory.importance AS combined, memory.at,
-        count(*) OVER () AS total,
-        CASE WHEN lexical IS NOT NULL THEN rank() OVER (
-            PARTITION BY memory.kind ORDER BY lexical DESC NULLS LAST
-        ) END AS lexical_rank,
-        CASE WHEN vector IS NOT NULL THEN rank() OVER (
-            PARTITION BY memory.kind ORDER BY vector DESC NULLS LAST
-        ) END AS vector_rank,
-        count(lexical) OVER (PARTITION BY memory.kind) AS lexical_found,
-        count(vector) OVER (PARTITION BY memory.kind) AS vector_found,
-        1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance
+),
+-- Looked up one by one only where not all that could be looked up is in hand.
+answer AS MATERIALIZED (
+    SELECT matched.*, memory.kind, memory.source_type, memory.importance, memory.at,
+        0.7::float8 * matched.relevance + 0.3::float8 * memory.importance AS combined
+    FROM matched JOIN passing AS memory ON memory.id = matched.memory_id
+    UNION ALL
+    SELECT matched.*, memory.kind, memory.source_type, memory.importance, memory.at,
+        0.7::float8 * matched.relevance + 0.3::float8 * memory.importance
     FROM matched CROSS JOIN LATERAL ({described}) AS memory
-) AS answer
+    WHERE NOT (%(filtered)s OR %(everything)s)
+),
+leg AS (
+    SELECT kind, count(lexical) AS lexical_found, count(vector) AS vector_found
+    FROM answer GROUP BY kind
+),
+page AS MATERIALIZED (
+    SELECT * FROM answer
+    ORDER BY
+        CASE %(sort_by)s WHEN 'relevance' THEN relevance WHEN 'importance' THEN importance
+            WHEN 'combined' THEN combined END DESC,
+        CASE WHEN %(sort_by)s <> 'recency' THEN combined END DESC, at DESC, memory_id DESC
+    LIMIT %(at_most)s
+)
+-- An array, not a join: thousands of ranks would be joined in a nested loop.
+SELECT page.memory_id, page.kind, source_type, relevance, importance, combined, at,
+    by_words.rank, by_meaning.rank, lexical_found, vector_found,
+    1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance,
+    (SELECT count(*) FROM answer) AS total
+FROM page JOIN leg USING (kind)
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY lexical DESC) AS rank
+        FROM answer WHERE lexical IS NOT NULL
+    ) AS ranked
+    WHERE memory_id = ANY((SELECT array_agg(memory_id) FROM page)::uuid[])
+) AS by_words ON by_words.memory_id = page.memory_id
+LEFT JOIN (
+    SELECT * FROM (
+        SELECT memory_id, rank() OVER (PARTITION BY kind ORDER BY vector DESC) AS rank
+        FROM answer WHERE vector IS NOT NULL
+    ) AS ranked
+    WHERE memory_id = ANY((SELECT array_agg(memory_id) FROM page)::uuid[])
+) AS by_meaning ON by_meaning.memory_id = page.memory_id
 ORDER BY
     CASE %(sort_by)s WHEN 'relevance' THEN relevance WHEN 'importance' THEN importance
         WHEN 'combined' THEN combined END DESC,
-    CASE WHEN %(sort_by)s <> 'recency' THEN combined END DESC, at DESC, memory_id DESC
-LIMIT %(at_most)s
+    CASE WHEN %(sort_by)s <> 'recency' THEN combined END DESC, at DESC, page.memory_id DESC

@@ -13,8 +13,12 @@ from django.core.management import call_command
 from django.test import Client
 from drf_spectacular.validation import validate_schema
 
-from memoryproject import urls
+from memoryproject import tokens, urls
 from memoryproject.views import KeyedView
+from retrieval import examples
+from retrieval.context_api import NewContext, NewSection
+from retrieval.memory_api import ChunkInput
+from retrieval.search_api import SearchInput
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 OPEN = {"schema/", "docs/"}
@@ -110,6 +114,56 @@ def test_answers_in_markdown_are_described_as_such(schema: dict[str, Any]) -> No
     for call in ("retrieve_memory", "context_pre_retrieve", "recent_memory"):
         answer = schema["paths"][f"/api/v0/{call}"]["post"]["responses"]["200"]
         assert list(answer["content"]) == ["text/markdown"]
+
+
+SESSION = {
+    "search": SearchInput,
+    "memories/{memory_id}": None,
+    "memories/{memory_id}/chunk": ChunkInput,
+    "contexts": NewContext,
+    "contexts/{context_id}/add": NewSection,
+    "contexts/{context_id}/text": None,
+}
+"""The calls of one session, in order, and what takes their bodies."""
+
+
+def examples_of(described: dict[str, Any]) -> list[Any]:
+    """Return the examples of a body, of the request or of an answer."""
+    (content,) = [one for kind, one in described["content"].items() if "form" not in kind]
+    return [example["value"] for example in content.get("examples", {}).values()]
+
+
+def test_a_session_of_search_peek_chunk_and_context_is_shown(schema: dict[str, Any]) -> None:
+    for call, form in SESSION.items():
+        path = schema["paths"][f"/api/v0/{call}"]
+        (operation,) = (path[method] for method in METHODS & set(path))
+        if form is not None:
+            asked = examples_of(operation["requestBody"])
+            assert asked
+            for body in asked:
+                form(data=body).is_valid(raise_exception=True)
+        (answer,) = (
+            operation["responses"][code]
+            for code in ("200", "201")
+            if code in operation["responses"]
+        )
+        (example,) = examples_of(answer)
+        if isinstance(example, dict):
+            shape = answer["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
+            assert set(example) == set(schema["components"]["schemas"][shape]["properties"])
+
+
+def test_the_figures_of_the_examples_are_those_of_their_texts() -> None:
+    count = tokens.count_tokens
+    assert examples.CHUNK[1].value["token_count"] == count(examples.CHUNK[1].value["content"])
+    assert examples.PEEK[0].value["token_estimate"] == count(examples.SAYS_ALL)
+    added = examples.ADD[1].value
+    assert added["token_count"] == count(examples.HEADER + examples.SAYS_ALL)
+    left = examples.NEW_CONTEXT[1].value["remaining_tokens"]
+    assert left == 700 - 500 - count(examples.PROMPT)
+    assert added["remaining_tokens"] == left - count("\n\n") - added["token_count"]
+    found = examples.SEARCH[2].value
+    assert found["tokens_used"] == sum(item["token_estimate"] for item in found["items"])
 
 
 def test_the_page_loads_everything_from_here() -> None:

@@ -75,6 +75,30 @@ def test_what_the_assistant_repeats_is_neither_learnt_nor_confirmed(
     assert steps(ana) == [("skip", "echo", NURSE), ("skip", "echo", MOVED)]
 
 
+@pytest.mark.parametrize("call", ["search", "reconstruct_context"])
+def test_what_the_whole_tenant_answered_is_an_echo_where_it_was_asked_for(
+    ana: Agent, told: uuid.UUID, call: str
+) -> None:
+    """It comes from another conversation and from a note; without `asked_in` it is news."""
+    tea = "Ana drinks green tea in the garden."
+    ana.post("notes", {"content": tea})
+    for asked_in in (None, uuid.uuid4()):
+        here = asked_in or uuid.uuid4()
+        ana.say(here, "What do you know of me?", name="Ana")
+        for query in (QUESTION, tea):
+            body = {"query": query, "asked_in": asked_in and str(asked_in)}
+            if call == "reconstruct_context":
+                body["since"] = "2000-01-01T00:00:00Z"
+            answer = ana.post(call, body)
+            assert answer.status_code == 200 and tea in answer.content.decode()
+        say_as_jo(ana, here, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
+        say_as_jo(ana, here, tea)
+        ana.flush(here)
+        learnt = Fact.objects.of(ana.tenant).filter(conversation__external_id=here)
+        assert learnt.exists() is (asked_in is None)
+    assert {step[:2] for step in steps(ana)} == {("skip", "echo")}
+
+
 def test_without_an_answer_before_it_the_same_is_evidence(ana: Agent, told: uuid.UUID) -> None:
     say_as_jo(ana, told, "Ana lives in Porto and works as a nurse at the Santo Antonio hospital.")
     ana.flush(told)

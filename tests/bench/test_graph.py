@@ -1,4 +1,4 @@
-"""The benchmark of links runs from its command line, at a size of seconds."""
+"""The benchmark of links and of searches runs from its command line, at a size of seconds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from django.conf import settings
 
 from tests.server import throwaway_folder
@@ -13,7 +14,8 @@ from tests.server import throwaway_folder
 SIZE = ["--notes=2000", "--links=6000", "--hubs=2", "--hub-links=500", "--times=2"]
 
 
-def test_a_run_prints_a_line_for_each_sort_and_depth_and_leaves_its_folder_empty() -> None:
+@pytest.mark.gate
+def test_a_run_prints_a_line_for_each_sort_and_leaves_its_folder_empty() -> None:
     with throwaway_folder() as folder:
         data = folder / "var"
         done = subprocess.run(
@@ -27,8 +29,24 @@ def test_a_run_prints_a_line_for_each_sort_and_depth_and_leaves_its_folder_empty
         )
         assert done.returncode == 0, done.stderr[-3000:]
         assert not (data / "postgres").exists()
-    lines = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
-    assert len(lines) == 12
-    of_hubs = [line for line in lines if line[0] == "| a hub"]
+    walks, searches, looks = read_tables(done.stdout)
+    assert len(walks) == 12
+    of_hubs = [line for line in walks if line[0] == "a hub"]
     assert int(of_hubs[0][2]) > 400 and int(of_hubs[-1][2]) == 1000
     assert of_hubs[-1][3] == "100 %"
+    matched = {line[0]: int(line[1].replace(",", "")) for line in searches}
+    assert len(matched) == 10 and matched["`*`"] == 1990
+    assert 0 < matched["15 words, one user of 100"] < matched["15 words"]
+    assert all(float(line[6]) > 0 for line in searches[2:])
+    assert len(looks) == 6 and all(float(line[3]) > 0 for line in looks)
+
+
+def read_tables(printed: str) -> list[list[list[str]]]:
+    """Return the cells of each line of each table."""
+    tables: list[list[list[str]]] = []
+    for line in printed.splitlines():
+        if line.startswith("|---"):
+            tables.append([])
+        elif tables and not line.endswith((" ms |", "| p95 |", "SQL) |")):
+            tables[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+    return tables

@@ -11,9 +11,10 @@ from django.utils.http import urlencode
 
 from episodic.models import Conversation, Episode, Message
 from jobs.models import Job, LLMCall
+from notes.models import Link, Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
-from tests.browser.story import WRONG_SENTENCE, Story
+from tests.browser.story import LONELY, RULE, WRONG_SENTENCE, Story
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,31 @@ def _nora(story: Story) -> str:
 def _episode(story: Story) -> str:
     served = Episode.across_tenants.filter(conversation__external_id=story.nora)
     return reverse("admin:episodic_episode_change", args=[served.order_by("id")[0].id])
+
+
+def _wrong_graph(story: Story) -> str:
+    fact = Fact.across_tenants.get(tenant=story.agent.tenant, fact=WRONG_SENTENCE)
+    return reverse("console:graph", args=[fact.id])
+
+
+def _episode_graph(story: Story) -> str:
+    served = Episode.across_tenants.filter(conversation__external_id=story.nora)
+    return reverse("console:graph", args=[served.order_by("id")[0].id]) + "?depth=3"
+
+
+def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:
+    """Return how to get to a page about the note of that label."""
+
+    def address(story: Story) -> str:
+        note = Note.across_tenants.get(tenant=story.agent.tenant, label=label)
+        return reverse(page, args=[note.id]) + asked
+
+    return address
+
+
+def _link_removal(story: Story) -> str:
+    link = Link.across_tenants.filter(tenant=story.agent.tenant).latest("id")
+    return reverse("console:link_remove", args=[link.id])
 
 
 def _case(story: Story) -> str:
@@ -90,6 +116,15 @@ SCREENS = [
     Screen("case-masked", "auditor", _case),
     Screen("playground", "curator", _playground),
     Screen("search", "curator", _page("console:search", q="insurance dogs cats")),
+    Screen("search-notes", "curator", _page("console:search", q="card")),
+    Screen("note", "curator", _note(RULE, "admin:notes_note_change")),
+    Screen("note-plan", "auditor", _row(Note, source_type="plan_summary")),
+    Screen("note-change", "curator", _note(RULE, "admin:notes_note_change", "?like=1")),
+    Screen("graph", "curator", _wrong_graph),
+    Screen("graph-lonely", "curator", _note(LONELY, "console:graph")),
+    Screen("graph-episode", "auditor", _episode_graph),
+    Screen("link", "curator", _row(Link)),
+    Screen("link-remove", "curator", _link_removal),
     Screen("job", "operator", _row(Job, state="dead")),
     Screen("call", "operator", _row(LLMCall)),
     Screen(

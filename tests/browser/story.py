@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from episodic.models import Conversation
 from jobs.models import Job, Kind, LLMCall, State
+from semantic.models import Fact
 from tests.conftest import Agent, make_agent
 
 Lines = Sequence[tuple[str, str]]
@@ -74,6 +75,15 @@ SECOND = [
     ("assistant", "Then the new one can be delivered at once."),
 ]
 SCRIPT = "<script>document.title = 'taken over'</script>"
+RULE = "When a new card is sent, the old one stays open"
+LONELY = "A note by itself"
+OLD_RULE = (
+    "The old card is blocked when the new one is sent.\n\nTell the customer to wait for the letter."
+)
+NEW_RULE = (
+    "The old card stays open until the new one has arrived, for ten days at most.\n\n"
+    "Tell the customer when the letter was sent, and unblock the old card at once if he asks."
+)
 QUESTIONS = [
     "Where does Nora live?",
     "Which insurance fits Nora?",
@@ -113,8 +123,61 @@ def tell_story() -> Story:
     agent.flush(story.iver)
     _ask(agent, story.iver, "What does Iver need the loan for?")
     _post(agent, story.pending, SECOND[:2], now)
+    _write_notes(story)
     _leave_dead_job(agent)
     return story
+
+
+def _write_notes(story: Story) -> None:
+    """Write what the desk keeps about Nora, change one of it, link all of it, and look for it."""
+    agent, nora = story.agent, str(story.nora)
+    plan = {
+        "plan_type": "sailing boat", "total_nodes": 6, "completed_nodes": 3, "pending_nodes": 2,
+        "failed_nodes": 1, "current_phase": "saving",
+        "key_milestones": ["Savings account opened", "Ebba has joined", "Boat bought in June"],
+    }  # fmt: skip
+    thread = {
+        "platform": "chat", "participant_count": 2, "message_count": 8, "sentiment": "negative",
+        "key_points": ["The card was declined at the pharmacy", "The old card works until Friday"],
+    }  # fmt: skip
+    saving = _write(agent, source_type="plan_summary", metadata=plan, conversation_id=nora)
+    blocked = _write(agent, source_type="thread_summary", metadata=thread, conversation_id=nora)
+    rule = _write(
+        agent, source_type="knowledge_base", category="policy", importance=0.9, tags=["cards"],
+        label=RULE,
+        content=OLD_RULE,
+        emotion_type="relief", emotion_intensity=0.4, emotion_valence="positive",
+    )  # fmt: skip
+    offer = _write(agent, source_type="offer", label="Dog insurance", content="For three dogs.")
+    _write(agent, label=LONELY, content="Nobody has linked this.")
+    change = {"version": 1, "content": NEW_RULE, "tags": ["cards", "complaints"]}
+    answer = agent.client.patch(f"/api/v0/notes/{rule}", change, content_type="application/json")
+    assert answer.status_code == 200, answer.content
+    facts = Fact.objects.of(agent.tenant).filter(conversation__external_id=story.nora)
+    wrong = facts.get(fact=WRONG_SENTENCE)
+    cats = facts.filter(fact__contains="cats").first()
+    boat = facts.filter(fact__contains="boat").first()
+    for near, link_type, far in (
+        (rule, "caused_by", blocked), (blocked, "mentions", wrong.id), (offer, "follows", wrong.id),
+        (saving, "supports", boat), (saving, "relates_to", rule), (cats, "contradicts", wrong.id),
+        (rule, "relates_to", offer),
+    ):  # fmt: skip
+        if near and far:
+            ends = {"from_id": str(_id(near)), "to_id": str(_id(far)), "link_type": link_type}
+            assert agent.post("links", ends).status_code == 201, ends
+    assert agent.post("search", {"query": "What happens to the old card?"}).status_code == 200
+    prompt = agent.post("contexts", {"max_tokens": 2000}).json()["id"]
+    assert agent.post(f"contexts/{prompt}/add", {"memory_id": rule}).status_code == 200
+
+
+def _write(agent: Agent, **fields: Any) -> str:
+    answer = agent.post("notes", fields)
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["id"])
+
+
+def _id(memory: Any) -> Any:
+    return getattr(memory, "id", memory)
 
 
 def _leave_dead_job(agent: Agent) -> None:

@@ -13,9 +13,10 @@ from playwright.sync_api import Page, expect
 
 from episodic.models import Conversation, Reveal
 from jobs.models import Job
+from notes.models import Link, Note
 from semantic.models import Changeset, Fact
 from tests.browser.conftest import Visit
-from tests.browser.story import WRONG_SENTENCE, Story
+from tests.browser.story import LONELY, WRONG_SENTENCE, Story
 
 pytestmark = pytest.mark.gate
 LogIn = Callable[..., Visit]
@@ -130,3 +131,28 @@ def test_nobody_takes_over_the_page_of_who_reads_a_message(visit: LogIn, story: 
     tab.open(reverse("admin:episodic_conversation_change", args=[conversation.id]))
     expect(tab.page.locator("#content")).to_contain_text("<script>document.title")
     assert "taken over" not in tab.page.title()
+
+
+def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
+    visit: LogIn, story: Story
+) -> None:
+    tab = visit("curator")
+    page = tab.page
+    fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
+    tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
+    tab.click(page.get_by_role("link", name="Its links, drawn"))
+    table = page.get_by_role("region", name="The same links in words")
+    expect(table).to_contain_text("Dog insurance")
+    offer = Note.objects.of(story.agent.tenant).get(label="Dog insurance")
+    tab.click(page.locator(f'svg.graph a.here[href*="{offer.id}"]'))
+    expect(page.locator(".graph-centre")).to_contain_text("Dog insurance")
+    alone = Note.objects.of(story.agent.tenant).get(label=LONELY)
+    page.get_by_label("This memory …").select_option("mentions")
+    page.get_by_label("… the other one").fill(reverse("console:graph", args=[alone.id]))
+    page.keyboard.press("Enter")
+    expect(table).to_contain_text(LONELY)
+    tab.click(page.locator("svg.graph .node.note", has_text="by itself").locator("a").first)
+    expect(page.locator(".fact-sentence")).to_have_text(LONELY)
+    tab.click(page.get_by_role("link", name="remove …"))
+    tab.click(page.get_by_role("button", name="Remove the link"))
+    assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()

@@ -22,7 +22,8 @@ from hypothesis import given as given_any
 from hypothesis import strategies
 
 from console import exports, import_runs, sheets
-from console.exports import EXPORTS, FACTS, Narrowing
+from console.export_tables import EXPORTS, FACTS
+from console.exports import Narrowing
 from console.models import ExportRun, ImportRun
 from episodic.models import Episode, Message
 from semantic import curation, importing
@@ -31,9 +32,12 @@ from semantic.file_rows import read_row
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
+from tests.notes.graphs import link, write
+from tests.notes.test_writing import change
 
 HOME = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
 TABLES = {"facts": Fact, "episodes": Episode, "messages": Message}
+WRITTEN = {"notes", "note_versions", "links"}
 
 
 @pytest.fixture
@@ -214,9 +218,9 @@ def test_bad_input_is_the_form_again_with_words(
 @pytest.mark.parametrize(
     ("role", "tables"),
     [
-        ("curator", {"facts", "episodes", "messages"}),
-        (SUPERUSER, {"facts", "episodes", "messages"}),
-        ("auditor", {"facts", "episodes"}),
+        ("curator", {*WRITTEN, "facts", "episodes", "messages"}),
+        (SUPERUSER, {*WRITTEN, "facts", "episodes", "messages"}),
+        ("auditor", {*WRITTEN, "facts", "episodes"}),
         ("operator", set()),
         ("", set()),
     ],
@@ -227,7 +231,7 @@ def test_who_may_take_out_what(ana: Agent, told: uuid.UUID, role: str, tables: s
     assert page.status_code == (200 if tables else 403)
     if tables:
         assert {one.name for one in page.context["tables"]} == tables
-    for table in TABLES:
+    for table in EXPORTS:
         answer = download(browser, table=table)
         assert answer.status_code == (200 if table in tables else 403)
         seen = browser.get(reverse("console:export"), {"table": table})
@@ -325,3 +329,57 @@ def test_the_command_says_what_is_wrong(ana: Agent, wrong: dict[str, str]) -> No
     options = {"tenant": "ana's", **wrong}
     with pytest.raises(CommandError):
         call_command("export_memory", "facts", options.pop("path", "-"), **options)
+
+
+def leave_notes(agent: Agent, conversation: uuid.UUID) -> tuple[str, str, str]:
+    """Write two notes of which the first is changed, link them, and delete a third."""
+    first = write(agent, "=SUM(A1) is one", tags=["a", "b"], conversation_id=str(conversation))
+    second = write(agent, "Two.", importance=0.25, metadata={"k": [1]})
+    gone = write(agent, "Three.")
+    change(agent, first, version=1, content="One is more")
+    link(agent, first, second, "supports")
+    agent.client.delete(f"/api/v0/notes/{gone}")
+    return first, second, gone
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_notes_their_versions_and_links_are_in_files_of_their_own(
+    curator: Client, ana: Agent, cleo: Agent, conversation: uuid.UUID, form: str
+) -> None:
+    first, second, gone = leave_notes(ana, conversation)
+    leave_notes(cleo, conversation)
+
+    def rows_of(table: str, **chosen: Any) -> list[dict[str, Any]]:
+        rows = records(text_of(download(curator, form, table=table, **chosen)), form)
+        assert all(tuple(row) == EXPORTS[table].columns for row in rows)
+        return rows
+
+    notes = rows_of("notes")
+    assert [row["id"] for row in notes] == [first, second, gone]
+    assert [row["content"] for row in notes] == ["One is more", "Two.", "Three."]
+    assert [bool(row["deleted_at"]) for row in notes] == [False, False, True]
+    assert notes[0]["tags"] == ("a; b" if form == "csv" else ["a", "b"])
+    assert [row["id"] for row in rows_of("notes", state="held")] == [first, second]
+    assert [row["id"] for row in rows_of("notes", conversation_id=conversation)] == [first]
+    (earlier,) = rows_of("note_versions", conversation_id=conversation)
+    assert (earlier["note_id"], str(earlier["version"])) == (first, "1")
+    assert earlier["content"] == ("'" if form == "csv" else "") + "=SUM(A1) is one"
+    (drawn,) = rows_of("links")
+    assert (drawn["from_id"], drawn["link_type"], drawn["to_id"]) == (first, "supports", second)
+    assert rows_of("links", state="by people") == []
+
+
+@pytest.mark.django_db
+def test_links_cannot_be_narrowed_to_a_conversation(curator: Client, ana: Agent) -> None:
+    answer = download(curator, table="links", conversation_id=HOME)
+    assert answer.status_code == 400
+    assert "belong to no conversation" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_the_command_writes_notes(ana: Agent, conversation: uuid.UUID, tmp_path: Path) -> None:
+    first, second, _ = leave_notes(ana, conversation)
+    file = tmp_path / "notes.jsonl"
+    call_command("export_memory", "notes", str(file), tenant="ana's", state="held")
+    assert [row["id"] for row in records(file.read_text("utf-8"), "jsonl")] == [first, second]

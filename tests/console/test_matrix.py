@@ -22,8 +22,10 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from console.models import ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Message
+from indexing.models import Memory
 from jobs.models import Job
 from memoryproject.tenancy.models import APIKey, Tenant
+from notes.models import Link, Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 from tests.admin.conftest import leave_rows_everywhere
@@ -108,6 +110,12 @@ PAGES = {
     "console:facts_invalidate": Page("cs", get=405, post=400),
     "console:facts_restore": Page("cs", get=405, post=400),
     "console:changeset_revert": Page("cs", post=400),
+    "console:note_change": Page("cs", get=302, post=400),
+    "console:note_delete": Page("cs", get=302, post=400),
+    "console:note_restore": Page("cs", get=404, post=404),  # the newest note is held
+    "console:link_draw": Page("cs", get=405, post=400),
+    "console:link_remove": Page("cs", post=302),
+    "console:graph": Page("cas", post=200),
     "console:search": Page("cas", post=200),
     "console:save_filter": Page(STAFF, get=405, post=302),
     "console:forget_filter": Page(STAFF, get=405, post=404),
@@ -205,6 +213,9 @@ def fill_slot(slot: str) -> Any:
         "episode_id": Episode,
         "message_id": Message,
         "fact_id": Fact,
+        "link_id": Link,
+        "memory_id": Memory,
+        "note_id": Note,
         "changeset_id": Changeset,
         "retrieval_id": Retrieval,
         "job_id": Job,

@@ -30,7 +30,9 @@ SEES = {
     "operator": WORK,
 }
 MAY = {
-    "curator": "semantic.curate_fact episodic.read_content retrieval.run_playground",
+    "curator": (
+        "semantic.curate_fact notes.curate_note episodic.read_content retrieval.run_playground"
+    ),
     "auditor": "episodic.reveal_content",
     "operator": "jobs.operate_job tenancy.manage_apikey tenancy.set_budget",
 }

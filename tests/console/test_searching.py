@@ -8,6 +8,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group, Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,6 +21,7 @@ from semantic import curation
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
+from tests.notes.graphs import write
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
@@ -233,3 +235,47 @@ def test_somebody_without_a_role_is_refused(home: Conversation) -> None:
     for role in ("", "operator"):
         answer = visit_as(role).get(reverse("console:search"), {"q": "piano"})
         assert answer.status_code == 403
+
+
+def test_notes_are_found_by_label_and_text_each_once_with_type_and_page(
+    curator: Client, ana: Agent, home: Conversation
+) -> None:
+    paragraphs = "\n\n".join(
+        [f"The kraken sleeps, {number}. {'Deep. ' * 150}" for number in range(4)]
+    )
+    long = write(ana, paragraphs, label=f"Sea {SCRIPT}", source_type="knowledge_base")
+    own = write(ana, "A kraken, too.", conversation_id=str(home.external_id))
+    page = search(curator, q="kraken")
+    assert sorted(found(page, "note")) == sorted([f"Sea {SCRIPT}", "A kraken, too."])
+    assert (
+        "knowledge base" in page and "of the whole tenant" in page and "<mark>kraken</mark>" in page
+    )
+    assert SCRIPT not in page
+    for note in (long, own):
+        assert reverse("admin:notes_note_change", args=[note]) in page
+    assert found(search(curator, q="kraken", kind="note"), "note") == found(page, "note")
+    assert found(search(curator, q="kraken", conversation=home.external_id), "note") == [
+        "A kraken, too."
+    ]
+
+
+def test_a_deleted_note_and_a_strangers_are_not_found(
+    curator: Client, ana: Agent, cleo: Agent
+) -> None:
+    gone = write(ana, "The kraken is gone.")
+    write(cleo, "The kraken of a stranger.")
+    assert found(search(curator, q="kraken", tenant=ana.tenant.name), "note")
+    ana.client.delete(f"/api/v0/notes/{gone}")
+    assert not found(search(curator, q="kraken", tenant=ana.tenant.name), "note")
+
+
+def test_who_may_not_see_notes_finds_everything_else(ana: Agent, home: Conversation) -> None:
+    write(ana, "Mira has a kraken.")
+    browser = visit_as("curator")
+    assert found(search(browser, q="mira"), "note")
+    Group.objects.get(name="curator").permissions.remove(
+        Permission.objects.get(codename="view_note")
+    )
+    page = search(browser, q="mira")
+    assert found(page, "fact") and not found(page, "note")
+    assert not found(search(browser, q="mira", kind="note"), "note")

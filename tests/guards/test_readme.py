@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -22,21 +24,18 @@ SOURCES = [settings.BASE_DIR / "memoryproject" / "settings.py"]
 SOURCES += (settings.BASE_DIR / "operations").rglob("*.py")
 
 
-def read_session() -> str:
-    """Return the commands of the section on a session."""
-    section = README[README.index("## A session") :]
-    block = re.search(r"```bash\n(.*?)```", section, re.S)
-    assert block
-    return block[1]
+def read_blocks(title: str, language: str) -> list[str]:
+    """Return what stands in the fenced blocks of a section, in order."""
+    section = re.search(rf"^## {title}\n(.*?)^## ", README, re.S | re.M)
+    assert section
+    return re.findall(rf"```{language}\n(.*?)```", section[1], re.S)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_session_runs_and_answers_with_facts_and_an_episode(
-    ana: Agent, live_server: object, tmp_path: Path
-) -> None:
+def run_session(session: str, agent: Agent, server: object, tmp_path: Path) -> str:
+    """Run commands of the README beside a server and a worker; return what they print."""
     (tmp_path / "var").mkdir()
-    (tmp_path / "var" / "api_key").write_text(ana.secret)
-    session = read_session().replace("http://127.0.0.1:8000", str(live_server))
+    (tmp_path / "var" / "api_key").write_text(agent.secret)
+    session = session.replace("http://127.0.0.1:8000", str(server))
     with worker():
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", session],
@@ -48,9 +47,52 @@ def test_the_session_runs_and_answers_with_facts_and_an_episode(
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert "## Semantic Memory" in done.stdout and "## Episodic Memories" in done.stdout
-    assert re.search(r"^- \[identity\] Ana .*Porto", done.stdout, re.M)
-    assert '- Ana: "I moved from Lisbon to Porto last week."' in done.stdout
+    return done.stdout
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_session_runs_and_answers_with_facts_and_an_episode(
+    ana: Agent, live_server: object, tmp_path: Path
+) -> None:
+    (session,) = read_blocks("A session", "bash")
+    printed = run_session(session, ana, live_server, tmp_path)
+    assert "## Semantic Memory" in printed and "## Episodic Memories" in printed
+    assert re.search(r"^- \[identity\] Ana .*Porto", printed, re.M)
+    assert '- Ana: "I moved from Lisbon to Porto last week."' in printed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_session_on_reading_within_a_budget_answers_what_the_readme_shows(
+    ana: Agent, live_server: object, tmp_path: Path
+) -> None:
+    (talk,) = read_blocks("A session", "bash")
+    steps = read_blocks("Search, peek, chunk, context", "bash")
+    marked = "\necho; echo ======\n".join([talk, *steps])
+    _, *printed = run_session(marked, ana, live_server, tmp_path).split("======\n")
+    shown = read_blocks("Search, peek, chunk, context", "(?:json|markdown)")
+    assert len(printed) == len(shown) == len(steps) == 4
+    for answer, example in zip(printed[:-1], shown[:-1], strict=True):
+        assert_shows(json.loads(answer), json.loads(re.sub(r",?\s*…(?=\s*[\]}])", "", example)))
+    text, example = (re.sub(DAY, "a day", part.strip()) for part in (printed[-1], shown[-1]))
+    assert text == example
+
+
+DAY = r"\d{4}-\d\d-\d\d"
+
+
+def assert_shows(answer: Any, example: Any) -> None:
+    """Check that an answer holds what an example of it shows: "…" ends what goes on."""
+    if isinstance(example, dict):
+        for name, part in example.items():
+            assert_shows(answer[name], part)
+    elif isinstance(example, list):
+        assert len(answer) >= len(example)
+        for one, part in zip(answer, example, strict=False):
+            assert_shows(one, part)
+    elif isinstance(example, str) and example.endswith("…"):
+        assert answer.startswith(example[:-1]) or re.fullmatch(r"[0-9a-f]{4}…", example)
+    else:
+        assert answer == (pytest.approx(example, abs=0.02) if type(example) is float else example)
 
 
 def with_curl(folder: Path) -> str:

@@ -6,16 +6,12 @@ import uuid
 from collections import deque
 from itertools import pairwise
 from random import Random
-from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
-from memoryproject.embedded import locate
-from memoryproject.embedded.bootstrap import connect_as_superuser
-from notes.models import Link
 from retrieval import navigation
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -197,27 +193,3 @@ def test_any_graph_is_walked_as_by_hand(ana: Agent, seed: int) -> None:
             assert found == [(notes[number], far) for number, far in in_order]
             some = around(ana, notes[start], depth=depth, limit=3)
             assert some == found[:3]
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("owner", ["ana", "cleo"])
-def test_a_forged_edge_between_tenants_is_not_followed(
-    ana: Agent, cleo: Agent, settings: Any, owner: str
-) -> None:
-    """Somebody with every right has switched constraints off and written one."""
-    mine, hers, behind = write(ana), write(cleo), write(cleo)
-    link(cleo, hers, behind)
-    forger = ana if owner == "ana" else cleo
-    address = locate(settings.DATA_DIR).address
-    with connect_as_superuser(address, database=settings.DATABASES["default"]["NAME"]) as forging:
-        forging.execute("SET session_replication_role = replica")
-        for ends in ((mine, hers), (behind, mine)):
-            forging.execute(
-                "INSERT INTO notes_link (id, tenant_id, from_memory_id, to_memory_id, link_type,"
-                " made_by, actor) VALUES (%s, %s, %s, %s, 'supports', 'person', 'mallory')",
-                [uuid.uuid4(), forger.tenant.id, *ends],
-            )
-    assert Link.across_tenants.count() == 3
-    assert around(ana, mine, depth=5) == [] and links_of(ana, mine) == []
-    assert around(cleo, hers, depth=5) == [(behind, 1)]
-    assert links_of(cleo, hers) == [("relates_to", "out", behind)]

@@ -209,6 +209,55 @@ def test_a_change_that_changes_nothing_is_no_version(ana: Agent) -> None:
     assert not NoteVersion.objects.of(ana.tenant).exists()
 
 
+TAKEN_BACK = {
+    "source_id": None, "user_id": None, "description": None, "importance": 0.5, "category": None,
+    "emotion_type": None, "emotion_intensity": None, "emotion_valence": None, "tags": [],
+    "metadata": {}, "span": None, "source_path": None, "excerpt": None,
+}  # fmt: skip
+"""What a note says of a field that null took back."""
+
+
+@pytest.mark.parametrize("name", TAKEN_BACK)
+def test_null_takes_a_field_back_as_if_it_had_never_been_given(ana: Agent, name: str) -> None:
+    made = add(ana, **EVERYTHING)
+    assert made[name] != TAKEN_BACK[name]
+    changed = change(ana, made["id"], version=1, **{name: None}).json()
+    assert changed[name] == TAKEN_BACK[name]
+    without = {given: value for given, value in EVERYTHING.items() if given != name}
+    fresh = add(ana, **without)
+    same = set(made) - {"id", "version", "created_at", "updated_at"}
+    assert {one: changed[one] for one in same} == {one: fresh[one] for one in same}
+    versions = ana.get(f"notes/{made['id']}/versions").json()["items"]
+    assert versions[1][name] == made[name]
+    assert change(ana, made["id"], version=2, **{name: None}).json() == changed
+
+
+def test_every_field_can_be_taken_back_but_what_the_note_is(ana: Agent) -> None:
+    made = add(ana, **EVERYTHING)
+    texts = {"label", "content", "occurred_at"}
+    assert set(TAKEN_BACK) | texts | {"source_type"} == set(EVERYTHING)
+    changed = change(
+        ana, made["id"], version=1, **dict.fromkeys([*TAKEN_BACK, *texts - {"content"}])
+    )
+    assert changed.status_code == 200
+    assert changed.json()["label"] == "Warm the pot."
+    assert changed.json()["occurred_at"] == made["created_at"]
+    assert_problem(change(ana, made["id"], version=2, content=None), 400, "content")
+    for name in ("version", "source_type"):
+        assert_problem(change(ana, made["id"], **{"version": 2, name: None}), 400, name)
+
+
+def test_a_text_that_is_taken_back_follows_from_the_others_again(ana: Agent) -> None:
+    own = {"label": "A talk", "description": "Said.", "content": "Sold."}
+    made = add(ana, source_type="thread_summary", metadata=THREAD, **own)
+    told = add(ana, source_type="thread_summary", metadata=THREAD)
+    changed = change(ana, made["id"], version=1, **dict.fromkeys(own)).json()
+    assert {name: changed[name] for name in own} == {name: told[name] for name in own}
+    assert_problem(change(ana, made["id"], version=2, metadata=None), 400)
+    document = add(ana, source_type="document", content="All of it.", excerpt="Some.")
+    assert change(ana, document["id"], version=1, content=None).json()["content"] == "Some."
+
+
 def test_a_deleted_note_is_gone_and_its_text_kept(ana: Agent) -> None:
     made = add(ana, content="A secret plan about zebras.")
     change(ana, made["id"], version=1, content="A secret plan about okapis.")

@@ -7,6 +7,7 @@ walk over a graph), the nearest thing that we have is tested, and the docstring 
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import uuid
@@ -21,6 +22,7 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
+from indexing.models import Memory
 from jobs import claims
 from jobs.backlog import STANDS_STILL_AFTER
 from jobs.draining import drain_jobs
@@ -31,7 +33,8 @@ from jobs.tasks import run_job
 from memoryproject import urls
 from memoryproject.ai.models import Breaker
 from memoryproject.views import KeyedView
-from retrieval.models import Retrieval
+from notes.models import Link, Note
+from retrieval.models import Context, ContextSection, Retrieval
 from semantic import services as semantic
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.writing import cap_closings
@@ -43,7 +46,7 @@ from tests.llm.conftest import flush_job, model, post, run_again
 from tests.model_server import Asked, ModelServer, Reply, fails, says, sends
 from tests.reliability.test_degradation import BODIES
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages, whole_talk
-from tests.tenancy.test_scopes import SCOPES
+from tests.tenancy.test_scopes import CALLS
 
 __all__ = ["model"]  # a fixture
 in_one_transaction = pytest.mark.django_db
@@ -394,13 +397,33 @@ def test_odysseus_1940_what_changes_while_the_model_thinks_is_not_overwritten(
 
 
 def ask_as(agent: Agent, method: str, route: str, ids: dict[str, uuid.UUID]) -> Any:
-    """Ask one call of the API for those ids."""
+    """Ask one call of the API for those ids, in its address and in its body."""
     path = re.sub(r"<id:(\w+)>", lambda name: str(ids[name[1]]), route)
-    talk = {"conversation_id": str(ids["conversation_id"])}
     if method == "GET":
+        talk = {"conversation_id": str(ids["conversation_id"])}
         return agent.get(path, **talk) if route == "messages" else agent.get(path)
-    body: Any = BODIES.get(route)
-    return agent.post(path, {**body, **talk} if body and "conversation_id" in body else body)
+    body: dict[str, Any] = BODIES.get(route) or NOTE_BODIES.get(method, {})
+    named = {name: str(ids[name]) for name in body if name in ids}
+    return agent.client.generic(
+        method, f"/api/v0/{path}", json.dumps(body | named), content_type="application/json"
+    )
+
+
+NOTE_BODIES: dict[str, dict[str, Any]] = {
+    "POST": {"content": "A note."},
+    "PATCH": {"version": 1, "content": "Another note."},
+}
+
+
+def write_note_with_link(agent: Agent, far: uuid.UUID) -> dict[str, uuid.UUID]:
+    """Return what a note leaves behind that is linked and in a context, by the names of paths."""
+    note = agent.post("notes", {"content": "The piano goes to Rotterdam."}).json()["id"]
+    drawn = agent.post("links", {"from_id": note, "to_id": str(far)}).json()["id"]
+    context = agent.post("contexts", {"max_tokens": 1000}).json()["id"]
+    assert agent.post(f"contexts/{context}/add", {"memory_id": note}).json()["added"]
+    named = {"note_id": note, "memory_id": note, "link_id": drawn, "context_id": context}
+    named |= {"from_id": note, "to_id": str(far)}
+    return {name: uuid.UUID(given) for name, given in named.items()}
 
 
 @in_one_transaction
@@ -418,10 +441,10 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
     for kind in (Message, Episode, Fact, Retrieval, Changeset):
         newest: Any = kind.objects.of(ana.tenant).order_by("-id")[0]
         ids[f"{kind.__name__.lower()}_id"] = newest.id
+    ids |= write_note_with_link(ana, ids["fact_id"])
     before = rows_of(ana)
     hidden = [str(id) for _, id, _ in before] + ["Rotterdam", "piano"]
-    calls = [(name, method) for name in SCOPES for method in SCOPES[name][0].split()]
-    for route, method in calls:
+    for route, method, _ in CALLS:
         answer = ask_as(cleo, method, route, ids)
         assert answer.status_code in {200, 201, 202, 404, 409}
         words = answer.content.decode()
@@ -434,6 +457,7 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
 def rows_of(agent: Agent) -> set[tuple[str, uuid.UUID, str]]:
     """Return kind, id and state of everything that the agent's tenant has."""
     kept: list[Any] = [Conversation, Message, Episode, Fact, Changeset, Retrieval, Job]
+    kept += [Memory, Note, Link, Context, ContextSection]
     return {
         (kind.__name__, row.id, f"{getattr(row, 'state', '')} {getattr(row, 'invalid_at', '')}")
         for kind in kept
@@ -458,8 +482,9 @@ def test_ai_memory_mcp_1935_a_link_into_anothers_memory_cannot_be_made(
 ) -> None:
     """There: a walk over links showed nodes that a search would have hidden.
 
-    Links could be forged to what the caller did not own. We walk no graph; what links rows
-    are foreign keys, and Postgres refuses one from a tenant to another, whoever writes it.
+    Links could be forged to what the caller did not own. Here what links rows are foreign
+    keys, and Postgres refuses one from a tenant to another, whoever writes it. What somebody
+    forges who can switch them off is not followed: `tests/retrieval/test_forged_links.py`.
     """
     theirs = Conversation.objects.create(tenant=cleo.tenant, external_id=uuid.uuid4())
     changeset = Changeset.objects.create(
@@ -477,3 +502,6 @@ def test_ai_memory_mcp_1935_a_link_into_anothers_memory_cannot_be_made(
     mine = Message.objects.of(ana.tenant)
     with pytest.raises(IntegrityError, match="same_tenant"), transaction.atomic():
         mine.update(conversation=theirs)
+    ends = {"from_memory_id": fact.id, "to_memory_id": episode.id, "link_type": "supports"}
+    with pytest.raises(IntegrityError, match="same_tenant"), transaction.atomic():
+        Link.objects.create(tenant=cleo.tenant, made_by=Link.MadeBy.AGENT, actor="cleo", **ends)

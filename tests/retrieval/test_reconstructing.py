@@ -369,6 +369,7 @@ def test_an_answer_leaves_a_receipt(ana: Agent, cleo: Agent, conversation: uuid.
         "since": answer["since"],
         "max_tokens": 500,
         **dict.fromkeys(["user_id", "until", "category", "min_importance", "emotion_valence"]),
+        "asked_in": None,
     }
     hits = {hit["memory_id"]: hit for hit in receipt["hits"]}
     assert set(hits) == {note, other}

@@ -1,4 +1,4 @@
-"""Write facts, episodes or messages to a file."""
+"""Write facts, episodes, notes, links or messages to a file."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from console import exports, sheets
-from console.exports import EXPORTS
+from console.export_tables import EXPORTS
 from memoryproject.errors import Problem
 from memoryproject.progress import advance
 from memoryproject.tenancy.models import Tenant
@@ -17,8 +17,8 @@ PERSON = "manage.py"
 
 class Command(BaseCommand):
     help = (
-        "Write a tenant's facts, episodes or messages to a file, a row a line. Memory stays "
-        "bounded, however many there are. A file of facts can be imported again."
+        "Write a tenant's facts, episodes, notes, links or messages to a file, a row a line. "
+        "Memory stays bounded, however many there are. A file of facts can be imported again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,7 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("--tenant", required=True)
         parser.add_argument("--format", choices=sheets.FORMATS, help="if the name does not say it")
         parser.add_argument("--conversation", default="", help="only this one's, by its UUID")
-        parser.add_argument("--state", default="", help="facts: held or closed")
+        parser.add_argument(
+            "--state", default="", help="facts: held or closed; notes: held or deleted"
+        )
         parser.add_argument("--since", default="", help="made on this day (UTC) or later")
         parser.add_argument("--until", default="", help="made on this day (UTC) or earlier")
 

@@ -1,0 +1,133 @@
+"""What each version of a note changed in the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import takewhile
+
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from console.highlights import show_difference
+from notes.models import Note, NoteState
+from notes.queries import earlier_versions
+
+VERSIONS_AT_MOST = 20
+COMPARED_AT_MOST = 4_000
+"""Characters of both texts together; of longer ones whole lines are compared."""
+LINES_AT_MOST = 4_000
+CONTEXT = 80
+"""Characters that are shown around a change."""
+FIELDS = {
+    "label": "label",
+    "content": "what it says",
+    "description": "description",
+    "source_type": "type",
+    "importance": "importance",
+    "category": "category",
+    "tags": "tags",
+    "emotion_type": "feeling",
+    "emotion_intensity": "how strong",
+    "emotion_valence": "which way",
+    "source_id": "the agent's id",
+    "user_id": "about whom",
+    "span_id": "span",
+    "source_path": "path",
+    "excerpt": "excerpt",
+    "occurred_at": "when it was so",
+}
+"""The columns of a version that can differ, and their names; metadata are told whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One column of a version that is not what it was. `shown` is escaped."""
+
+    name: str
+    shown: SafeString | str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version, newest first; `changes` is what it changed, empty for the first one shown."""
+
+    state: NoteState
+    changes: Sequence[Changed]
+    is_current: bool
+
+
+def read_versions(note: Note) -> tuple[list[Version], bool]:
+    """Return the newest versions of a note, and whether there are older ones."""
+    earlier = earlier_versions(note, below=note.version, at_most=VERSIONS_AT_MOST + 1)
+    states: list[NoteState] = [note, *earlier]
+    shown = [
+        Version(state, list(compare(before, state)) if before else [], state is note)
+        for state, before in zip(states, [*states[1:], None], strict=True)
+    ]
+    return shown[:VERSIONS_AT_MOST], len(states) > VERSIONS_AT_MOST
+
+
+def compare(before: NoteState, after: NoteState) -> Iterator[Changed]:
+    """Yield the columns that differ, with what went and what came."""
+    for column, name in FIELDS.items():
+        old, new = getattr(before, column), getattr(after, column)
+        if old != new:
+            yield Changed(name, show_change(_say(old), _say(new)))
+    if before.metadata != after.metadata:
+        yield Changed("metadata", "other ones")
+
+
+def _say(value: object) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def show_change(old: str, new: str) -> SafeString:
+    """Return both texts in one, escaped; of what stayed only what stands around the change.
+
+    What begins and ends alike is set aside first, so that a small change of a long text costs
+    little; what is left and still long is compared by lines.
+    """
+    head = _count_same(old, new)
+    tail = _count_same(old[head:][::-1], new[head:][::-1])
+    gone, came = old[head : len(old) - tail], new[head : len(new) - tail]
+    lead = old[:head][-CONTEXT:]
+    follow = old[len(old) - tail :][:CONTEXT]
+    return format_html(
+        "{}{}{}{}{}",
+        "… " if head > CONTEXT else "",
+        lead,
+        show_difference(gone, came)
+        if len(gone + came) <= COMPARED_AT_MOST
+        else _by_lines(gone, came),
+        follow,
+        " …" if tail > CONTEXT else "",
+    )
+
+
+def _count_same(one: str, other: str) -> int:
+    """Return with how many letters both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _by_lines(old: str, new: str) -> SafeString:
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    if len(before) + len(after) > LINES_AT_MOST:
+        before, after = [old], [new]
+    shown: list[str] = []
+    for what, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            stays = "".join(before[i:j])
+            short = (
+                stays if len(stays) <= 2 * CONTEXT else f"{stays[:CONTEXT]} … {stays[-CONTEXT:]}"
+            )
+            shown.append(conditional_escape(short))
+            continue
+        if j > i:
+            shown.append(format_html("<del>{}</del>", "".join(before[i:j])))
+        if m > k:
+            shown.append(format_html("<ins>{}</ins>", "".join(after[k:m])))
+    return mark_safe("".join(shown))  # each piece is escaped

@@ -1,0 +1,189 @@
+"""Two doors to the same memory: the calls over HTTP, and the services that they stand on.
+
+A test that takes `memory` runs through both, and sees of each answer what both have.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memoryproject.fields import say_moment
+from retrieval import contexts, reading, searching
+from retrieval.cutting import Strategy
+from retrieval.finding import Request
+from tests.conftest import Agent
+from tests.retrieval.searches import search
+
+Answer = dict[str, Any]
+
+
+class Door(Protocol):
+    """What an agent does with the memory of a tenant."""
+
+    agent: Agent
+
+    def search(self, query: str, **fields: Any) -> Answer:
+        """Return `items`, `total_count`, `tokens_used`, `hops_used`, `hop_paths`."""
+        ...
+
+    def peek(self, memory: str) -> Answer:
+        """Return what is known about a memory."""
+        ...
+
+    def chunk(self, memory: str, **fields: Any) -> Answer:
+        """Return `content`, `token_count`, `truncated`, `header`."""
+        ...
+
+    def make_context(self, **fields: Any) -> Answer:
+        """Return a context."""
+        ...
+
+    def add(self, context: str, memory: str, **fields: Any) -> bool:
+        """Return whether the context holds the memory then."""
+        ...
+
+    def look(self, context: str) -> Answer:
+        """Return `id`, `remaining_tokens`, `sections` (type, priority, content)."""
+        ...
+
+    def compose(self, context: str) -> str:
+        """Return the text of a context."""
+        ...
+
+
+@dataclass
+class OverHttp:
+    """By the calls, as an agent makes them."""
+
+    agent: Agent
+
+    def search(self, query: str, **fields: Any) -> Answer:
+        return search(self.agent, query, **fields)
+
+    def peek(self, memory: str) -> Answer:
+        answer = self.agent.get(f"memories/{memory}")
+        assert answer.status_code == 200, answer.content
+        found: Answer = answer.json()
+        return found
+
+    def chunk(self, memory: str, **fields: Any) -> Answer:
+        answer = self.agent.post(f"memories/{memory}/chunk", fields)
+        assert answer.status_code == 200, answer.content
+        found: Answer = answer.json()
+        return found
+
+    def make_context(self, **fields: Any) -> Answer:
+        answer = self.agent.post("contexts", fields)
+        assert answer.status_code == 201, answer.content
+        found: Answer = answer.json()
+        return found
+
+    def add(self, context: str, memory: str, **fields: Any) -> bool:
+        answer = self.agent.post(f"contexts/{context}/add", {"memory_id": memory, **fields})
+        assert answer.status_code == 200, answer.content
+        return bool(answer.json()["added"])
+
+    def look(self, context: str) -> Answer:
+        found: Answer = self.agent.get(f"contexts/{context}").json()
+        return found
+
+    def compose(self, context: str) -> str:
+        return str(self.agent.get(f"contexts/{context}/text").content.decode())
+
+
+@dataclass
+class ByService:
+    """By the functions of the app, as a command or a page calls them."""
+
+    agent: Agent
+
+    def search(self, query: str, **fields: Any) -> Answer:
+        max_tokens = fields.pop("max_tokens", None)
+        result = searching.search(
+            tenant=self.agent.tenant,
+            asked_by=self.agent.key,
+            request=Request(query=query, **fields),
+            max_tokens=max_tokens,
+        )
+        served = [item.finding.memory_id for item in result.items]
+        return {
+            "items": [
+                {
+                    "id": str(item.finding.memory_id),
+                    "source_type": item.finding.source_type,
+                    "source_id": item.content.source_id or None,
+                    "label": item.content.label,
+                    "relevance": item.finding.relevance,
+                    "importance": item.finding.importance,
+                    "combined_score": item.finding.combined,
+                    "token_estimate": item.token_estimate,
+                    "snippet": item.snippet,
+                    "occurred_at": say_moment(item.finding.at),
+                    "hops": item.finding.depth,
+                    "metadata": item.content.metadata,
+                }
+                for item in result.items
+            ],
+            "total_count": result.findings.total,
+            "tokens_used": result.tokens_used,
+            "hops_used": result.findings.hops_used,
+            "hop_paths": [
+                {"from": str(hop.from_id), "to": str(hop.to_id), "link_type": hop.link_type}
+                for hop in result.findings.hops_to(served)
+            ],
+        }
+
+    def peek(self, memory: str) -> Answer:
+        peek = reading.peek(tenant=self.agent.tenant, memory_id=uuid.UUID(memory))
+        content = peek.content
+        return {
+            "id": str(content.memory_id),
+            "source_type": content.source_type,
+            "source_id": content.source_id or None,
+            "label": content.label,
+            "description": content.description or None,
+            "metadata": content.metadata,
+            "related_ids": [str(one) for one in peek.related_ids],
+            "token_estimate": peek.token_estimate,
+        }
+
+    def chunk(self, memory: str, **fields: Any) -> Answer:
+        strategy = Strategy(fields.pop("truncation_strategy", "end"))
+        chunk = reading.chunk(
+            tenant=self.agent.tenant, memory_id=uuid.UUID(memory), strategy=strategy, **fields
+        )
+        return {
+            "content": chunk.content,
+            "token_count": chunk.token_count,
+            "truncated": chunk.truncated,
+            "header": chunk.header,
+        }
+
+    def make_context(self, **fields: Any) -> Answer:
+        built = contexts.make_context(tenant=self.agent.tenant, made_by=self.agent.key, **fields)
+        return self.look(str(built.context.id))
+
+    def add(self, context: str, memory: str, **fields: Any) -> bool:
+        added = contexts.add_memory(
+            tenant=self.agent.tenant,
+            context_id=uuid.UUID(context),
+            memory_id=uuid.UUID(memory),
+            **fields,
+        )
+        return added.section is not None
+
+    def look(self, context: str) -> Answer:
+        built = contexts.build(tenant=self.agent.tenant, context_id=uuid.UUID(context))
+        return {
+            "id": context,
+            "remaining_tokens": built.remaining_tokens,
+            "sections": [
+                {"type": one.kind, "priority": one.priority, "content": one.content}
+                for one in built.sections
+            ],
+        }
+
+    def compose(self, context: str) -> str:
+        return contexts.build(tenant=self.agent.tenant, context_id=uuid.UUID(context)).text
