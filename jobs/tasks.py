@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import time
-import traceback
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -22,6 +21,7 @@ from jobs.claims import Charge, Claim, LeaseLost, SnapshotMoved
 from jobs.enqueue import wake
 from jobs.models import Kind
 from jobs.renewing import renewing
+from memoryproject import logs
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
@@ -46,21 +46,27 @@ def run_job(job_id: str) -> bool:
         return False
     if claim is None:
         return False
+    bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
+    with bound:
+        _run_claimed(claim)
+    return True
+
+
+def _run_claimed(claim: Claim) -> None:
     try:
         with renewing(claim):
             claims.refuse_killer(claim)
             if settings.LLM == "openai" and claim.kind != Kind.MIRROR:
                 breaker.check(settings.CHAT_MODEL)
             FLOWS[Kind(claim.kind)](claim)
-        logger.info("job %s %s done", claim.kind, claim.job_id)
+        logger.info("job done")
     except Exception as error:
         _settle(claim, error)
-    return True
 
 
 def _settle(claim: Claim, error: Exception) -> None:
     """Give a failed job back with a wait that fits the failure."""
-    logger.warning("job %s %s failed: %s", claim.kind, claim.job_id, name_failure(error))
+    logger.warning("job failed", extra=logs.describe_error(error))
     if isinstance(error, LeaseLost):
         return
     wait, charge = judge_failure(claim, error)
@@ -96,13 +102,6 @@ def is_of_the_database(error: Exception) -> bool:
     """Return whether the database was away, or not as we need it, as during an upgrade."""
     ours = isinstance(error, (DataError, IntegrityError))
     return isinstance(error, (DatabaseError, InterfaceError)) and not ours
-
-
-def name_failure(error: Exception) -> str:
-    """Return the class of an error and where it arose; never its text, which may quote."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{place}"
 
 
 def _on_death(claim: Claim) -> None:

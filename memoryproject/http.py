@@ -25,6 +25,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
+from memoryproject import logs
 from memoryproject.errors import Problem, TooLarge, TooMany, Unavailable
 
 logger = logging.getLogger("memory.http")
@@ -235,7 +236,7 @@ def _tell_away(*, as_json: bool) -> HttpResponse:
 
 
 def _respond_unavailable(error: Exception) -> Response:
-    logger.warning("database away: %s", type(error).__name__)
+    logger.warning("database away", extra=logs.describe_error(error))
     body = error_body("unavailable", AWAY)
     response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_AFTER_S)
@@ -277,7 +278,7 @@ class ApiErrorMiddleware:
         if isinstance(error, SuspiciousOperation):
             return JsonResponse(error_body("invalid", "The request is malformed."), status=400)
         # The text of an exception may quote what somebody said: log its class alone.
-        logger.error("unforeseen %s at %s", type(error).__name__, request.path)
+        logger.error("unforeseen", extra=logs.describe_error(error))
         return JsonResponse(error_body("error", "Something went wrong on the server."), status=500)
 
 

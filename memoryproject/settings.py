@@ -16,7 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
-from memoryproject import admin_site, embedded, env, tokens
+from memoryproject import admin_site, embedded, env, logs, tokens
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -197,6 +197,7 @@ INSTALLED_APPS = [
     "console",
 ]
 MIDDLEWARE = [
+    "memoryproject.access.AccessMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memoryproject.http.ApiErrorMiddleware",
@@ -290,20 +291,7 @@ SPECTACULAR_SETTINGS = {
 }
 UNFOLD = admin_site.UNFOLD
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.read_text("MEMORY_LOG_LEVEL", "INFO")},
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        "axes": {"level": "WARNING"},
-        "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
-        # They log the address of each call, which may hold credentials.
-        "httpx": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        "httpcore2": {"level": "WARNING"},
-        "openai": {"level": "WARNING"},
-    },
-}
+# ---- logs: lines without content, see memoryproject/logs.py
+LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)
+LOG_LEVEL = env.read_choice("MEMORY_LOG_LEVEL", "INFO", among=logs.LEVELS)
+LOGGING = logs.make_config(level=LOG_LEVEL, format=LOG_FORMAT)
