@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from jobs.claims import is_due
 from jobs.models import Job, State
+from memoryproject.tenancy.walls import across_tenants
 
 STANDS_STILL_AFTER = timedelta(seconds=60)
 """Due work, and nobody who holds or finishes any for so long."""
@@ -30,6 +31,7 @@ class Backlog:
     standstill: str
 
 
+@across_tenants()
 def measure_backlog() -> Backlog:
     """Look at the jobs of all tenants, by the database's clock.
 
@@ -44,6 +46,7 @@ def measure_backlog() -> Backlog:
     )
 
 
+@across_tenants()
 def explain_standstill() -> str:
     """Return in words why due work counts as stuck; nothing while it gets on."""
     since = Case(When(state=State.READY, then=F("run_after")), default=F("lease_until"))

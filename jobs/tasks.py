@@ -25,6 +25,7 @@ from memoryproject import logs
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.tenancy.walls import acting_for
 from retrieval import embedding, mirroring, receipts, reviewing, serving
 from retrieval.mirror import FolderAway
 from semantic import consolidation
@@ -47,7 +48,7 @@ def run_job(job_id: str) -> bool:
     if claim is None:
         return False
     bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
-    with bound:
+    with acting_for(claim.tenant.id), bound:
         _run_claimed(claim)
     return True
 

@@ -26,6 +26,7 @@ SECRET_KEY = env.read_or_make_secret("MEMORY_SECRET_KEY", file=DATA_DIR / "secre
 KEY_PEPPER = env.read_or_make_secret("MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
+TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
 # ---- database: two roles on one database; the server serves as the one that owns nothing
 SERVING_ROLE = "memory_app"
@@ -165,6 +166,9 @@ MAX_CONTENT_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 MAX_BATCH = 500
+KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
+TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
+KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
     "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9
@@ -208,6 +212,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "memoryproject.tenancy.middleware.WallsMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
 WSGI_APPLICATION = "memoryproject.wsgi.application"
@@ -242,6 +247,7 @@ AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
 )
+AXES_CLIENT_IP_CALLABLE = "memoryproject.addresses.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "console.locking_out.answer_locked_out"
 AXES_RESET_ON_SUCCESS = True

@@ -16,6 +16,7 @@ from django.test import Client
 from jobs.draining import Drained, drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.walls import across_tenants
 from tests.talk import whole_talk
 
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
@@ -35,6 +36,13 @@ def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
         connections["owner"].close()
         yield
         connections.close_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_tenants() -> Iterator[None]:
+    """Let the tests' own queries see every tenant; a request sees its own, and threads none."""
+    with across_tenants():
+        yield
 
 
 @dataclass(frozen=True)

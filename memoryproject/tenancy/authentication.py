@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from memoryproject.tenancy import services
+from memoryproject.tenancy import services, walls
 from memoryproject.tenancy.models import APIKey
 
 
@@ -44,6 +44,7 @@ class KeyAuthentication(BaseAuthentication):
         try:
             key = services.find_key(secret=secret, now=now)
             if key is not None:
+                walls.act_for(key.tenant_id)
                 services.record_use(key=key, now=now)
         except (OperationalError, InterfaceError):
             key = self._vouch(request, secret)
@@ -51,6 +52,7 @@ class KeyAuthentication(BaseAuthentication):
                 raise
         if key is None:
             raise AuthenticationFailed("This key is not known, was revoked or has expired.")
+        walls.act_for(key.tenant_id)
         return KeyUser(key), key
 
     def _vouch(self, request: Request, secret: str) -> APIKey | None:
