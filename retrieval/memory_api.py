@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
+from memoryproject.cleaning import clean_block, clean_line
 from memoryproject.fields import FlagField, Strict, WholeNumberField, WordField
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
@@ -130,8 +131,8 @@ def _render_peek(peek: Peek) -> dict[str, Any]:
         "kind": content.kind.value,
         "source_type": content.source_type,
         "source_id": content.source_id or None,
-        "label": content.label,
-        "description": content.description or None,
+        "label": clean_line(content.label),
+        "description": clean_block(content.description) or None,
         "metadata": content.metadata,
         "related_ids": [str(memory_id) for memory_id in peek.related_ids],
         "related_cut": peek.related_cut,

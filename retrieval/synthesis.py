@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
-from memoryproject import tokens
+from memoryproject import cleaning, tokens
 from retrieval.memories import Whole
 
 TITLE = "## Retrieved Memories"
@@ -47,7 +47,8 @@ def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> S
 def _write(memory: Whole, *, number: int) -> str:
     """Return one entry. Its content is indented, so that none can pass for another entry."""
     start = f"{number}. "
-    lines = [line.rstrip() for line in memory.content.strip().splitlines()]
+    content = cleaning.clean_block(memory.content.strip())
+    lines = [line.rstrip() for line in content.splitlines()]
     told = ["", *(f"{' ' * len(start)}{line}" if line else "" for line in lines)]
     return f"{start}{_describe(memory)}" + "\n".join(told)
 
@@ -63,5 +64,5 @@ def _describe(memory: Whole) -> str:
         " ".join(part for part in feeling if part),
         f"user {memory.user_id}" if memory.user_id else "",
     ]
-    told = ", ".join(" ".join(part.split()) for part in parts if part)
+    told = ", ".join(cleaning.clean_line(" ".join(part.split())) for part in parts if part)
     return f"[{memory.id}] {told}"

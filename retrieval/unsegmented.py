@@ -73,4 +73,4 @@ def to_block(messages: Sequence[Message], *, max_tokens: int | None = None) -> B
 
 
 def _render(message: Message) -> str:
-    return markdown.render_message(message, with_day=True) + "\n"
+    return markdown.render_message_capped(message, with_day=True) + "\n"
