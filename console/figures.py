@@ -163,7 +163,8 @@ def closed_in(tenant: Tenant, spans: Sequence[Span]) -> QuerySet[Fact]:
     closed = Fact.objects.of(tenant).filter(
         invalid_at__gte=spans[0].start, invalid_at__lt=spans[-1].end
     )
-    return closed.order_by("-invalid_at")[:COUNTED_AT_MOST]
+    once_held = closed.exclude(invalidated_because=Fact.Because.WAITING)
+    return once_held.order_by("-invalid_at")[:COUNTED_AT_MOST]
 
 
 def count_closed(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:

@@ -26,6 +26,7 @@ REASONS = {
     Fact.Because.WRONG.value: "red",
     Fact.Because.REVERTED.value: "orange",
     Fact.Because.ERASED.value: "grey",
+    Fact.Because.WAITING.value: "grey",
 }
 """Why facts are held no more, with the colour of each."""
 

@@ -37,6 +37,8 @@ api = [
     path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
     path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),
     path("facts/<id:fact_id>/correct", curation.CorrectFact.as_view()),
+    path("facts/<id:fact_id>/approve", curation.ApproveFact.as_view()),
+    path("facts/<id:fact_id>/reject", curation.RejectFact.as_view()),
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),

@@ -103,7 +103,8 @@ def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID]) -> list[Content]:
         return []
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
     cited = _load_cited(tenant, evidence)
-    rows = Fact.objects.of(tenant).filter(id__in=ids).select_related("conversation")
+    facts = Fact.objects.of(tenant).exclude(invalidated_because=Fact.Because.WAITING)
+    rows = facts.filter(id__in=ids).select_related("conversation")
     return [_of_fact(fact, evidence[fact.id], cited) for fact in rows]
 
 

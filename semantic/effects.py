@@ -47,14 +47,15 @@ class Past:
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
         """Return the state of the fact when these changesets are out of effect.
 
-        What nothing has closed is held if it was opened or has evidence.
+        What nothing has closed is as it was opened, if it was opened or has evidence.
         """
         kept = [effect for effect in self.effects if effect.changeset_id not in undone]
         changed = [effect.after for effect in kept if effect.before is not None]
         if changed:
             return changed[-1]
         if kept or self.is_supported(undone):
-            return states.State()
+            opened = (effect.after for effect in self.effects if effect.before is None)
+            return next(opened, states.State())
         return states.State(because=Fact.Because.REVERTED, valid_until=self.fact.valid_at)
 
     def changed_after(

@@ -53,7 +53,10 @@ class FactQuery(PageQuery):
 
     category = WordField(choices=CATEGORIES, required=False)
     state = WordField(
-        choices=["active", "invalid", "all"], default="active", help_text="Held, closed, or both."
+        choices=["active", "invalid", "all", "waiting"],
+        default="active",
+        help_text="Held, closed, or both; `waiting`, with scope `curate`: what is neither until a "
+        "curator approves or rejects it.",
     )
 
 

@@ -49,6 +49,11 @@ UNION ALL (
     WHERE near.kind = 'episode' AND 'derived_from' = ANY(%(types)s::text[])
         AND evidence.tenant_id = %(tenant)s AND evidence.episode_id = near.id
         AND evidence.withdrawn_by_id IS NULL
+        AND NOT EXISTS (
+            SELECT FROM semantic_fact AS waiting
+            WHERE waiting.id = evidence.fact_id AND waiting.invalidated_because = 'waiting'
+                AND waiting.tenant_id = %(tenant)s
+        )
     ORDER BY evidence.fact_id DESC
     LIMIT %(fan)s
 )

@@ -44,6 +44,8 @@ BODIES = {
     "facts/<id:fact_id>/invalidate": {"because": "wrong", **WHY},
     "facts/<id:fact_id>/restore": WHY,
     "facts/<id:fact_id>/correct": {"fact": "Ana lives in Porto.", **WHY},
+    "facts/<id:fact_id>/approve": WHY,
+    "facts/<id:fact_id>/reject": WHY,
     "changesets/<id:changeset_id>/revert": WHY,
 }
 

@@ -46,6 +46,8 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "facts/<id:fact_id>/invalidate": ("POST", Scope.CURATE),
     "facts/<id:fact_id>/restore": ("POST", Scope.CURATE),
     "facts/<id:fact_id>/correct": ("POST", Scope.CURATE),
+    "facts/<id:fact_id>/approve": ("POST", Scope.CURATE),
+    "facts/<id:fact_id>/reject": ("POST", Scope.CURATE),
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
     "conversations/<id:conversation_id>/retry": ("POST", Scope.ADMIN),
     "jobs/<id:job_id>": ("GET", Scope.READ),
