@@ -154,6 +154,7 @@ Q_CLUSTER = {
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
+    "scheduler": False,
     "catch_up": False,
     "guard_cycle": 0.5,
     "recycle": 200,
