@@ -46,7 +46,7 @@ class OperationSchema(AutoSchema):
         """Return the statuses of errors; a view names those that only it has itself."""
         if not self.view.get_authenticators():
             return []
-        codes = ["401", "403", "503"]
+        codes = ["401", "403", "429", "503"]
         if "{" in self.path:
             codes.append("404")
         if any(parameter["in"] == "query" for parameter in self._get_parameters()):

@@ -14,6 +14,7 @@ from django.db import connections
 from django.test import Client
 
 from jobs.draining import Drained, drain_jobs
+from memoryproject.tenancy import guessing
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.walls import across_tenants
@@ -87,6 +88,12 @@ def make_agent(tenant: str, name: str, scopes: tuple[str, ...] = ()) -> Agent:
     )
     client = Client(headers={"authorization": f"Bearer {made.secret}"}, SERVER_NAME="localhost")
     return Agent(key=made.key, secret=made.secret, client=client)
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_guessed() -> None:
+    """Wrong keys count in the memory of the process, which all tests share."""
+    guessing.forget()
 
 
 @pytest.fixture

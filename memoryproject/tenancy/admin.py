@@ -41,7 +41,7 @@ def key_states() -> dict[str, Q]:
 @admin.register(APIKey)
 class APIKeyAdmin(ReadOnlyAdmin):
     list_before_template = "console/keys_bar.html"
-    hidden = ("hash",)
+    hidden = ("hash", "previous_hash")
     list_display = (
         "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",
     )  # fmt: skip
@@ -50,9 +50,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     @coloured_word("state")
     def state(self, key: APIKey) -> str:
-        if key.revoked_at:
-            return "revoked"
-        return "expired" if key.expires_at and key.expires_at <= timezone.now() else "active"
+        return key.state_at(timezone.now())
 
 
 admin.site.unregister(User)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import re
-import secrets
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
@@ -21,6 +15,7 @@ from memoryproject.errors import Conflict, Problem
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
+from memoryproject.tenancy.secret_form import has_check, hash_secret, make_secret, may_exist
 
 LAST_USED_STEP = timedelta(minutes=1)
 PREFIX_CHARACTERS = 10
@@ -38,10 +33,6 @@ _found_keys: dict[str, tuple[APIKey, float]] = {}
 """By keyed hash, with the time on the monotonic clock at which it was found."""
 _refused: dict[str, float] = {}
 """Keyed hashes that opened nothing, with the time on the monotonic clock."""
-SECRET_CHARACTERS = 43
-CHECK_CHARACTERS = 11
-SECRET = re.compile(r"mem_([\w-]{%d})([\w-]{%d})?" % (SECRET_CHARACTERS, CHECK_CHARACTERS), re.A)
-"""The second part, which older keys lack, is what only this server can write beside the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +56,12 @@ def create_api_key(
     scopes: Sequence[str] = (),
     expires_at: datetime | None = None,
     key_id: uuid.UUID | None = None,
+    rate: int | None = None,
 ) -> NewKey:
     """Make a key; with no `scopes` it may do everything its tenant may.
 
-    With `key_id`, which the caller makes, asking twice makes one key.
+    With `key_id`, which the caller makes, asking twice makes one key. `rate` is in calls a
+    minute, 0 for no limit, None for the server's.
 
     Raises:
         Conflict: there is a key of that id; its secret cannot be shown again.
@@ -84,6 +77,7 @@ def create_api_key(
                 hash=hash_secret(secret),
                 scopes=list(scopes) or list(Scope.values),
                 expires_at=expires_at,
+                rate=rate,
             )
     except IntegrityError:
         made = "This key is made already. Its secret cannot be shown again."
@@ -135,31 +129,6 @@ def rotate_key(*, key: APIKey, now: datetime, grace: timedelta = GRACE) -> NewKe
     return NewKey(key=key, secret=secret)
 
 
-def make_secret() -> str:
-    """Return a new secret: 256 random bits, and behind them a check of their own."""
-    random = secrets.token_urlsafe(32)
-    return f"mem_{random}{_write_check(random)}"
-
-
-def _write_check(random: str) -> str:
-    """Return what stands behind the random part of a secret that this server made."""
-    pepper = settings.KEY_PEPPER.encode()
-    digest = hmac.digest(pepper, f"check:{random}".encode(), "sha256")
-    return base64.urlsafe_b64encode(digest).decode()[:CHECK_CHARACTERS]
-
-
-def may_exist(secret: str) -> bool:
-    """Return whether this server may have made a secret; asks nobody.
-
-    A check that is wrong settles it. Older secrets have none: of those only the form is seen.
-    """
-    parts = SECRET.fullmatch(secret)
-    if parts is None:
-        return False
-    random, check = parts.groups()
-    return check is None or hmac.compare_digest(check, _write_check(random))
-
-
 def is_worth_a_look(secret: str, *, now: datetime) -> bool:
     """Return whether a secret is to be looked up though it comes from where others guess.
 
@@ -171,14 +140,7 @@ def is_worth_a_look(secret: str, *, now: datetime) -> bool:
         return False
     if find_key_seen_lately(secret=secret, now=now) is not None:
         return True
-    parts = SECRET.fullmatch(secret)
-    return parts is not None and parts[2] is not None and may_exist(secret)
-
-
-def hash_secret(secret: str) -> str:
-    """Return the keyed hash under which a secret is stored."""
-    pepper = settings.KEY_PEPPER.encode()
-    return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
+    return has_check(secret)
 
 
 def find_key(*, secret: str, now: datetime) -> APIKey | None:

@@ -83,7 +83,7 @@ def test_calls_with_a_key_say_so_and_health_does_not(schema: dict[str, Any]) -> 
 
 def expected_errors(path: str, operation: dict[str, Any]) -> set[str]:
     """Return the errors that every operation of this kind can answer."""
-    codes = {"401", "403", "503"}
+    codes = {"401", "403", "429", "503"}
     parameters = operation.get("parameters", [])
     codes |= {"404"} if "{" in path else set()
     codes |= {"400"} if any(parameter["in"] == "query" for parameter in parameters) else set()

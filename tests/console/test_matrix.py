@@ -118,6 +118,8 @@ PAGES = {
     "console:job_cancel": Page("os", get=405, post=302),
     "console:key_new": Page("os", post=400),
     "console:key_revoke": Page("os", get=405, post=302),
+    "console:key_rotate": Page("os", get=405, post=302),
+    "console:key_rate": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
     "console:playground": Page("cs", post=200),
     "console:export": Page("cas", post=200),
