@@ -98,7 +98,7 @@ if EMBEDDINGS == "minilm":
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
-OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL", "https://api.openai.com/v1")
+OPENAI_BASE_URL = env.read_model_url("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
 CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
 CHAT_CONTEXT_TOKENS = env.read_integer(
@@ -200,6 +200,7 @@ INSTALLED_APPS = [
     "retrieval",
     "operations",
     "console",
+    "erasure",
 ]
 MIDDLEWARE = [
     "memoryproject.access.AccessMiddleware",
@@ -248,7 +249,7 @@ AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
 )
-AXES_CLIENT_IP_CALLABLE = "memoryproject.addresses.client_address"
+AXES_CLIENT_IP_CALLABLE = "memoryproject.callers.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "console.locking_out.answer_locked_out"
 AXES_RESET_ON_SUCCESS = True
