@@ -77,14 +77,14 @@ def superuser(database: str) -> Iterator[Connection]:
 
 
 def conninfo(database: str) -> str:
-    """Return how the serving role reaches a database."""
+    """Return how the serving role reaches a database, and the rows of all tenants in it."""
     address = embedded.locate(settings.DATA_DIR).address
     return psycopg.conninfo.make_conninfo(
         host=address.host,
         port=address.port,
         dbname=database,
         user=embedded.APP_ROLE,
-        options=settings.SEARCH_OPTIONS,
+        options=f"{settings.SEARCH_OPTIONS} -c memory.tenant=*",
     )
 
 
