@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from episodic import api as episodic
+from erasure import api as erasure
 from jobs import api as jobs
 from memoryproject.fields import IdConverter
 from memoryproject.views import HealthLive
@@ -21,6 +22,7 @@ from retrieval import search_api as search
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
+from semantic import rollback_api as rollbacks
 
 register_converter(IdConverter, "id")
 
@@ -42,6 +44,8 @@ api = [
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
+    path("rollbacks", rollbacks.Rollbacks.as_view()),
+    path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),
     path("notes", notes.Notes.as_view()),
     path("notes/<id:note_id>", notes.OneNote.as_view()),
     path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
@@ -62,6 +66,8 @@ api = [
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
     path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
     path("usage", jobs.Usage.as_view()),
+    path("erasures", erasure.Erasures.as_view()),
+    path("erasures/<id:erasure_id>", erasure.OneErasure.as_view()),
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
     path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),

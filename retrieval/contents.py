@@ -94,7 +94,8 @@ def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID]) -> list[Content]:
     if not ids:
         return []
     said = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=ids)
-    rows = Episode.objects.of(tenant).filter(id__in=ids).select_related("conversation")
+    episodes = Episode.objects.of(tenant).filter(id__in=ids, withheld_by=None)
+    rows = episodes.select_related("conversation")
     return [_of_episode(episode, said[episode.id]) for episode in rows]
 
 
@@ -185,7 +186,9 @@ def _load_cited(tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]]
     whole = [row.episode_id for row in rows if not row.message_seqs]
     return Cited(
         messages=loading.load_sources(tenant, rows) if rows else {},
-        episodes=Episode.objects.of(tenant).in_bulk(whole) if whole else {},
+        episodes=Episode.objects.of(tenant).filter(withheld_by=None).in_bulk(whole)
+        if whole
+        else {},
     )
 
 
@@ -196,7 +199,8 @@ def _cite(evidence: Sequence[Evidence], cited: Cited) -> list[str]:
     named = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
     messages = [cited.messages[place] for place in named if place in cited.messages]
     said = sorted(messages, key=lambda message: (message.occurred_at, message.seq))
-    episodes = [cited.episodes[row.episode_id] for row in evidence if not row.message_seqs]
+    whole = [row.episode_id for row in evidence if not row.message_seqs]
+    episodes = [cited.episodes[one] for one in whole if one in cited.episodes]
     titles = [
         f"- {markdown.say_day(episode.end_at)} {markdown.one_line(episode.title)}"
         for episode in sorted(episodes, key=lambda episode: (episode.end_at, episode.id))

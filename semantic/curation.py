@@ -240,6 +240,19 @@ def correct_fact(
     return opened
 
 
+def check_reason(act: Act) -> str:
+    """Return the reason of an act.
+
+    Raises:
+        Problem: it has none, or one longer than 2,000 characters.
+    """
+    reason = act.reason.strip()
+    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
+        said = f"Say why, in at most {REASON_AT_MOST} characters."
+        raise Problem(said, fields={"reason": [said]})
+    return reason
+
+
 def open_ledger(
     act: Act,
     conversation: Conversation,
@@ -252,10 +265,7 @@ def open_ledger(
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    reason = act.reason.strip()
-    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
-        said = f"Say why, in at most {REASON_AT_MOST} characters."
-        raise Problem(said, fields={"reason": [said]})
+    reason = check_reason(act)
     now = episodic_queries.database_now()
     changeset = Changeset.objects.create(
         tenant=act.tenant,
