@@ -1,57 +1,80 @@
-"""Where a request comes from, also behind proxies of ours."""
+"""Which addresses of a model's server are asked: none at which a cloud tells its secrets.
+
+A server on this machine or in a private network is the usual case here, and allowed.
+"""
 
 from __future__ import annotations
 
-import re
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+import ipaddress
+import socket
+from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.http import HttpRequest
+REFUSED_NETWORKS = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "169.254.0.0/16",  # link-local, and most clouds' metadata
+        "fe80::/10",
+        "fd00:ec2::254/128",  # AWS
+        "fd20:ce::254/128",  # Google
+        "100.100.100.200/32",  # Alibaba
+        "168.63.129.16/32",  # Azure
+        "192.0.0.192/32",  # Oracle
+        "224.0.0.0/4",  # multicast
+        "ff00::/8",
+    )
+)
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-PORT = re.compile(r"^(?:\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+)$")
-"""How some proxies write an address: with the port that the client speaks from."""
-NEIGHBOURS_V6 = 64
-"""Bits that one subscriber's addresses share; the rest are theirs to choose."""
 
+def is_refused(text: str) -> bool:
+    """Return whether nothing may be asked at this IP address, whichever way it is wrapped.
 
-def client_address(request: HttpRequest) -> str | None:
-    """Return the address of who asks; None where there is none, as behind a local socket.
-
-    That is who speaks to the outermost of MEMORY_TRUSTED_PROXIES proxies. Each adds the
-    address that spoke to it at the end of X-Forwarded-For; what stands further ahead
-    there, anybody may have written.
+    Raises:
+        ValueError: it is no IP address.
     """
-    nearest = request.META.get("REMOTE_ADDR", "")
-    proxies: int = settings.TRUSTED_PROXIES
-    if not proxies:
-        return _read(nearest)
-    told = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    hops = [*(hop.strip() for hop in told if hop.strip()), nearest]
-    return _read(hops[max(len(hops) - 1 - proxies, 0)]) or _read(nearest)
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return any(one in network for one in _unwrap(address) for network in REFUSED_NETWORKS)
 
 
-def neighbourhood(address: str | None) -> str:
-    """Return what counts as one place: an IPv4 address, or the network of an IPv6 address."""
-    if address is None:
-        return ""
-    place = _parse(address)
-    if isinstance(place, IPv6Address):
-        return str(ip_network((place, NEIGHBOURS_V6), strict=False))
-    return address
+def _unwrap(address: Address) -> list[Address]:
+    """Return the address and the IPv4 addresses that it carries."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address in NAT64 or int(address) >> 32 == 0:
+        carried.append(last)
+    return [address, *(one for one in carried if one is not None)]
 
 
-def _read(text: str) -> str | None:
-    place = _parse(text)
-    return None if place is None else str(place)
+def find_fault(url: str) -> str | None:
+    """Return what is wrong with a model's base URL, None where nothing is.
 
-
-def _parse(text: str) -> IPv4Address | IPv6Address | None:
-    """Return an address without port and zone; one of IPv4 in the clothes of IPv6 as such."""
-    written = PORT.match(text)
+    Names are not looked up here, but each time that a connection is made.
+    """
     try:
-        place = ip_address(written["six"] or written["four"] if written else text)
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
     except ValueError:
-        return None
-    if isinstance(place, IPv4Address):
-        return place
-    return place.ipv4_mapped or IPv6Address(int(place))
+        return "must be a URL such as http://localhost:11434/v1"
+    if parts.scheme not in ("http", "https") or not host:
+        return "must start with http:// or https:// and name a host"
+    if parts.username is not None or parts.password is not None:
+        return "must hold no user and no password; OPENAI_API_KEY is sent as the key"
+    if parts.query or parts.fragment:
+        return "must end with its path, without ? and #"
+    if _is_refused_literal(host):
+        return "must not name a link-local address, nor one at which a cloud tells its secrets"
+    return None
+
+
+def _is_refused_literal(host: str) -> bool:
+    try:
+        return is_refused(host)
+    except ValueError:
+        pass
+    try:  # the ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518
+        return is_refused(socket.inet_ntoa(socket.inet_aton(host)))
+    except (OSError, ValueError):
+        return False

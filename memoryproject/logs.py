@@ -23,13 +23,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from memoryproject.env import SettingError
+
 OURS = "memory."
 FIELDS = (
     *("request", "method", "route", "status", "ms", "bytes"),
     *("tenant", "key", "user", "job", "kind"),
 )
 """What may be said beside an event: `bytes` is of the answer, `key` and `user` are ids."""
-OF_ERRORS = ("exception", "sqlstate", "frames", "causes")
+OF_ERRORS = ("exception", "says", "sqlstate", "frames", "causes")
 """What `describe_error` makes of an exception, for a line of ours."""
 PLAIN = re.compile(r"[\w./:<>^$-]{0,200}", re.ASCII)
 """What the value of a field may be made of: ids, words of ours, patterns of routes."""
@@ -113,6 +115,8 @@ def describe_error(error: BaseException) -> dict[str, Any]:
     logger, as a collector of errors does, would write the text.
     """
     told: dict[str, Any] = {"exception": _name(error), "frames": _list_frames(error)}
+    if isinstance(error, SettingError):
+        told["says"] = str(error)  # ours, and an operator needs it
     for one in (error, error.__cause__):
         state = getattr(one, "sqlstate", None)
         if isinstance(state, str):

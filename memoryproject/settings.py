@@ -22,16 +22,21 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 DEBUG = env.read_flag("MEMORY_DEBUG", False)
-SECRET_KEY = env.read_or_make_secret("MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key")
-KEY_PEPPER = env.read_or_make_secret("MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper")
+SECRET_KEY = env.read_or_make_secret(
+    "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
+)
+KEY_PEPPER = env.read_or_make_secret(
+    "MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper", characters=32
+)
+env.refuse_same_secrets(SECRET_KEY, KEY_PEPPER, names="MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
 # ---- database: two roles on one database; the server serves as the one that owns nothing
 SERVING_ROLE = "memory_app"
-DATABASE_URL = env.read_text("DATABASE_URL")
-EMBEDDED_POSTGRES = not DATABASE_URL
+database_url = env.read_text("DATABASE_URL")  # no setting: it holds a password
+EMBEDDED_POSTGRES = not database_url
 # Of approximate vector indexes, where `build_vector_index` made any: how far they look.
 SEARCH_OPTIONS = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order"
 
@@ -88,7 +93,7 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
     }
 
 
-DATABASES = _connections_from_url(DATABASE_URL) if DATABASE_URL else _connections_embedded()
+DATABASES = _connections_from_url(database_url) if database_url else _connections_embedded()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks
