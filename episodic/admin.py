@@ -40,7 +40,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
     @admin.display(description="messages", ordering="next_seq")
     def messages(self, conversation: Conversation) -> int:
-        return conversation.next_seq - 1
+        return conversation.next_seq - 1 - conversation.erased_count
 
 
 @admin.register(Episode)

@@ -248,6 +248,14 @@ def renew(claim: Claim) -> bool:
     return _held(claim).update(lease_until=Now() + LEASE) == 1
 
 
+def holds(claim: Claim) -> bool:
+    """Return whether the job is still ours, and lock its row: nobody takes it before the end.
+
+    For a run whose last act deletes the job itself.
+    """
+    return _held(claim).select_for_update().first() is not None
+
+
 def hand_back(claim: Claim) -> None:
     """Give a job back that did part of its work and goes on in another run; costs nothing."""
     _held(claim).update(attempts=F("attempts") - 1, **_wait_again(claim, timedelta(0)))

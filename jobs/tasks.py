@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
+from django.utils.module_loading import import_string
 
 from episodic import segmentation
 from episodic import services as episodic
@@ -32,6 +33,10 @@ from semantic import consolidation
 from semantic.choice import make_consolidator
 
 logger = logging.getLogger("memory.jobs")
+
+ASKS_NO_MODEL = frozenset({Kind.MIRROR, Kind.ERASE})
+ERASING = "erasure.flow.run_erasure"
+"""By name: it uses every app, and so stands above this."""
 
 
 def run_job(job_id: str) -> bool:
@@ -57,7 +62,7 @@ def _run_claimed(claim: Claim) -> None:
     try:
         with renewing(claim):
             claims.refuse_killer(claim)
-            if settings.LLM == "openai" and claim.kind != Kind.MIRROR:
+            if settings.LLM == "openai" and claim.kind not in ASKS_NO_MODEL:
                 breaker.check(settings.CHAT_MODEL)
             FLOWS[Kind(claim.kind)](claim)
         logger.info("job done")
@@ -112,7 +117,12 @@ def _on_death(claim: Claim) -> None:
 
 
 def _asker(claim: Claim) -> Asker:
-    return make_asker(tenant=claim.tenant, job_id=claim.job_id, failures=claim.transient_failures)
+    return make_asker(
+        tenant=claim.tenant,
+        job_id=claim.job_id,
+        failures=claim.transient_failures,
+        token=claim.token,
+    )
 
 
 def segment(claim: Claim) -> None:
@@ -182,6 +192,12 @@ def embed(claim: Claim) -> None:
     wake(claim.job_id)
 
 
+def erase(claim: Claim) -> None:
+    """Erase what somebody wants erased."""
+    run_erasure: Callable[[Claim], None] = import_string(ERASING)
+    run_erasure(claim)
+
+
 FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.SEGMENT: segment,
     Kind.CONSOLIDATE: consolidate,
@@ -189,4 +205,5 @@ FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.FLUSH: flush,
     Kind.EMBED: embed,
     Kind.MIRROR: mirroring.mirror_changed,
+    Kind.ERASE: erase,
 }

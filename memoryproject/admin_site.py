@@ -72,6 +72,7 @@ UNFOLD = {
                 _item("Changesets", "difference", "semantic.changeset"),
                 _item("Reviews", "grading", "episodic.review"),
                 _item("Reveals", "visibility", "episodic.reveal"),
+                _item("Erasures", "delete_forever", "erasure.erasure"),
                 _item("Exports", "file_save", "console.exportrun"),
                 _item("Imports", "upload_file", "console.importrun"),
             ),

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from episodic import api as episodic
 from erasure import api as erasure
@@ -78,12 +78,13 @@ api = [
     path("health/live", HealthLive.as_view()),
     path("health/ready", HealthReady.as_view()),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path("admin/", include("console.urls")),
+    path("admin/", include("erasure.urls")),
     path("admin/", admin.site.urls),
     *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
 ]

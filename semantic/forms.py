@@ -228,6 +228,9 @@ class PlanOutput(serializers.Serializer[Any]):
     reverted_by = serializers.UUIDField(allow_null=True, help_text="null: not reverted yet.")
     conflicts = serializers.IntegerField(help_text="How many steps are in the way.")
     steps = PlannedStep(many=True, help_text="The last change first.")
+    erased = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Facts that it touched and nothing brings back."
+    )
 
 
 class Reasoned(Strict):
