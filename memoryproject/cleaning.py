@@ -127,6 +127,13 @@ def cap(text: str, at_most: int) -> str:
     return text if len(text) <= at_most else text[: at_most - 1].rstrip() + ELLIPSIS
 
 
+def drop_unseen(text: str) -> str:
+    """Return a text without what nobody sees; all that is readable stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _drop_unseen(text)
+
+
 def _drop_unseen(text: str) -> str:
     text = _BREAK.sub("\n", text)
     if not _ANY_UNSEEN.search(text):
