@@ -42,7 +42,7 @@ from memoryproject.views import KeyedView
 
 IDEMPOTENCY_HEADER = OpenApiParameter(
     "Idempotency-Key",
-    str,
+    {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
     OpenApiParameter.HEADER,
     description="Send the same key again after a lost answer: nothing is stored twice.",
 )

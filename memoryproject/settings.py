@@ -291,6 +291,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "memoryproject.schema.add_leads",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",
         "JobKindEnum": "jobs.models.Kind",
