@@ -104,12 +104,12 @@ class Writer:
         target = None if named is None or named.id in self._closed else named
         astray = "unknown_alias" if named is None else "closed"
         objection = self._find_objection(proposal, target, astray=astray)
+        gains = target.fact if target and proposal.action is Action.REINFORCE else ""
+        if objection in {"", TOOL_SOURCE} and self._skip_echo(proposal, target, gains=gains):
+            return None
         if objection:
             left = named.id if named else None
             self._ledger.note(Change.Action.SKIP, memory_id=left, note=objection)
-            return None
-        gains = target.fact if target and proposal.action is Action.REINFORCE else ""
-        if self._skip_echo(proposal, target, gains=gains):
             return None
         new = self._make_new(proposal, vector)
         if self._must_wait(proposal, target):
