@@ -171,6 +171,7 @@ Q_CLUSTER = {
 MAX_CONTENT_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
 TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
@@ -209,9 +210,10 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "memoryproject.access.AccessMiddleware",
+    "memoryproject.headers.HeadersMiddleware",
+    "memoryproject.http.ApiErrorMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "memoryproject.http.ApiErrorMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -243,6 +245,19 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+
+# ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
+HTTPS = env.read_flag("MEMORY_HTTPS", False)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^api/v0/health/"]  # probes come to the port itself
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+# Other names below ours, and lists in browsers, are for the owner of the domain to bind.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
 AUTHENTICATION_BACKENDS = [
