@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 
 from episodic.admin import ConversationAdmin, MessageAdmin
+from episodic.models import ErasedKey
 from erasure.models import Erasure
 from erasure.pages import ERASE
 from memoryproject.admin_base import Door, ReadOnlyAdmin
@@ -46,3 +47,11 @@ class ErasureAdmin(ReadOnlyAdmin):
     @coloured_word("state")
     def standing(self, erasure: Erasure) -> str:
         return str(erasure.state)
+
+
+@admin.register(ErasedKey)
+class ErasedKeyAdmin(ReadOnlyAdmin):
+    """Of a key only a hash is left, by which a retry is known."""
+
+    list_display = ("erased_at", "digest", "tenant")
+    list_filter = ("erased_at", "tenant")

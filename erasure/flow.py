@@ -45,12 +45,12 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
         with claims.commit(claim, finish=False):
             tenants.stop(claim.tenant, erasure)
         tenants.wait_for_callers()
-    while time.monotonic() < until:
-        if not _take_part(claim, erasure.id, report):
-            _finish(claim, erasure.id)
+    while _take_part(claim, erasure.id, report):
+        if time.monotonic() >= until:
+            claims.hand_back(claim)
+            wake(claim.job_id)
             return
-    claims.hand_back(claim)
-    wake(claim.job_id)
+    _finish(claim, erasure.id)
 
 
 def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:

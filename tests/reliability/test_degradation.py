@@ -49,6 +49,7 @@ BODIES = {
     "rollbacks": {"since": "2026-01-01T00:00:00Z", "role": "tool", **WHY},
     "rollbacks/<id:rollback_id>/lift": WHY,
     "changesets/<id:changeset_id>/revert": WHY,
+    "erasures": {"scope": "note", "id": str(uuid.UUID(int=7)), **WHY},
 }
 
 
