@@ -14,9 +14,10 @@ from console import (
     keys,
     operating,
     retrieval_page,
+    rolling_back,
 )
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
-from episodic.admin import ConversationAdmin, EpisodeAdmin
+from episodic.admin import ConversationAdmin, EpisodeAdmin, WithholdingAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
 from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
@@ -34,6 +35,7 @@ EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
 FactAdmin.story = Story("console/fact.html", fact_page.tell)
 FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_selected)
 ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
+WithholdingAdmin.story = Story("console/withholding.html", rolling_back.tell)
 RetrievalAdmin.story = Story("console/retrieval.html", retrieval_page.tell, folds=False)
 
 

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
 
 from episodic import queries
-from episodic.models import Conversation, Episode, Message, Reveal, Review
+from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
 from episodic.revealing import Reader
 from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
@@ -123,6 +123,17 @@ class RevealAdmin(ReadOnlyAdmin):
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "reason")
     id_search = ("id", "conversation", "conversation__external_id")
+
+
+@admin.register(Withholding)
+class WithholdingAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at", "actor", "reason", "since", "posted_by", "conversation", "speaker", "role",
+        "lifted_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("role", "created_at", "tenant")
+    search_fields = ("actor", "reason", "speaker")
+    id_search = ("id", "posted_by", "conversation", "conversation__external_id")
 
 
 @admin.register(Review)
