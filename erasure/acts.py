@@ -147,9 +147,11 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Done:
     done = Done()
     there = notes.lock_notes(tenant=tenant, note_ids=note_ids)
     done.memory_ids = list(there)
+    homes = notes.homes_of(tenant=tenant, note_ids=there)
     _erase_what_rests_on(done, tenant, home=None)
     _erase_notes(done, tenant, there)
-    index.forget_words(tenant=tenant, conversation_id=None)
+    for home in homes:
+        index.forget_words(tenant=tenant, conversation_id=home)
     index.erase_memories(tenant=tenant, memory_ids=there)
     return done
 

@@ -42,6 +42,16 @@ def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UU
     return there
 
 
+def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
+    """Return the conversations that notes belong to; None stands for those of no one."""
+    homes: set[uuid.UUID | None] = set()
+    for ids in in_batches(note_ids):
+        homes |= set(
+            Note.objects.of(tenant).filter(id__in=ids).values_list("conversation_id", flat=True)
+        )
+    return homes
+
+
 def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
     """Delete notes and what they were before; return how many notes and earlier versions.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -12,16 +13,22 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core import serializers
+from django_q.models import OrmQ
+from django_q.signing import SignedPackage
 
+from console import import_runs
+from console.models import SavedFilter
 from episodic.models import Conversation
 from indexing.models import Memory
 from memoryproject.tenancy.models import Tenant, TenantModel
+from memoryproject.tenancy.walls import acting_for
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.talk import MORNING, messages, whole_talk
 
 CANARY = "Zanzibarquux"
 """A word that nobody says, also as part of longer ones and in any case."""
+OTHER = uuid.UUID(int=11)
 USER = f"user-{CANARY}"
 
 
@@ -97,12 +104,32 @@ def quote_canary(agent: Agent, conversation: uuid.UUID) -> None:
     assert agent.post(f"facts/{quoting[0].id}/invalidate", act).status_code == 200
 
 
+def import_canary(agent: Agent, conversation: uuid.UUID) -> None:
+    """Have a file of facts looked through, of which one holds the canary, and save a search."""
+    rows = [
+        {"fact": f"Mira knows {CANARY}.", "category": "identity"},
+        {"fact": "Mira knows Jonas.", "category": "identity", "conversation_id": str(OTHER)},
+    ]
+    file = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
+    with acting_for(agent.tenant.id):
+        import_runs.start_run(
+            tenant=agent.tenant,
+            person="somebody",
+            name="facts.jsonl",
+            file=file,
+            conversation=conversation,
+        )
+    path = f"/admin/search/?conversation={conversation}&q={CANARY}"
+    SavedFilter.objects.create(owner="somebody", name=f"{CANARY} again", path=path)
+
+
 def tell_everywhere(agent: Agent, conversation: uuid.UUID) -> None:
     """Leave the canary in every place that one conversation can."""
     say_canary(agent, conversation)
     write_canary(agent, conversation)
     ask_canary(agent, conversation)
     quote_canary(agent, conversation)
+    import_canary(agent, conversation)
 
 
 def dump() -> str:
@@ -117,6 +144,12 @@ def dump() -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.lower()
+
+
+def queued() -> str:
+    """Return what waits in the queue, unpacked, in lower case."""
+    payloads = OrmQ.objects.values_list("payload", flat=True)
+    return "".join(str(SignedPackage.loads(payload)) for payload in payloads).lower()
 
 
 def digest(tenant: Tenant, *, conversation: uuid.UUID | None = None) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from erasure.models import Erasure
 from jobs.draining import drain_jobs
@@ -19,6 +21,7 @@ from tests.erasure.lives import (
     digest,
     dump,
     erase,
+    queued,
     tell_everywhere,
     write_canary,
 )
@@ -41,15 +44,28 @@ def mentions(folder: Path) -> int:
     return sum(needle in (path.read_text() + path.name).lower() for path in files)
 
 
+def logs_of_postgres() -> str:
+    """Return what the database server has written down, in lower case."""
+    files = [path for path in settings.DATA_DIR.rglob("*.log") if path.is_file()]
+    assert files
+    return "".join(path.read_text(errors="replace") for path in files).lower()
+
+
 def test_an_erased_conversation_is_nowhere(
-    ana: Agent, cleo: Agent, conversation: uuid.UUID, folder: Path
+    ana: Agent,
+    cleo: Agent,
+    conversation: uuid.UUID,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     quiet = uuid.uuid4()
     for agent in (ana, cleo):
         body = {"conversation_id": str(quiet), "messages": whole_talk()}
         assert agent.post("add_messages", body).status_code == 201
         agent.flush(quiet)
     tell_everywhere(ana, conversation)
+    assert CANARY.lower() not in queued()
     drain_jobs()
     assert CANARY.lower() in dump()
     assert mentions(folder)
@@ -62,8 +78,9 @@ def test_an_erased_conversation_is_nowhere(
     assert not mentions(folder)
     drain_jobs()
     assert not mentions(folder)
-    told = dump()
-    assert CANARY.lower() not in told
+    assert CANARY.lower() not in dump()
+    assert CANARY.lower() not in queued() + caplog.text.lower() + logs_of_postgres()
+    assert done["counts"]["import_rows"] == 1
     assert (digest(ana.tenant, conversation=quiet), digest(cleo.tenant)) == others
 
 

@@ -64,7 +64,7 @@ def test_what_is_wrong_is_said(
     assert Tenant.objects.filter(name="ana's").exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 @pytest.mark.parametrize("how", ["free", "rewrite"])
 def test_the_tables_can_be_vacuumed(ana: Agent, how: str) -> None:
     note = ana.post("notes", {"content": "Mira likes canals."}).json()["id"]

@@ -163,6 +163,23 @@ def test_undoing_a_changeset_brings_no_erased_fact_back_and_says_so(
     assert "was erased" in assert_problem(refused, 409)["message"]
 
 
+def test_undoing_what_had_named_an_erased_fact_names_nothing(
+    model: ModelServer, ana: Agent, twice: uuid.UUID
+) -> None:
+    """A curator had held the old fact again; without that it was over, for the new one."""
+    old = Fact.objects.of(ana.tenant).get(fact=OLD)
+    why = {"reason": "She kept the flat in Ghent."}
+    restored = ana.post(f"facts/{old.id}/restore", why).json()["changeset_id"]
+    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("consolidate", says(changes()))
+    assert erase(ana, "message", message_at(ana, 9)).status_code == 200
+    drain_jobs()
+    assert OLD in held(ana)
+    assert ana.post(f"changesets/{restored}/revert", why).status_code == 201
+    old.refresh_from_db()
+    assert (old.invalidated_because, old.superseded_by_id) == ("superseded", None)
+
+
 def test_pages_and_lists_bear_what_is_missing(ana: Agent, told: uuid.UUID) -> None:
     """History names ids of what is gone; whoever shows it shows the ids."""
     seqs = [3, 11]
