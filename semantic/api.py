@@ -78,13 +78,18 @@ class OneFact(ReadingView):
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
             raise NotFound("There is no such fact.")
         evidence = histories.evidence_ever_of(fact)
+        said = episodic_queries.messages_at(
+            tenant=self.tenant(),
+            conversation=fact.conversation,
+            seqs={seq for row in evidence for seq in row.message_seqs},
+        )
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             {
                 **renderings.render_listed_fact(fact, counting),
                 "version": fact.version,
                 "changeset_id": str(fact.changeset_id),
-                "evidence": [renderings.render_evidence(row) for row in evidence],
+                "evidence": [renderings.render_evidence(row, said) for row in evidence],
                 "history": [
                     renderings.render_history(row, fact) for row in histories.changes_of(fact)
                 ],

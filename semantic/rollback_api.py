@@ -111,7 +111,6 @@ class Rollbacks(Curating):
         if done.withholding is not None:
             return Response(_render(done.withholding), status=201)
         planned = Withholding(
-            id=None,
             since=source.since,
             posted_by=source.posted_by,
             conversation=source.conversation,
@@ -120,9 +119,8 @@ class Rollbacks(Curating):
             actor=act.actor,
             reason=act.reason,
             made=done.counts.to_json(),
-            created_at=None,
         )
-        return Response(_render(planned))
+        return Response(_render(planned, is_made=False))
 
     def _find_source(self, given: dict[str, Any]) -> Source:
         key, conversation = None, None
@@ -165,10 +163,10 @@ class LiftRollback(Curating):
         return Response(_render(lifted))
 
 
-def _render(row: Withholding) -> dict[str, Any]:
+def _render(row: Withholding, *, is_made: bool = True) -> dict[str, Any]:
     home = row.conversation
     return {
-        "id": str(row.id) if row.id else None,
+        "id": str(row.id) if is_made else None,
         "since": say_moment(row.since),
         "key_id": str(row.posted_by_id) if row.posted_by_id else None,
         "conversation_id": str(home.external_id) if home else None,
@@ -176,7 +174,7 @@ def _render(row: Withholding) -> dict[str, Any]:
         "role": row.role or None,
         "actor": row.actor,
         "reason": row.reason,
-        "created_at": say_moment(row.created_at) if row.created_at else None,
+        "created_at": say_moment(row.created_at) if is_made else None,
         "lifted_at": say_moment(row.lifted_at) if row.lifted_at else None,
         "counts": {**Counts().to_json(), **row.made},
     }

@@ -113,7 +113,8 @@ class Writer:
             return None
         new = self._make_new(proposal, vector)
         if self._must_wait(proposal, target):
-            return self._keep_waiting(proposal, new)
+            self._keep_waiting(proposal, new)
+            return None
         if target is None or proposal.action is Action.NEW:
             note = "" if proposal.action is Action.NEW else astray
             return self._open_or_merge(proposal, new, note=note)

@@ -234,3 +234,14 @@ def test_a_run_opens_no_more_facts_than_its_messages_bear(
     made = Changeset.objects.of(ana.tenant).get()
     notes = ana.get(f"changesets/{made.id}").json()["changes"]
     assert sum(step["note"] == "cap" for step in notes) == 60
+
+
+def test_a_fact_tells_who_said_it_who_posted_it_and_what_drew_it(
+    waiting: Fact, ana: Agent, conversation: uuid.UUID
+) -> None:
+    (row,) = ana.get(f"facts/{waiting.id}").json()["evidence"]
+    (said,) = row["messages"]
+    assert (said["seq"], said["role"], said["posted_by"]) == (2, "assistant", str(ana.key.id))
+    assert ana.get(f"messages/{said['id']}").json()["content"] == BOAST["content"]
+    assert (row["engine"], row["model"]) == ("llm", "scripted")
+    assert row["prompt_version"].startswith("consolidate-")
