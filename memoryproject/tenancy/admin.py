@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import Q
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 from unfold.forms import (  # type: ignore[import-untyped]
@@ -62,6 +63,10 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Nobody is deleted, who would take what is on record with them: `active` ends a login."""
+        return False
 
 
 @admin.register(Group)
