@@ -3,11 +3,12 @@
 from django.contrib import admin
 from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from episodic import api as episodic
 from erasure import api as erasure
 from jobs import api as jobs
+from memoryproject.description import Description
 from memoryproject.fields import IdConverter
 from memoryproject.views import HealthLive
 from notes import api as notes
@@ -77,7 +78,7 @@ api = [
     path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),
     path("health/live", HealthLive.as_view()),
     path("health/ready", HealthReady.as_view()),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", Description.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,11 @@ def test_the_page_loads_everything_from_here() -> None:
         asset = client.get(address)
         assert asset.status_code == 200, address
         asset.close()
+
+
+def test_it_is_made_once_whatever_stands_in_the_query(schema: dict[str, Any]) -> None:
+    for query in ({}, {"version": "9"}, {"lang": "de"}, {"x": "1"}):
+        started = time.monotonic()
+        answer = Client(SERVER_NAME="localhost").get("/api/v0/schema/", {"format": "json", **query})
+        assert json.loads(answer.content) == schema
+        assert time.monotonic() - started < 0.3

@@ -82,12 +82,11 @@ def web_command(host: str, port: int) -> list[str]:
         "-m",
         "gunicorn",
         "memoryproject.wsgi",
+        f"--config={settings.BASE_DIR / 'gunicorn.conf.py'}",
         f"--bind={host}:{port}",
         f"--workers={workers}",
-        "--worker-class=gthread",
         f"--threads={threads}",
         "--log-level=warning",
-        "--graceful-timeout=10",
         "--no-control-socket",
     ]
 
