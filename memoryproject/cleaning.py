@@ -108,6 +108,11 @@ def clean_line(text: str) -> str:
     return clean(" ".join(text.splitlines()))
 
 
+def clean_alone(text: str) -> str:
+    """Return a text on one line, cleaned, that may stand at the beginning of somebody's line."""
+    return break_definitions(clean_line(text))
+
+
 def clean_block(text: str) -> str:
     """Return a text that keeps its lines, cleaned, with a backslash before what forges ours.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memoryproject.cleaning import clean_line
+from memoryproject.cleaning import clean_alone
 from notes.kinds import SourceType
 
 LABEL_AT_MOST = 80
@@ -135,7 +135,7 @@ def snippet(
     }.get(source_type, "")
     points = metadata.get(named) if named else None
     text = join_points(points[:POINTS_IN_SNIPPET]) if points else ""
-    return clean_line(shorten(text or description or content, SNIPPET_AT_MOST))
+    return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoryproject import cleaning, tokens
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tokens import Counter
-from retrieval import navigation
+from retrieval import fencing, navigation
 from retrieval.contents import Content, load_content
 from retrieval.cutting import Strategy, cut
+from retrieval.fencing import Fence
 from retrieval.markdown import one_line
 
 RELATED_AT_MOST = 200
@@ -71,20 +72,26 @@ def chunk(
     max_tokens: int,
     strategy: Strategy = Strategy.END,
     include_header: bool = False,
+    fence: Fence | None = None,
 ) -> Chunk:
     """Return a memory's text, never more than `max_tokens` by the configured counter.
+
+    With `fence` it stands between its marks, which count.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
     content = load_content(tenant=tenant, memory_id=memory_id)
-    return fit(
+    counter = tokens.in_use()
+    found = fit(
         content,
-        max_tokens=max_tokens,
+        max_tokens=fencing.room_in(max_tokens, fence),
         strategy=strategy,
         include_header=include_header,
-        counter=tokens.in_use(),
+        counter=counter,
     )
+    shown = fencing.wrap(found.content, fence)
+    return replace(found, content=shown, token_count=counter.count(shown))
 
 
 def fit(

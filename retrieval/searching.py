@@ -12,7 +12,7 @@ from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject import tokens
-from memoryproject.cleaning import clean_block, clean_line
+from memoryproject.cleaning import clean_alone, clean_block
 from memoryproject.fields import say_moment
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import wording
@@ -120,7 +120,7 @@ def snippet_of(content: Content) -> str:
         )
     is_fact = content.kind is MemoryKind.FACT
     text = content.text.partition("\n")[0] if is_fact else content.description
-    return clean_line(wording.shorten(text, wording.SNIPPET_AT_MOST))
+    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST))
 
 
 def _to_served(place: int, finding: Finding) -> Found:
