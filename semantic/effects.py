@@ -146,7 +146,7 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
 def _forget_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
     """Let nothing stand in a fact's place that was erased since: no row can name it."""
     told = [effect for several in effects.values() for effect in several]
-    newer = {effect.after.superseded_by for effect in told} - {None}
+    newer = {one for one in (effect.after.superseded_by for effect in told) if one is not None}
     if not newer:
         return
     there = set(Fact.objects.of(tenant).filter(id__in=newer).values_list("id", flat=True))
