@@ -12,6 +12,6 @@ class Migration(migrations.Migration):
         AddTenantPolicy("indexing_shelfsize"),
         AddTenantPolicy("indexing_wordcount"),
         AddTenantPolicy("indexing_vectorindex"),
+        AddTenantPolicy("indexing_searchvector"),
         AddTenantPolicy("indexing_searchunit", reads=False),
-        AddTenantPolicy("indexing_searchvector", reads=False),
     ]

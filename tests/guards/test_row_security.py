@@ -23,7 +23,6 @@ BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
 """Our tables without a tenant, each with the reason."""
 READ_BY_STATEMENTS = {
     "indexing_searchunit": "its index of words cannot be used under a policy; see the README",
-    "indexing_searchvector": "a scan of all vectors of a scope would check each of them",
 }
 """Tables whose policy holds for writing alone, each with the reason."""
 WHOSE = (
@@ -95,7 +94,7 @@ SOURCES = [
     and path.relative_to(settings.BASE_DIR).parts[0] in {*OURS, "memoryproject", "operations"}
     and "migrations" not in path.parts
 ]
-MENTION = re.compile(r"(?:FROM|JOIN|UPDATE|INTO)\s+indexing_search(?:unit|vector)\b")
+MENTION = re.compile(r"(?:FROM|JOIN|UPDATE|INTO)\s+indexing_searchunit\b")
 OF_A_TENANT = re.compile(r"tenant_id = %\(tenant\)s")
 DOORS = {
     "retrieval/sql/find.sql",
@@ -107,7 +106,6 @@ DOORS = {
 FOR_PEOPLE = {
     "indexing/sql/tenant_words.sql": "the admin searches all tenants with it",
     "indexing/tenant_search.py": "the other half of the same statement",
-    "indexing/approximate.py": "the command that builds indexes; its scope names the tenant",
 }
 """Statements that no agent comes to."""
 
@@ -116,7 +114,7 @@ def named(path: Path) -> str:
     return path.relative_to(settings.BASE_DIR).as_posix()
 
 
-def test_the_open_tables_are_read_by_reviewed_statements_alone() -> None:
+def test_the_open_table_are_read_by_reviewed_statements_alone() -> None:
     found = {named(path) for path in SOURCES if MENTION.search(path.read_text(encoding="utf-8"))}
     assert found == DOORS | set(FOR_PEOPLE)
 
@@ -130,8 +128,8 @@ def test_each_mention_of_an_open_table_names_the_tenant(door: str) -> None:
         assert OF_A_TENANT.search(text[start:end]), text[start : start + 200]
 
 
-def test_nothing_but_these_reads_the_open_tables_of_all_tenants() -> None:
+def test_nothing_but_these_reads_the_open_table_of_all_tenants() -> None:
     """By their models it would be `across_tenants`, which is searched for here."""
-    across = re.compile(r"\bSearch(?:Unit|Vector)\.across_tenants\b")
+    across = re.compile(r"\bSearchUnit\.across_tenants\b")
     found = {named(path) for path in SOURCES if across.search(path.read_text(encoding="utf-8"))}
-    assert found == {"indexing/checks.py"}, "the check of the vectors' size, before starting"
+    assert found == set()
