@@ -27,7 +27,7 @@ GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 class RotationForm(forms.Form):
     """How long the secret so far goes on being accepted."""
 
-    prefix = forms.CharField(max_length=12)
+    replaced = forms.CharField(max_length=12)
     """How the secret begins that is to be replaced: sent twice, the form does it once."""
     grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
 
@@ -42,7 +42,7 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     try:
         if not form.is_valid():
             raise Problem(f"Say for how many hours, from 0 to {GRACE_HOURS_AT_MOST}.")
-        if form.cleaned_data["prefix"] != key.prefix:
+        if form.cleaned_data["replaced"] != key.prefix:
             raise Problem("Its secret was replaced meanwhile, and cannot be shown again.")
         hours = form.cleaned_data["grace_hours"]
         with transaction.atomic():

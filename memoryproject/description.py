@@ -27,7 +27,7 @@ class Description(SpectacularAPIView):
         renderer = request.accepted_renderer
         with _lock:
             if renderer.format not in _made:
-                response = self._get_schema_response(request)
+                response = self._get_schema_response(request)  # type: ignore[no-untyped-call]
                 content = renderer.render(response.data, renderer.media_type, {})
                 headers = {"Content-Disposition": response["Content-Disposition"]}
                 _made[renderer.format] = HttpResponse(

@@ -97,7 +97,8 @@ def connect(conninfo: str) -> Connection:
 
 def environment(database: str) -> dict[str, str]:
     """Return the environment in which the product's own commands use a database."""
-    own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING"}
+    unlimited = {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
+    own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING", **unlimited}
     if database == FULL:
         return own
     address = embedded.locate(settings.DATA_DIR).address

@@ -361,7 +361,7 @@ def test_a_keys_new_secret_is_shown_once_and_the_old_one_lasts(
     operator: Client, ana: Agent
 ) -> None:
     assert "Make a new secret" in read(operator, ana.key)
-    given = {"prefix": ana.key.prefix, "grace_hours": "2"}
+    given = {"replaced": ana.key.prefix, "grace_hours": "2"}
     answer = post(operator, "key_rotate", ana.key.id, **given)
     secret = answer.context["secret"]
     assert answer.content.decode().count(secret) == 1 and "no-store" in answer["Cache-Control"]
@@ -379,7 +379,7 @@ def test_a_keys_new_secret_is_shown_once_and_the_old_one_lasts(
 
 @pytest.mark.parametrize("hours", ["", "-1", "2161", "soon", "1.5"])
 def test_a_grace_that_is_none_changes_no_secret(operator: Client, ana: Agent, hours: str) -> None:
-    given = {"prefix": ana.key.prefix, "grace_hours": hours}
+    given = {"replaced": ana.key.prefix, "grace_hours": hours}
     answer = post(operator, "key_rotate", ana.key.id, **given)
     assert "from 0 to 2160" in answer.content.decode()
     assert APIKey.objects.of(ana.tenant).get().hash == ana.key.hash
