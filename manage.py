@@ -21,11 +21,14 @@ def main() -> None:
     from django.core.management import execute_from_command_line
     from django.db import OperationalError
 
+    from memoryproject.tenancy.walls import across_tenants
+
     try:
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
         if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
             embedded.ensure_started(settings.DATA_DIR)
-        execute_from_command_line(sys.argv)
+        with across_tenants():
+            execute_from_command_line(sys.argv)
     except (SettingError, embedded.EmbeddedPostgresError) as error:
         sys.exit(f"error: {error}")
     except OperationalError as error:

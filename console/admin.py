@@ -15,9 +15,10 @@ from console import (
     note_page,
     operating,
     retrieval_page,
+    rolling_back,
 )
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
-from episodic.admin import ConversationAdmin, EpisodeAdmin
+from episodic.admin import ConversationAdmin, EpisodeAdmin, WithholdingAdmin
 from jobs.admin import JobAdmin, LLMCallAdmin
 from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
@@ -38,6 +39,7 @@ FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_se
 ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
 NoteAdmin.story = Story("console/note.html", note_page.tell)
 LinkAdmin.story = Story("console/link.html", note_page.tell_link)
+WithholdingAdmin.story = Story("console/withholding.html", rolling_back.tell)
 RetrievalAdmin.story = Story("console/retrieval.html", retrieval_page.tell, folds=False)
 
 

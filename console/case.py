@@ -291,6 +291,7 @@ def _say_change(change: Change, left: states.State | None, heir: Fact | None) ->
         Fact.Because.WRONG.value: "declared wrong",
         Fact.Because.ERASED.value: "erased",
         Fact.Because.REVERTED.value: "taken back by a revert",
+        Fact.Because.WAITING.value: "waiting for a curator",
     }.get(left.because, str(left.because))
     return f"{said}, replaced by another fact" if heir else said
 

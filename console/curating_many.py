@@ -81,7 +81,8 @@ def choose(
 def _fits(fact: Fact, *, closes: bool) -> bool:
     if closes:
         return fact.invalid_at is None
-    return fact.invalid_at is not None and fact.invalidated_because != Fact.Because.ERASED
+    barred = {Fact.Because.ERASED, Fact.Because.WAITING}
+    return fact.invalid_at is not None and fact.invalidated_because not in barred
 
 
 @page_for(*SEES_FACT)

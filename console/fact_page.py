@@ -35,7 +35,9 @@ WHOLE_EPISODE_AT_MOST = 12
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
 COUNTED_AT_MOST = 10_000
-NEVER_TRUE = frozenset({Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED})
+NEVER_TRUE = frozenset(
+    {Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +114,14 @@ def tell_acts(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         **seen, "fact": fact.fact, "category": fact.category, "keywords": ", ".join(fact.keywords),
     }  # fmt: skip
     held = fact.invalid_at is None
-    erased = fact.invalidated_because == Fact.Because.ERASED
+    waits = fact.invalidated_because == Fact.Because.WAITING
+    barred = held or waits or fact.invalidated_because == Fact.Because.ERASED
     return {
         "may_curate": True,
         "invalidate_form": InvalidateForm(initial=seen, prefix="invalidate") if held else None,
         "correct_form": CorrectForm(initial=correcting, prefix="correct") if held else None,
-        "restore_form": None if held or erased else RestoreForm(initial=seen, prefix="restore"),
+        "restore_form": None if barred else RestoreForm(initial=seen, prefix="restore"),
+        "waits": waits,
         "undo_form": UndoForm(),
         "done": find_done(request, fact),
         "back_to": find_replaced(fact) or fact,

@@ -21,6 +21,7 @@ from jobs.spending import start_of_day
 from memoryproject import admin_values as values
 from memoryproject.tenancy.fields import first_id_at
 from memoryproject.tenancy.models import Tenant, TenantModel
+from semantic import queries
 from semantic.models import Change, Changeset, Fact
 
 COUNTED_AT_MOST = 10_000
@@ -163,7 +164,13 @@ def closed_in(tenant: Tenant, spans: Sequence[Span]) -> QuerySet[Fact]:
     closed = Fact.objects.of(tenant).filter(
         invalid_at__gte=spans[0].start, invalid_at__lt=spans[-1].end
     )
-    return closed.order_by("-invalid_at")[:COUNTED_AT_MOST]
+    once_held = closed.exclude(invalidated_because=Fact.Because.WAITING)
+    return once_held.order_by("-invalid_at")[:COUNTED_AT_MOST]
+
+
+def count_waiting(tenant: Tenant) -> int:
+    """Return how many facts wait for a curator, up to the cap."""
+    return queries.facts_waiting(tenant).order_by("id")[:COUNTED_AT_MOST].count()
 
 
 def count_closed(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:

@@ -41,6 +41,8 @@ SHORTCUTS = (
      "console:case_file", "retrieval.view_retrieval", "quiz"),
     ("Playground", "Ask as an agent would, and see why each memory was found",
      "console:playground", "retrieval.run_playground", "experiment"),
+    ("Waiting", "What would steer the assistant: approve or reject",
+     "console:inbox", "semantic.curate_fact", "inbox"),
     ("Facts", "What is held true, and what was",
      "admin:semantic_fact_changelist", "semantic.view_fact", "lightbulb"),
     ("Changesets", "Who changed what, and undoing it",

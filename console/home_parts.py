@@ -26,6 +26,7 @@ REASONS = {
     Fact.Because.WRONG.value: "red",
     Fact.Because.REVERTED.value: "orange",
     Fact.Because.ERASED.value: "grey",
+    Fact.Because.WAITING.value: "grey",
 }
 """Why facts are held no more, with the colour of each."""
 
@@ -59,11 +60,19 @@ def tell_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
     gone = sum(map(sum, closed.values()))
     cut = gone >= figures.COUNTED_AT_MOST
     start, end = spans[0].start, spans[-1].end
+    waiting = figures.count_waiting(tenant)
     return Part(
         tiles=[
             Tile("New facts", say_sum(new), made_between(Fact, tenant, start, end)),
             Tile(
                 "No longer held", f"{gone:,}{'+' if cut else ''}", list_closed(tenant, start, end)
+            ),
+            Tile(
+                "Waiting for a curator",
+                say_capped(waiting),
+                f"{values.list_address(Fact, tenant__id=tenant.id)}&state=waiting",
+                note="what would steer the assistant" if waiting else "",
+                tone="warn" if waiting else "good",
             ),
         ],
         charts=[
@@ -79,7 +88,7 @@ def tell_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Part:
             _draw_closed(tenant, spans, closed, cut=cut),
         ],
         lists=[_list_closings(tenant, spans, closings), _list_actors(closings)],
-        has_news=any(new) or bool(gone),
+        has_news=any(new) or bool(gone) or bool(waiting),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, OuterRef, Subquery
 
@@ -28,7 +29,7 @@ from semantic.importing import Fate
 from semantic.models import Change, Changeset
 from semantic.queries import content_hash
 
-BYTES_AT_MOST = 64 * 1024 * 1024
+BYTES_AT_MOST: int = settings.MAX_UPLOAD_BYTES
 ROWS_AT_MOST = 100_000
 BATCH = 500
 FAULTS_SHOWN = 200

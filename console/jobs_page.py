@@ -50,6 +50,9 @@ IF_CANCELLED = {
     Kind.REVIEW: "The answers it would have judged stay unjudged unless it is retried.",
     Kind.EMBED: "Texts without a vector are found by their words only, until it is retried or "
     "manage.py make_vectors queues it anew.",
+    Kind.MIRROR: "The pages of what has changed stay as they are until it is retried, or until "
+    "manage.py rebuild_mirror writes all anew.",
+    Kind.ERASE: "What was to be erased, or the rest of it, stays until it is retried.",
 }
 
 

@@ -26,7 +26,7 @@ from jobs import spending, usage
 from jobs.models import Job
 from memoryproject import admin_values as values
 from memoryproject.errors import Problem
-from memoryproject.tenancy import services
+from memoryproject.tenancy import limits, services
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
@@ -61,6 +61,14 @@ class NewKeyForm(forms.Form):
         label="Last day",
         widget=forms.DateInput(attrs={"type": "date"}),
         help_text="It ends with this day (UTC). Empty: it does not end by itself.",
+    )
+
+    rate = forms.IntegerField(
+        required=False,
+        label="Calls a minute",
+        min_value=0,
+        max_value=limits.RATE_AT_MOST,
+        help_text="0: no limit. Empty: as the server’s settings say.",
     )
 
     def clean_tenant(self) -> Tenant:
@@ -114,6 +122,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
                 scopes=given["scopes"],
                 expires_at=given["expires_on"],
                 key_id=given["key_id"],
+                rate=given["rate"],
             )
             record(request, made.key, f"made it for {', '.join(made.key.scopes)}", is_new=True)
     except Problem as problem:
@@ -156,14 +165,19 @@ def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 def tell_key(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     """Return how a key stands, what it may do, and what people did to it."""
     now = timezone.now()
-    ended = key.expires_at is not None and key.expires_at <= now
+    state, manages = key.state_at(now), request.user.has_perm(MANAGE)
     return {
-        "key_state": "revoked" if key.revoked_at else "expired" if ended else "active",
+        "key_state": state,
+        "key_rate": limits.describe_key_rate(key),
+        "old_secret_until": key.previous_until
+        if state == "active" and key.previous_until and key.previous_until > now
+        else None,
         "key_scopes": [
             {"name": scope.value, "says": scope.label, "given": scope.value in key.scopes}
             for scope in Scope
         ],
-        "may_revoke": key.revoked_at is None and request.user.has_perm(MANAGE),
+        "may_revoke": key.revoked_at is None and manages,
+        "may_rotate": state == "active" and manages,
         "records": records_of(key),
     }
 

@@ -173,7 +173,9 @@ def last_seq_said_by(conversation: Conversation, moment: datetime) -> int | None
     episodes = Episode.objects.of(tenant).filter(conversation=conversation, start_at__lte=moment)
     episode = episodes.order_by("-first_seq").first()
     messages = Message.objects.of(tenant).filter(conversation=conversation, occurred_at__lte=moment)
-    places: Sequence[Q] = [IN_WINDOW, Q(quarantined_by__isnull=False)]
+    places: Sequence[Q] = [
+        IN_WINDOW, Q(quarantined_by__isnull=False), Q(withheld_by__isnull=False),
+    ]  # fmt: skip
     if episode is not None:
         places = [*places, _range_of(episode)]
     seqs = [

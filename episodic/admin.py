@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
 
 from episodic import queries
-from episodic.models import Conversation, Episode, Message, Reveal, Review
+from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
 from episodic.revealing import Reader
 from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
@@ -40,7 +40,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
     @admin.display(description="messages", ordering="next_seq")
     def messages(self, conversation: Conversation) -> int:
-        return conversation.next_seq - 1
+        return conversation.next_seq - 1 - conversation.erased_count
 
 
 @admin.register(Episode)
@@ -123,6 +123,17 @@ class RevealAdmin(ReadOnlyAdmin):
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "reason")
     id_search = ("id", "conversation", "conversation__external_id")
+
+
+@admin.register(Withholding)
+class WithholdingAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at", "actor", "reason", "since", "posted_by", "conversation", "speaker", "role",
+        "lifted_at", "tenant",
+    )  # fmt: skip
+    list_filter = ("role", "created_at", "tenant")
+    search_fields = ("actor", "reason", "speaker")
+    id_search = ("id", "posted_by", "conversation", "conversation__external_id")
 
 
 @admin.register(Review)

@@ -42,7 +42,7 @@ from memoryproject.views import KeyedView
 
 IDEMPOTENCY_HEADER = OpenApiParameter(
     "Idempotency-Key",
-    str,
+    {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
     OpenApiParameter.HEADER,
     description="Send the same key again after a lost answer: nothing is stored twice.",
 )
@@ -118,9 +118,16 @@ class AddMessage(KeyedView):
         operation_id="add_message",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessageInput,
-        responses={201: AddMessageOutput, 200: AddMessageOutput, 409: Error, 429: Error},
+        responses={
+            201: AddMessageOutput,
+            200: AddMessageOutput,
+            409: Error,
+            410: Error,
+            429: Error,
+        },
         description="Stores one message at once; episodes and facts follow in the background. "
-        "A replay under the same Idempotency-Key answers 200 with the first answer. 429: too many "
+        "A replay under the same Idempotency-Key answers 200 with the first answer. 410: what was "
+        "posted under it was erased, and is not stored again. 429: too many "
         "messages wait for their episodes; the header Retry-After says when to try again.",
     )
     def post(self, request: Request) -> Response:
@@ -143,7 +150,13 @@ class AddMessages(KeyedView):
         operation_id="add_messages",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessagesInput,
-        responses={201: AddMessagesOutput, 200: AddMessagesOutput, 409: Error, 429: Error},
+        responses={
+            201: AddMessagesOutput,
+            200: AddMessagesOutput,
+            409: Error,
+            410: Error,
+            429: Error,
+        },
         description="Stores up to 500 messages of one conversation, in order, all or nothing.",
     )
     def post(self, request: Request) -> Response:
@@ -273,6 +286,10 @@ class MessageOutput(serializers.Serializer[Any]):
     received_at = serializers.DateTimeField()
     metadata = serializers.DictField()
     episode_id = serializers.UUIDField(allow_null=True, help_text="null: in the window.")
+    posted_by = serializers.UUIDField(allow_null=True, help_text="The key that posted it.")
+    withheld_by = serializers.UUIDField(
+        allow_null=True, help_text="What withholds it from memory; null: nothing does."
+    )
 
 
 class MessageQuery(Strict):
@@ -335,6 +352,8 @@ def _render_message(message: Message, external_id: Any) -> dict[str, Any]:
         "received_at": say_moment(message.received_at),
         "metadata": message.metadata,
         "episode_id": str(message.episode_id) if message.episode_id else None,
+        "posted_by": str(message.posted_by_id) if message.posted_by_id else None,
+        "withheld_by": str(message.withheld_by_id) if message.withheld_by_id else None,
     }
 
 
@@ -375,7 +394,8 @@ class Episodes(KeyedView):
     )
     def get(self, request: Request) -> Response:
         query = self.read(PageQuery, request.query_params.dict())
-        rows = Episode.objects.of(self.tenant()).select_related("conversation")
+        held = Episode.objects.of(self.tenant()).filter(withheld_by=None)
+        rows = held.select_related("conversation")
         if "conversation_id" in query:
             rows = rows.filter(conversation__external_id=query["conversation_id"])
         return Response(

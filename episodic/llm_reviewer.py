@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,14 @@ from episodic.replies import ReviewReply
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai.llm import Prompt
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.ai.prompts import build_prompt, fill, find_room, put_on_one_line, shorten_line
+from memoryproject.ai.prompts import (
+    build_prompt,
+    fill,
+    find_room,
+    put_on_one_line,
+    shorten_line,
+    show_said,
+)
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"
@@ -90,9 +98,12 @@ def _show_episode(episode: ServedEpisode, *, room: int) -> tuple[str, int]:
     """Return an episode as the prompt shows it, and how many characters of its query are lost."""
     query, left_out = shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
     words = put_on_one_line(f"{episode.title}. {episode.summary}")
-    return f"{episode.alias}: {words}\n   asked for with: {query}", left_out
+    asked = json.dumps(query, ensure_ascii=False)
+    return f"{episode.alias}: {words}\n   asked for with: {asked}", left_out
 
 
 def _show_talk(lines: Sequence[Line], *, room: int) -> tuple[list[str], int]:
-    shown = [shorten_line(line.text, tokens=room // max(1, len(lines))) for line in lines]
-    return [text for text, _ in shown], sum(left_out for _, left_out in shown)
+    tokens = room // max(1, len(lines))
+    shown = [(line, *shorten_line(line.content, tokens=tokens)) for line in lines]
+    texts = [show_said(text, name=line.name, role=line.role) for line, text, _ in shown]
+    return texts, sum(left_out for _, _, left_out in shown)

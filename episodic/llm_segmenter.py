@@ -19,7 +19,15 @@ from jobs.calls import Asker, ask_mended
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.llm import Prompt
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.ai.prompts import build_prompt, fill, find_room, shorten_line
+from memoryproject.ai.prompts import (
+    build_prompt,
+    fill,
+    find_room,
+    put_on_one_line,
+    shorten_line,
+    show_said,
+)
+from memoryproject.cleaning import drop_unseen
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "segment.md"
@@ -85,7 +93,7 @@ class LLMSegmenter:
         self, lines: Sequence[Line], shown: Sequence[ShownLine], vectors: Vectors, before: str
     ) -> list[Segment] | None:
         """Return checked segments of a part, or None where both answers are of no use."""
-        opening = [f"Before: {before}"] if before else []
+        opening = [f"Before: {put_on_one_line(before)}"] if before else []
         material = "\n".join([*opening, *(line.text for line in shown)])
 
         def build(reminder: str) -> Prompt:
@@ -142,7 +150,8 @@ def fit_lines(lines: Sequence[Line]) -> list[ShownLine]:
     room = find_room(file=PROMPT, reply=SegmentationReply)
     shown: list[ShownLine] = []
     for number, (line, gap) in enumerate(zip(lines, [None, *silences(lines)], strict=True)):
-        text, left_out = shorten_line(line.text, tokens=room // SHARE_OF_A_LINE)
+        short, left_out = shorten_line(line.content, tokens=room // SHARE_OF_A_LINE)
+        text = show_said(short, name=line.name, role=line.role)
         silence = ""
         if gap is not None and gap >= SILENCE:
             silence = f"(silence of {gap.total_seconds() / 3600:.0f} hours)\n"
@@ -186,4 +195,4 @@ def _cut_at_silences(
 
 
 def _clip(text: str, *, words: int) -> str:
-    return clip_words(" ".join(text.split()), words)
+    return clip_words(" ".join(drop_unseen(text).split()), words)

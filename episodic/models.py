@@ -48,6 +48,12 @@ class Conversation(TenantModel):
     language = models.CharField(
         max_length=16, choices=[(name, name) for name in LANGUAGES], default=SIMPLE
     )
+    withheld_count = models.PositiveBigIntegerField(
+        default=0, help_text="Messages that are withheld: kept, neither learnt from nor served."
+    )
+    erased_count = models.PositiveBigIntegerField(
+        default=0, help_text="Messages that were erased: each leaves a gap in seq."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
@@ -60,6 +66,35 @@ class Conversation(TenantModel):
 
     def __str__(self) -> str:
         return str(self.external_id)
+
+
+class Withholding(TenantModel):
+    """That what a source said since some moment is withheld: kept, but no longer learnt or served.
+
+    The source is whatever is named; all of it must fit. Lifting it returns the messages
+    to the window.
+    """
+
+    since = models.DateTimeField(help_text="What was received from then on, by the server's clock.")
+    posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
+    conversation = TenantForeignKey(Conversation, null=True, help_text="Empty: in any.")
+    speaker = models.TextField(blank=True, help_text="The messages' name; empty: any.")
+    role = models.CharField(max_length=16, choices=Role.choices, blank=True)
+    actor = models.CharField(max_length=200, help_text="Who did it: a person or a key.")
+    reason = models.TextField(help_text="Why, in the person's own words.")
+    made = models.JSONField(default=dict, help_text="What it came to, in numbers.")
+    created_at = models.DateTimeField(db_default=Now())
+    lifted_at = models.DateTimeField(null=True, help_text="NULL: it stands.")
+    lifted_by = models.CharField(max_length=200, blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(condition=~Q(reason=""), name="episodic_withholding_reasoned"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class Episode(TenantModel):
@@ -84,6 +119,11 @@ class Episode(TenantModel):
     engine = models.CharField(max_length=40, help_text="Which engine made it.")
     degraded = models.BooleanField(
         default=False, help_text="The offline engine stood in for a failing model."
+    )
+    withheld_by = TenantForeignKey(
+        Withholding,
+        null=True,
+        help_text="Why it was taken apart: it is a record, and holds no message any more.",
     )
 
     class Meta(TenantModel.Meta):
@@ -118,6 +158,7 @@ class Episode(TenantModel):
                         RangeOperators.OVERLAPS,
                     ),
                 ],
+                condition=Q(withheld_by=None),
             ),
         ]
         indexes = [
@@ -140,11 +181,13 @@ class Message(TenantModel):
     """One thing said, kept as it was posted.
 
     It is in the window while `episode` is NULL. Draining the window sets `episode`;
-    no job deletes a message, so it is in the window or in exactly one episode.
+    only an erasure deletes a message, so it is in the window or in exactly one episode.
     """
 
     conversation = TenantForeignKey(Conversation, db_index=False)
-    seq = models.BigIntegerField(help_text="Place in the conversation: 1, 2, 3, … without gaps.")
+    seq = models.BigIntegerField(
+        help_text="Place in the conversation: 1, 2, 3, …; only what was erased leaves a gap."
+    )
     role = models.CharField(max_length=16, choices=Role.choices)
     name = models.TextField(blank=True, help_text="Who spoke; empty: only the role is known.")
     content = models.TextField(help_text="As posted: not trimmed, not normalised.")
@@ -167,6 +210,9 @@ class Message(TenantModel):
     episode = TenantForeignKey(Episode, null=True, db_index=False)
     quarantined_by = TenantForeignKey(
         Job, null=True, help_text="The job that no engine could finish because of this message."
+    )
+    withheld_by = TenantForeignKey(
+        Withholding, null=True, help_text="Why it is neither learnt from nor served; NULL: it is."
     )
 
     class Meta(TenantModel.Meta):
@@ -254,3 +300,24 @@ class Reveal(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.person} until {self.until:%Y-%m-%d %H:%M}"
+
+
+class ErasedKey(TenantModel):
+    """That a request under some idempotency key was erased: sent again, it stores nothing.
+
+    Holds a hash under the server's pepper, from which the key cannot be told.
+    """
+
+    digest = models.CharField(
+        max_length=64, help_text="HMAC-SHA256 of what the key was used for and the key."
+    )
+    erased_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "digest"], name="episodic_erased_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"erased {self.erased_at:%Y-%m-%d}"

@@ -17,7 +17,7 @@ from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
 from memoryproject.tenancy.models import Tenant
 
-IN_WINDOW = Q(episode=None, quarantined_by=None)
+IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 
 
 def database_now() -> datetime:
@@ -67,9 +67,22 @@ def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Messag
 
 
 def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
-    """Return the messages of a range, both ends included, oldest first."""
-    messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    """Return the messages of a range, both ends included, oldest first; none is withheld."""
+    messages = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, withheld_by=None
+    )
     return list(messages.filter(seq__range=(first_seq, last_seq)).order_by("seq"))
+
+
+def has_messages_between(*, conversation: Conversation, after: int, before: int) -> bool:
+    """Return whether there is any message between two seqs, both excluded; none is withheld.
+
+    Uses index: episodic_message_seq.
+    """
+    messages = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, withheld_by=None
+    )
+    return messages.filter(seq__gt=after, seq__lt=before).exists()
 
 
 def messages_at(
@@ -135,7 +148,9 @@ def recent_episodes(
     *, conversation: Conversation, created_since: datetime | None, at_most: int
 ) -> list[Episode]:
     """Return the newest episodes by creation, newest first."""
-    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    episodes = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, withheld_by=None
+    )
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
     return list(episodes.order_by("-created_at", "-id")[:at_most])
@@ -143,23 +158,34 @@ def recent_episodes(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a conversation is indexed."""
+    """How far a conversation is indexed; `last_seq` is that of the last message ever posted."""
 
     messages: int
     pending: int
     indexed_through_seq: int
+    last_seq: int
 
 
 def measure_progress(conversation: Conversation | None) -> Progress:
     """Return the counts of a conversation; all zero where there is none.
 
-    Messages enter episodes oldest first, so all but the pending ones are indexed.
+    Messages enter episodes oldest first, so all but the pending ones are indexed. Where
+    some were erased or withheld, others may have returned to the window: then its first
+    one is asked for.
     """
     if conversation is None:
-        return Progress(messages=0, pending=0, indexed_through_seq=0)
-    messages = conversation.next_seq - 1
-    pending = conversation.pending_count
-    return Progress(messages=messages, pending=pending, indexed_through_seq=messages - pending)
+        return Progress(messages=0, pending=0, indexed_through_seq=0, last_seq=0)
+    last, pending = conversation.next_seq - 1, conversation.pending_count
+    through = last - pending
+    if pending and (conversation.erased_count or conversation.withheld_count):
+        first = window_messages(conversation=conversation, at_most=1)
+        through = first[0].seq - 1 if first else last
+    return Progress(
+        messages=last - conversation.erased_count,
+        pending=pending,
+        indexed_through_seq=through,
+        last_seq=last,
+    )
 
 
 def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
@@ -237,12 +263,14 @@ def count_set_aside(conversation: Conversation) -> int:
 
 def count_episodes(conversation: Conversation) -> int:
     """Return how many episodes the conversation has."""
-    return Episode.objects.of(conversation.tenant).filter(conversation=conversation).count()
+    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    return episodes.filter(withheld_by=None).count()
 
 
 def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> QuerySet[Episode]:
-    """Return the episodes of those ids, in order of id."""
-    return Episode.objects.of(tenant).filter(id__in=list(episode_ids)).order_by(F("id"))
+    """Return the episodes of those ids, in order of id; none is withheld."""
+    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
+    return rows.order_by(F("id"))
 
 
 WAITING_READ_AT_MOST = 5_000

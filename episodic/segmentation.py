@@ -111,7 +111,7 @@ def segment_window(
     if messages and not size:
         return _set_aside(messages[0], claim=claim, conversation=conversation, finish=finish)
     pass_point(Point.WINDOW_READ)
-    run = _leading_run(messages)
+    run = _leading_run(conversation, messages)
     alone = size < limit or len(run) < len(messages)
     plan = plan_episodes(
         conversation=conversation,
@@ -128,14 +128,20 @@ def segment_window(
     return Outcome(episodes=len(plan.episodes), left=left, moved=bool(run))
 
 
-def _leading_run(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages up to the first hole: an episode must not reach over another.
+def _leading_run(conversation: Conversation, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages up to the first that others stand before: no episode spans another.
 
-    Only a message that was set aside and came back has others behind it in episodes.
+    Only messages that came back to the window have others behind them in episodes: one
+    that was set aside, and those whose episode an erasure dissolved. What was erased leaves
+    a gap with nothing in it, which an episode may span.
     """
-    return [
-        message for place, message in enumerate(messages) if message.seq - messages[0].seq == place
-    ]
+    for place in range(1, len(messages)):
+        after, before = messages[place - 1].seq, messages[place].seq
+        if before - after > 1 and queries.has_messages_between(
+            conversation=conversation, after=after, before=before
+        ):
+            return list(messages[:place])
+    return list(messages)
 
 
 def _set_aside(

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
 from episodic.engines import Rating
+from episodic.erased_keys import refuse_erased_key
 from episodic.models import Conversation, Episode, Message, Review
 from episodic.room import check_room
 from jobs.claims import SnapshotMoved
@@ -73,11 +74,14 @@ def add_messages(
 
     Raises:
         Conflict: the idempotency key was used for another body.
+        Gone: what was posted under the key was erased.
         TooMany: with `capped`, there is no room; a replay needs none.
     """
     with transaction.atomic():
         conversation = lock_or_make(tenant=tenant, external_id=external_id)
         if idempotency is not None:
+            if conversation.erased_count:
+                refuse_erased_key(tenant=tenant, place=conversation.id, key=idempotency.key)
             earlier = _find_earlier(conversation, idempotency)
             if earlier:
                 return Posted(messages=earlier, replayed=True)

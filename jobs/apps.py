@@ -8,5 +8,6 @@ class JobsConfig(AppConfig):
     verbose_name = "Background work"
 
     def ready(self) -> None:
-        """Register the checks; importing them is all it takes."""
+        """Register the checks, and guard the queue, before anything is put into it."""
         import_module("jobs.checks")
+        import_module("jobs.wakeups").install()

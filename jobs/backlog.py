@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from jobs.claims import is_due
 from jobs.models import Job, State
+from memoryproject.tenancy.walls import across_tenants
 
 STANDS_STILL_AFTER = timedelta(seconds=60)
 """Due work, and nobody who holds or finishes any for so long."""
@@ -22,14 +23,19 @@ COUNTED_AT_MOST = 1_000
 class Backlog:
     """Jobs due now and dead ones, each counted to a thousand.
 
+    `oldest_due_s` is how long the oldest of them has been due, `last_done_s` how long ago
+    a job was last finished, whole seconds; None where there is none.
     `standstill` says in words why the work counts as stuck; it is empty while it gets on.
     """
 
     due: int
     dead: int
+    oldest_due_s: int | None
+    last_done_s: int | None
     standstill: str
 
 
+@across_tenants()
 def measure_backlog() -> Backlog:
     """Look at the jobs of all tenants, by the database's clock.
 
@@ -40,16 +46,33 @@ def measure_backlog() -> Backlog:
     return Backlog(
         due=due[:COUNTED_AT_MOST].count(),
         dead=dead[:COUNTED_AT_MOST].count(),
+        oldest_due_s=_to_seconds(_longest_due()),
+        last_done_s=_to_seconds(_since_last_done()),
         standstill=explain_standstill(),
     )
 
 
-def explain_standstill() -> str:
-    """Return in words why due work counts as stuck; nothing while it gets on."""
+def _to_seconds(age: timedelta | None) -> int | None:
+    return None if age is None else max(0, round(age.total_seconds()))
+
+
+def _since_last_done() -> timedelta | None:
+    age = ExpressionWrapper(Now() - F("finished_at"), output_field=DurationField())
+    done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
+    return done.values_list(age, flat=True).first()
+
+
+def _longest_due() -> timedelta | None:
     since = Case(When(state=State.READY, then=F("run_after")), default=F("lease_until"))
     age = ExpressionWrapper(Now() - since, output_field=DurationField())
-    due = Job.across_tenants.filter(is_due())
-    waited = due.aggregate(oldest=Max(age))["oldest"]
+    longest: timedelta | None = Job.across_tenants.filter(is_due()).aggregate(age=Max(age))["age"]
+    return longest
+
+
+@across_tenants()
+def explain_standstill() -> str:
+    """Return in words why due work counts as stuck; nothing while it gets on."""
+    waited = _longest_due()
     if waited is None or waited < STANDS_STILL_AFTER:
         return ""
     said = f"a job has been due for {waited.total_seconds():.0f} s"

@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from jobs import spending
-from jobs.models import LLMCall
+from jobs.models import Job, LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
@@ -35,6 +35,8 @@ FAILURES_WAITED_FOR = 12
 """Of one job, while the model answers others: an hour, as waits grow."""
 FAILURES_AT_ALL = 400
 """Of one job that is alone with the model: three hours of probes."""
+LET_GO = "let go "
+"""Begins what stands in place of a question's hash where its answer must not be known."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
 
 
@@ -52,8 +54,13 @@ class Asker(Protocol):
         ...
 
 
-def make_asker(*, tenant: Tenant, job_id: uuid.UUID, failures: int = 0) -> Asker:
+def make_asker(
+    *, tenant: Tenant, job_id: uuid.UUID, failures: int = 0, token: uuid.UUID | None = None
+) -> Asker:
     """Return a function that asks in the name of one job.
+
+    With `token`, the one of the job's lease, an answer that comes when the job is another's
+    is used and not kept: what the question told may have been erased.
 
     `failures` is how often the model has failed the job already. A model that answers
     others and not this one is not waited for: its answer counts as of no use, so that
@@ -67,7 +74,9 @@ def make_asker(*, tenant: Tenant, job_id: uuid.UUID, failures: int = 0) -> Asker
             return _validate(known.response, reply)
         if _is_hopeless(failures):
             raise RequestRefused("The model fails at this question.")
-        return _ask_model(tenant=tenant, job_id=job_id, prompt=prompt, reply=reply, digest=digest)
+        return _ask_model(
+            tenant=tenant, job_id=job_id, prompt=prompt, reply=reply, digest=digest, token=token
+        )
 
     return ask
 
@@ -119,7 +128,13 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
 
 
 def _ask_model(
-    *, tenant: Tenant, job_id: uuid.UUID, prompt: llm.Prompt, reply: type[Reply], digest: str
+    *,
+    tenant: Tenant,
+    job_id: uuid.UUID,
+    prompt: llm.Prompt,
+    reply: type[Reply],
+    digest: str,
+    token: uuid.UUID | None,
 ) -> Reply:
     price = spending.find_price(settings.CHAT_MODEL)
     sent = count_prompt_tokens(prompt.system + prompt.user)
@@ -138,10 +153,16 @@ def _ask_model(
     most = spending.find_cost(price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS)
     with breaker.guard(settings.CHAT_MODEL):
         spending.open_call(call, most=most)
-        return _put(call, prompt, reply, price)
+        return _put(call, prompt, reply, price, token)
 
 
-def _put(call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None) -> Reply:
+def _put(
+    call: LLMCall,
+    prompt: llm.Prompt,
+    reply: type[Reply],
+    price: Price | None,
+    token: uuid.UUID | None,
+) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
     pass_point(Point.CALL_OPENED)
     started = time.monotonic()
@@ -163,7 +184,7 @@ def _put(call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | N
         call.cost = spending.find_cost(
             price, input_tokens=call.input_tokens, output_tokens=call.output_tokens
         )
-        _keep(call)
+        _keep(call, token)
         pass_point(Point.CALL_KEPT)
 
 
@@ -212,13 +233,27 @@ def _name_problems(error: pydantic.ValidationError) -> str:
     return " ".join(named[:PROBLEMS_NAMED])
 
 
-def _keep(call: LLMCall) -> None:
-    """Put down how the call ended; the row has stood there since before it began."""
+def _keep(call: LLMCall, token: uuid.UUID | None) -> None:
+    """Put down how the call ended; the row has stood there since before it began.
+
+    Not what was answered, where the job has been taken from who asked: an erasure locks
+    the job's row first and the calls after it, as this does, and so overlooks no answer.
+    """
     call.finished_at = Now()
     try:
         with transaction.atomic():
-            call.save(force_update=True)
+            if token is not None and not _holds(call, token):
+                call.request_sha256, call.response = f"{LET_GO}{call.id}", None
+            row = LLMCall.objects.of(call.tenant).filter(id=call.id)
+            if row.select_for_update(no_key=True).first() is not None:
+                call.save(force_update=True)
     except IntegrityError:
         # Another run of the job got its answer first; both are of the same form.
         call.ok, call.response = False, None
         call.save(force_update=True)
+
+
+def _holds(call: LLMCall, token: uuid.UUID) -> bool:
+    """Return whether the job is still who asked's; nobody takes it before the commit."""
+    held = Job.objects.of(call.tenant).filter(id=call.job, lease_token=token)  # type: ignore[misc]
+    return held.select_for_update(no_key=True).first() is not None

@@ -58,3 +58,11 @@ def _find_faults(queue: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
         queue.get("guard_cycle") not in GUARD_CYCLES,
         f"`guard_cycle` must be one of {', '.join(map(str, GUARD_CYCLES))}.",
     )
+    yield (
+        queue.get("save_limit", 0) >= 0,
+        "`save_limit` must be -1: what a wake-up came to would be stored, and read by pickle.",
+    )
+    yield (
+        queue.get("scheduler", True) is not False,
+        "`scheduler` must be False: it calls whatever a row of its table names.",
+    )

@@ -25,6 +25,7 @@ from django.db.models.functions import Now
 from jobs.models import Job, Kind, State
 from memoryproject.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.walls import across_tenants
 
 LEASE = timedelta(seconds=30)
 """How long a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
@@ -94,6 +95,7 @@ def is_due() -> Q:
     )
 
 
+@across_tenants()
 def claim(job_id: uuid.UUID) -> Claim | None:
     """Take the job if it is due; None if it is not, or if another holds its scope."""
     token = uuid.uuid4()
@@ -234,6 +236,7 @@ def batch_size(full: int, *, attempts: int) -> int:
     return full if attempts <= HALVE_AFTER else full >> (attempts - HALVE_AFTER)
 
 
+@across_tenants()
 def let_go(holder: uuid.UUID) -> int:
     """End the leases of a cluster whose processes are all dead; return how many."""
     held = Job.across_tenants.filter(holder=holder, state=State.RUNNING)
@@ -243,6 +246,14 @@ def let_go(holder: uuid.UUID) -> int:
 def renew(claim: Claim) -> bool:
     """Put the end of the lease off; False where the job is no longer ours."""
     return _held(claim).update(lease_until=Now() + LEASE) == 1
+
+
+def holds(claim: Claim) -> bool:
+    """Return whether the job is still ours, and lock its row: nobody takes it before the end.
+
+    For a run whose last act deletes the job itself.
+    """
+    return _held(claim).select_for_update().first() is not None
 
 
 def hand_back(claim: Claim) -> None:

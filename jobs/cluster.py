@@ -8,6 +8,7 @@ the supervisor starts a new one: jobs survive that, since their truth is a table
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import sys
@@ -15,6 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 import django_q.cluster
+
+from memoryproject.logs import describe_error
+
+logger = logging.getLogger("memory.worker")
 
 PR_SET_PDEATHSIG = 1
 TIMED_OUT, RECYCLED = 0, -2
@@ -57,7 +62,12 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
 
         def run(*inner: Any) -> Any:
             die_with_parent(sentinel)
-            return target(*inner)
+            try:
+                return target(*inner)
+            except Exception as error:
+                # Python would print the text of it.
+                logger.critical("a process of the cluster failed", extra=describe_error(error))
+                sys.exit(1)
 
         process = django_q.cluster.get_mp_context().Process(target=run, args=given)
         process.daemon = True

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from jobs import reconciler
 from jobs.models import Job, State
 from jobs.tasks import run_job
+from memoryproject.tenancy.walls import across_tenants
 
 LOOK_AGAIN_S = 0.2
 
@@ -24,6 +25,7 @@ class Drained:
     dead: int
 
 
+@across_tenants()
 def drain_jobs(*, report: Callable[[int], None] = lambda ran: None) -> Drained:
     """Run every due job, wait for those that others hold, and return when all is quiet.
 

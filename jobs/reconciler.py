@@ -22,6 +22,7 @@ from jobs.models import Job, Kind, State
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
+from memoryproject.tenancy.walls import across_tenants
 from retrieval import contexts
 
 AT_MOST = 200
@@ -35,6 +36,7 @@ LOCK = 0x6D656D6F7279
 """Advisory lock of the one reconciler at work."""
 
 
+@across_tenants()
 def reconcile() -> int:
     """Wake due jobs and queue what time has made due; return how many were woken.
 
@@ -52,6 +54,7 @@ def reconcile() -> int:
         return _wake_due_jobs()
 
 
+@across_tenants()
 def due_jobs(*, at_most: int = AT_MOST) -> list[uuid.UUID]:
     """Return ids of jobs that could be claimed now, the longest waiting first."""
     due = Job.across_tenants.filter(claims.is_due()).order_by("run_after", "id")

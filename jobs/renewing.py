@@ -18,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import claims
 from jobs.claims import Claim
+from memoryproject.tenancy.walls import acting_for
 
 logger = logging.getLogger("memory.jobs")
 
@@ -43,8 +44,9 @@ def _renew(claim: Claim, ended: threading.Event) -> None:
     until = time.monotonic() + AT_MOST_S
     try:
         while not ended.wait(EVERY_S) and time.monotonic() < until:
-            if not _try_to_renew(claim):
-                return
+            with acting_for(claim.tenant.id):
+                if not _try_to_renew(claim):
+                    return
     finally:
         connection.close()
 

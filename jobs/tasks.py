@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import random
 import time
-import traceback
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
+from django.utils.module_loading import import_string
 
 from episodic import segmentation
 from episodic import services as episodic
@@ -22,15 +22,21 @@ from jobs.claims import Charge, Claim, LeaseLost, SnapshotMoved
 from jobs.enqueue import wake
 from jobs.models import Kind
 from jobs.renewing import renewing
+from memoryproject import logs
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.tenancy.walls import acting_for
 from retrieval import embedding, mirroring, receipts, reviewing, serving
 from retrieval.mirror import FolderAway
 from semantic import consolidation
 from semantic.choice import make_consolidator
 
 logger = logging.getLogger("memory.jobs")
+
+ASKS_NO_MODEL = frozenset({Kind.MIRROR, Kind.ERASE})
+ERASING = "erasure.flow.run_erasure"
+"""By name: it uses every app, and so stands above this."""
 
 
 def run_job(job_id: str) -> bool:
@@ -46,21 +52,27 @@ def run_job(job_id: str) -> bool:
         return False
     if claim is None:
         return False
+    bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
+    with acting_for(claim.tenant.id), bound:
+        _run_claimed(claim)
+    return True
+
+
+def _run_claimed(claim: Claim) -> None:
     try:
         with renewing(claim):
             claims.refuse_killer(claim)
-            if settings.LLM == "openai" and claim.kind != Kind.MIRROR:
+            if settings.LLM == "openai" and claim.kind not in ASKS_NO_MODEL:
                 breaker.check(settings.CHAT_MODEL)
             FLOWS[Kind(claim.kind)](claim)
-        logger.info("job %s %s done", claim.kind, claim.job_id)
+        logger.info("job done")
     except Exception as error:
         _settle(claim, error)
-    return True
 
 
 def _settle(claim: Claim, error: Exception) -> None:
     """Give a failed job back with a wait that fits the failure."""
-    logger.warning("job %s %s failed: %s", claim.kind, claim.job_id, name_failure(error))
+    logger.warning("job failed", extra=logs.describe_error(error))
     if isinstance(error, LeaseLost):
         return
     wait, charge = judge_failure(claim, error)
@@ -98,13 +110,6 @@ def is_of_the_database(error: Exception) -> bool:
     return isinstance(error, (DatabaseError, InterfaceError)) and not ours
 
 
-def name_failure(error: Exception) -> str:
-    """Return the class of an error and where it arose; never its text, which may quote."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{place}"
-
-
 def _on_death(claim: Claim) -> None:
     """Leave what a dead job worked on in a state that people can see and retry."""
     if claim.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
@@ -112,7 +117,12 @@ def _on_death(claim: Claim) -> None:
 
 
 def _asker(claim: Claim) -> Asker:
-    return make_asker(tenant=claim.tenant, job_id=claim.job_id, failures=claim.transient_failures)
+    return make_asker(
+        tenant=claim.tenant,
+        job_id=claim.job_id,
+        failures=claim.transient_failures,
+        token=claim.token,
+    )
 
 
 def segment(claim: Claim) -> None:
@@ -182,6 +192,12 @@ def embed(claim: Claim) -> None:
     wake(claim.job_id)
 
 
+def erase(claim: Claim) -> None:
+    """Erase what somebody wants erased."""
+    run_erasure: Callable[[Claim], None] = import_string(ERASING)
+    run_erasure(claim)
+
+
 FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.SEGMENT: segment,
     Kind.CONSOLIDATE: consolidate,
@@ -189,4 +205,5 @@ FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.FLUSH: flush,
     Kind.EMBED: embed,
     Kind.MIRROR: mirroring.mirror_changed,
+    Kind.ERASE: erase,
 }

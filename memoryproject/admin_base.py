@@ -18,6 +18,7 @@ from django.core.paginator import Paginator
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject import admin_values as values
@@ -49,6 +50,29 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Door:
+    """A link to a page that does something to a row, for those with a permission.
+
+    With `needs`, of rows alone that have something in that column.
+    """
+
+    title: str
+    permission: str
+    name: str
+    """Of the address, which takes the row's id."""
+    needs: str = ""
+
+    def opens_for(self, request: HttpRequest, row: models.Model) -> bool:
+        """Return whether the person is shown the link on the page of `row`."""
+        has = not self.needs or bool(getattr(row, self.needs))
+        return has and request.user.has_perm(self.permission)
+
+    def href(self, row: models.Model) -> str:
+        """Return the address of the page for `row`."""
+        return reverse(self.name, args=[row.pk])
+
+
+@dataclass(frozen=True)
 class Story:
     """The part of a row's page that people come for; it stands above the columns."""
 
@@ -63,6 +87,7 @@ READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
 
 Listings = tuple[Listing, ...]
+Doors = tuple[Door, ...]
 Tables = tuple[Callable[[HttpRequest, Any], Table], ...]
 
 
@@ -89,6 +114,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     more_lines: tuple[str, ...] = ()
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
+    doors: Doors = ()
     tables: Tables = ()
     story: Story | None = None
 
@@ -165,7 +191,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     ) -> HttpResponse:
         row = named.get("obj")
         if row is not None:
+            doors = [door for door in self.doors if door.opens_for(request, row)]
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
+            context["listings"] += [(door.title, door.href(row)) for door in doors]
             context["tables"] = [table(request, row) for table in self.tables]
             if self.story is not None:
                 context["story"] = self.story.template

@@ -14,9 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memoryproject import embedded
+from memoryproject.addresses import find_fault
 
 Price = tuple[Decimal, Decimal]
 """What a million tokens of input and of output cost."""
+
+
+DIFFERENT_LETTERS = 5
 
 
 class SettingError(Exception):
@@ -24,14 +28,24 @@ class SettingError(Exception):
 
 
 def read_text(name: str, default: str = "") -> str:
-    """Return the variable, or the content of the file that NAME_FILE names."""
+    """Return the variable, or the content of the file that NAME_FILE names.
+
+    Raises:
+        SettingError: both are set, or the file cannot be read or is empty.
+    """
+    given = os.environ.get(name, "").strip()
     path = os.environ.get(f"{name}_FILE")
-    if path:
-        try:
-            return Path(path).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise SettingError(f"{name}_FILE names {path}, which cannot be read.") from error
-    return os.environ.get(name, "").strip() or default
+    if not path:
+        return given or default
+    if given:
+        raise SettingError(f"{name} and {name}_FILE are both set; leave one of them out.")
+    try:
+        held = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{name}_FILE names {path}, which cannot be read.") from None
+    if not held:
+        raise SettingError(f"{name}_FILE names {path}, which is empty.")
+    return held
 
 
 def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int:
@@ -62,6 +76,19 @@ def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
     if value not in among:
         raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")
     return value
+
+
+def read_model_url(name: str, default: str) -> str:
+    """Return the base URL of a model's server.
+
+    Raises:
+        SettingError: it is none, holds a secret, or leads where nothing may be asked.
+    """
+    url = read_text(name, default)
+    fault = find_fault(url)
+    if fault:
+        raise SettingError(f"{name} {fault}.")
+    return url
 
 
 def read_amount(name: str) -> Decimal | None:
@@ -114,17 +141,35 @@ def read_words(name: str, default: Sequence[str]) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()] if text else list(default)
 
 
-def read_or_make_secret(name: str, *, file: Path) -> str:
+def read_or_make_secret(name: str, *, file: Path, characters: int) -> str:
     """Return the secret NAME, else the one kept in `file`, else make one there.
 
     The file gets mode 0600. Processes that start at once agree on one secret: the
     content is linked into place whole, so a reader never sees half a file.
+
+    Raises:
+        SettingError: it has fewer than `characters`, or looks like no secret at all.
     """
     given = read_text(name)
-    if given:
-        return given
-    if not file.exists():
+    if not given and not file.exists():
         _write_secret(file)
+    secret = given or _read_kept(name, file)
+    is_poor = len(set(secret)) < DIFFERENT_LETTERS or secret.startswith("django-insecure-")
+    if len(secret) < characters or is_poor:
+        raise SettingError(
+            f"{name if given else file} is too easy to guess: it needs {characters} random"
+            " characters or more, as `openssl rand -hex 32` makes them."
+        )
+    return secret
+
+
+def refuse_same_secrets(one: str, other: str, *, names: str) -> None:
+    """Fail where two secrets are one: who learns it would hold both."""
+    if one == other:
+        raise SettingError(f"{names} must be two secrets, not one.")
+
+
+def _read_kept(name: str, file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except OSError as error:

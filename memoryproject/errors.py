@@ -39,6 +39,13 @@ class Conflict(Problem):
     code = "conflict"
 
 
+class Gone(Problem):
+    """What the request would do was done, and its traces were erased: it is not done again."""
+
+    status = 410
+    code = "gone"
+
+
 class TooLarge(Problem):
     """The request is over a cap."""
 
@@ -55,6 +62,12 @@ class TooMany(Problem):
     def __init__(self, message: str, *, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class TooFast(TooMany):
+    """More calls than are allowed; nothing was done, and the same call is welcome later."""
+
+    code = "too_fast"
 
 
 class Unavailable(Problem):

@@ -21,6 +21,8 @@ ISO_8601 = re.compile(
 )
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_AT_MOST = timedelta(hours=24)
+# As `str.strip` has it, written out: a description's readers differ over it.
+WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -36,6 +38,13 @@ class TextField(serializers.CharField):
         return value
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "minLength": 1,
+        "pattern": f"[^{WHITE_SPACE}]",
+    }
+)
 class ContentField(TextField):
     """What somebody said: not empty, not only white space, within the size cap."""
 

@@ -25,6 +25,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
+from memoryproject import logs
 from memoryproject.errors import Problem, TooLarge, TooMany, Unavailable
 
 logger = logging.getLogger("memory.http")
@@ -34,6 +35,10 @@ UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\x00")
 RETRY_AFTER_S = 5
 DEPTH_AT_MOST = 100
 """How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
+VALUES_AT_MOST = 100_000
+"""How many values JSON may hold, at all depths: each costs far more memory than its bytes."""
+STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""Also one that does not end: were it to fail there, it would begin again at every quote."""
 TOO_LARGE = "too_large"
 AWAY = "The database is away; try again soon."
 
@@ -67,6 +72,7 @@ class StrictJSONParser(BaseParser):
             raise TooLarge(f"The body is over {settings.MAX_BODY_BYTES} bytes.")
         try:
             text = body.decode("utf-8")
+            check_count(text)
             parsed = json.loads(
                 text,
                 parse_constant=_refuse_constant,
@@ -101,6 +107,22 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise exceptions.ParseError("An object names a field twice.")
     return found
+
+
+def check_count(text: str) -> None:
+    """Raise TooLarge where a text of JSON holds more than VALUES_AT_MOST values.
+
+    Before it is parsed. What stands in strings is left out where it could matter.
+    """
+    if _count_signs(text) <= VALUES_AT_MOST:
+        return
+    if _count_signs(STRINGS.sub("", text)) > VALUES_AT_MOST:
+        raise TooLarge(f"The body holds more than {VALUES_AT_MOST} values.")
+
+
+def _count_signs(text: str) -> int:
+    """Return how many signs there are that come before a value, all but the colon."""
+    return text.count(",") + text.count("[") + text.count("{")
 
 
 def check_depth(value: Any) -> None:
@@ -235,7 +257,7 @@ def _tell_away(*, as_json: bool) -> HttpResponse:
 
 
 def _respond_unavailable(error: Exception) -> Response:
-    logger.warning("database away: %s", type(error).__name__)
+    logger.warning("database away", extra=logs.describe_error(error))
     body = error_body("unavailable", AWAY)
     response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_AFTER_S)
@@ -277,14 +299,15 @@ class ApiErrorMiddleware:
         if isinstance(error, SuspiciousOperation):
             return JsonResponse(error_body("invalid", "The request is malformed."), status=400)
         # The text of an exception may quote what somebody said: log its class alone.
-        logger.error("unforeseen %s at %s", type(error).__name__, request.path)
+        logger.error("unforeseen", extra=logs.describe_error(error))
         return JsonResponse(error_body("error", "Something went wrong on the server."), status=500)
 
 
 def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
-    """Answer an API request that came by a wrong name, or with a body that we cannot see.
+    """Answer an API request that came by a wrong name, or with a body that we do not read.
 
-    WSGI shows a body without a length as an empty one.
+    WSGI shows a body without a length as an empty one. A body that is compressed could
+    unfold to any size, and one that says it is too large need not be read to be refused.
     """
     if not request.path.startswith(API_PREFIX):
         return None
@@ -296,6 +319,13 @@ def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
     if "Transfer-Encoding" in request.headers and not request.headers.get("Content-Length"):
         message = "Send the body with a Content-Length, not in chunks."
         return JsonResponse(error_body("length_required", message), status=411)
+    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        message = "Send the body as it is, not compressed."
+        return JsonResponse(error_body("unsupported_media_type", message), status=415)
+    length = request.headers.get("Content-Length", "")
+    if length.isdecimal() and int(length[:20]) > settings.MAX_BODY_BYTES:
+        message = f"The body is over {settings.MAX_BODY_BYTES} bytes."
+        return JsonResponse(error_body(TOO_LARGE, message), status=413)
     return None
 
 

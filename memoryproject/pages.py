@@ -22,6 +22,9 @@ WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 class QueryNumberField(WholeNumberField):
     """A whole number in a query string, where everything is text."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_value": 10**DIGITS_AT_MOST - 1, **options})
+
     def to_internal_value(self, value: Any) -> int:
         if not isinstance(value, str) or not WHOLE_NUMBER.fullmatch(value):
             raise serializers.ValidationError(

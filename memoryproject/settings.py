@@ -16,21 +16,27 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
-from memoryproject import admin_site, embedded, env, tokens
+from memoryproject import admin_site, embedded, env, logs, tokens
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 DEBUG = env.read_flag("MEMORY_DEBUG", False)
-SECRET_KEY = env.read_or_make_secret("MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key")
-KEY_PEPPER = env.read_or_make_secret("MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper")
+SECRET_KEY = env.read_or_make_secret(
+    "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
+)
+KEY_PEPPER = env.read_or_make_secret(
+    "MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper", characters=32
+)
+env.refuse_same_secrets(SECRET_KEY, KEY_PEPPER, names="MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
+TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
 # ---- database: two roles on one database; the server serves as the one that owns nothing
 SERVING_ROLE = "memory_app"
-DATABASE_URL = env.read_text("DATABASE_URL")
-EMBEDDED_POSTGRES = not DATABASE_URL
+database_url = env.read_text("DATABASE_URL")  # no setting: it holds a password
+EMBEDDED_POSTGRES = not database_url
 # Of approximate vector indexes, where `build_vector_index` made any: how far they look.
 SEARCH_OPTIONS = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order"
 
@@ -87,7 +93,7 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
     }
 
 
-DATABASES = _connections_from_url(DATABASE_URL) if DATABASE_URL else _connections_embedded()
+DATABASES = _connections_from_url(database_url) if database_url else _connections_embedded()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks
@@ -97,7 +103,7 @@ if EMBEDDINGS == "minilm":
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
-OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL", "https://api.openai.com/v1")
+OPENAI_BASE_URL = env.read_model_url("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
 CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
 CHAT_CONTEXT_TOKENS = env.read_integer(
@@ -153,6 +159,7 @@ Q_CLUSTER = {
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
+    "scheduler": False,
     "catch_up": False,
     "guard_cycle": 0.5,
     "recycle": 200,
@@ -164,7 +171,11 @@ Q_CLUSTER = {
 MAX_CONTENT_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
+KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
+TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
+KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
     "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9
@@ -195,11 +206,14 @@ INSTALLED_APPS = [
     "retrieval",
     "operations",
     "console",
+    "erasure",
 ]
 MIDDLEWARE = [
+    "memoryproject.access.AccessMiddleware",
+    "memoryproject.headers.HeadersMiddleware",
+    "memoryproject.http.ApiErrorMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "memoryproject.http.ApiErrorMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -207,6 +221,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "memoryproject.tenancy.middleware.WallsMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
 WSGI_APPLICATION = "memoryproject.wsgi.application"
@@ -231,6 +246,19 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 
+# ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
+HTTPS = env.read_flag("MEMORY_HTTPS", False)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^api/v0/health/"]  # probes come to the port itself
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 8 * 3600
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+# Other names below ours, and lists in browsers, are for the owner of the domain to bind.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -241,6 +269,7 @@ AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
 )
+AXES_CLIENT_IP_CALLABLE = "memoryproject.callers.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "console.locking_out.answer_locked_out"
 AXES_RESET_ON_SUCCESS = True
@@ -277,6 +306,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "memoryproject.schema.add_leads",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",
         "JobKindEnum": "jobs.models.Kind",
@@ -290,20 +324,7 @@ SPECTACULAR_SETTINGS = {
 }
 UNFOLD = admin_site.UNFOLD
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.read_text("MEMORY_LOG_LEVEL", "INFO")},
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        "axes": {"level": "WARNING"},
-        "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
-        # They log the address of each call, which may hold credentials.
-        "httpx": {"level": "WARNING"},
-        "httpx2": {"level": "WARNING"},
-        "httpcore2": {"level": "WARNING"},
-        "openai": {"level": "WARNING"},
-    },
-}
+# ---- logs: lines without content, see memoryproject/logs.py
+LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)
+LOG_LEVEL = env.read_choice("MEMORY_LOG_LEVEL", "INFO", among=logs.LEVELS)
+LOGGING = logs.make_config(level=LOG_LEVEL, format=LOG_FORMAT)

@@ -3,10 +3,12 @@
 from django.contrib import admin
 from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from episodic import api as episodic
+from erasure import api as erasure
 from jobs import api as jobs
+from memoryproject.description import Description
 from memoryproject.fields import IdConverter
 from memoryproject.views import HealthLive
 from notes import api as notes
@@ -21,6 +23,7 @@ from retrieval import search_api as search
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
+from semantic import rollback_api as rollbacks
 
 register_converter(IdConverter, "id")
 
@@ -37,9 +40,13 @@ api = [
     path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
     path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),
     path("facts/<id:fact_id>/correct", curation.CorrectFact.as_view()),
+    path("facts/<id:fact_id>/approve", curation.ApproveFact.as_view()),
+    path("facts/<id:fact_id>/reject", curation.RejectFact.as_view()),
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
+    path("rollbacks", rollbacks.Rollbacks.as_view()),
+    path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),
     path("notes", notes.Notes.as_view()),
     path("notes/<id:note_id>", notes.OneNote.as_view()),
     path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
@@ -60,6 +67,8 @@ api = [
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
     path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
     path("usage", jobs.Usage.as_view()),
+    path("erasures", erasure.Erasures.as_view()),
+    path("erasures/<id:erasure_id>", erasure.OneErasure.as_view()),
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
     path("retrieve_memory/raw", retrieval.RetrieveMemoryRaw.as_view()),
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),
@@ -69,13 +78,14 @@ api = [
     path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),
     path("health/live", HealthLive.as_view()),
     path("health/ready", HealthReady.as_view()),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("schema/", Description.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path("admin/", include("console.urls")),
+    path("admin/", include("erasure.urls")),
     path("admin/", admin.site.urls),
     *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, cast
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 Input = TypeVar("Input", bound="Serializer[Any]")
@@ -34,6 +36,21 @@ class KeyedView(APIView):
     def answers_without_database(self) -> bool:
         """Return whether the call has an answer, if a lesser one, while the database is away."""
         return False
+
+    def perform_authentication(self, request: Request) -> None:
+        """Find out whose call this is, and take it from what the key and its tenant may call.
+
+        Before the scope is looked at: calls that are refused count too.
+
+        Raises:
+            TooFast: they have called too often; answered with 429.
+        """
+        super().perform_authentication(request)
+        try:
+            limits.take_call(self.key())
+        except (OperationalError, InterfaceError):
+            if not self.answers_without_database():
+                raise
 
     def key(self) -> APIKey:
         """Return the caller's key."""

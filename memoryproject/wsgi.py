@@ -4,5 +4,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from memoryproject import logs
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 application = get_wsgi_application()
+logs.install_hooks()

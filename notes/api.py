@@ -68,7 +68,7 @@ class Notes(KeyedView):
         operation_id="add_note",
         parameters=[IDEMPOTENCY_HEADER],
         request=NoteInput,
-        responses={201: NoteOutput, 200: NoteOutput, 409: Error},
+        responses={201: NoteOutput, 200: NoteOutput, 409: Error, 410: Error},
         description="Stores a note on purpose, and makes it findable at once. A summary needs its "
         "metadata; its label, description and content follow from them where none is given. Other "
         "notes need a content, an excerpt, a description or a label. A replay under the same "

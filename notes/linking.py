@@ -61,8 +61,11 @@ def add_link(
                     to_memory_id=to_id,
                     link_type=link_type,
                 )
-        except IntegrityError:  # drawn by another request in between
-            return Drawn(same.get(), is_new=False)
+        except IntegrityError:  # drawn by another request in between, or an end was erased
+            there = same.first()
+            if there is None:
+                raise NotFound("There is no such memory.") from None
+            return Drawn(there, is_new=False)
         tell_mirror_of(tenant=tenant, memory_id=from_id)
     return Drawn(link, is_new=True)
 

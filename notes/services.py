@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from episodic.erased_keys import refuse_erased_key
 from episodic.models import Conversation
 from episodic.queries import database_now
 from episodic.services import IdempotencyKey, lock_or_make
@@ -69,6 +70,7 @@ def add_note(
 
     Raises:
         Conflict: the idempotency key was used for another body.
+        Gone: what was posted under the key was erased.
         Problem: there is no content, and nothing that it could follow from.
     """
     earlier = _find_earlier(tenant, idempotency)
@@ -105,6 +107,7 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> Posted 
     """Return what an earlier request under the same key stored, as it was then."""
     if idempotency is None:
         return None
+    refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
     rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
     note = rows.select_related("conversation").first()
     if note is None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memoryproject.cleaning import clean_alone
 from notes.kinds import SourceType
 
 LABEL_AT_MOST = 80
@@ -127,14 +128,14 @@ def shorten(text: str, at_most: int) -> str:
 def snippet(
     *, source_type: str, description: str, content: str, metadata: Mapping[str, Any]
 ) -> str:
-    """Return what a list or a search shows of a note beside its label."""
+    """Return what a list or a search shows of a note beside its label, cleaned for a prompt."""
     named = {
         SourceType.THREAD_SUMMARY.value: "key_points",
         SourceType.PLAN_SUMMARY.value: "key_milestones",
     }.get(source_type, "")
     points = metadata.get(named) if named else None
     text = join_points(points[:POINTS_IN_SNIPPET]) if points else ""
-    return shorten(text or description or content, SNIPPET_AT_MOST)
+    return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
 
 
 @dataclass(frozen=True, slots=True)

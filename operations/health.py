@@ -44,6 +44,8 @@ class HealthReady(APIView):
                 "status": "ok",
                 "due_jobs": work.due,
                 "dead_jobs": work.dead,
+                "oldest_due_s": work.oldest_due_s,
+                "last_done_s": work.last_done_s,
                 "models_away": sorted(
                     Breaker.objects.exclude(open_until=None).values_list("model", flat=True)
                 ),

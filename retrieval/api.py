@@ -27,13 +27,15 @@ from memoryproject.fields import (
 from memoryproject.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.views import KeyedView, markdown_response
-from retrieval import markdown, recall
+from retrieval import fencing, markdown, recall
+from retrieval.fencing import Fence
 from retrieval.forms import (
     ContextInput,
     ConversationOutput,
     FullEpisode,
     RawAnswer,
     RecentInput,
+    RecentTextInput,
     RetrievalOutput,
     RetrieveInput,
 )
@@ -117,7 +119,20 @@ def _with_headers(response: Answered, answer: Answer) -> Answered:
     response["Memory-Token-Counter"] = tokens.in_use().name
     if answer.degraded:
         response["Memory-Degraded"] = answer.degraded
+    return _name_fence(response, answer.fence)
+
+
+def _name_fence(response: Answered, fence: Fence | None) -> Answered:
+    if fence:
+        response["Memory-Fence"] = fence.nonce
     return response
+
+
+def render_fence(fence: Fence | None) -> dict[str, str] | None:
+    """Return the marks as JSON."""
+    if fence is None:
+        return None
+    return {"nonce": fence.nonce, "opening": fence.opening, "closing": fence.closing}
 
 
 def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
@@ -152,6 +167,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         if answer.receipt.parameters["min_seq"] is None
         else [{**_render_source(row), "content": row.content} for row in answer.recent],
         "explain": _explain(answer) if answer.receipt.parameters["explain"] else None,
+        "fence": render_fence(answer.fence),
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,
@@ -204,9 +220,8 @@ class Recent(KeyedView):
 
     scope = Scope.READ
 
-    def load(self) -> tuple[uuid.UUID, list[Episode]]:
+    def load(self, given: dict[str, Any]) -> tuple[uuid.UUID, list[Episode]]:
         """Return the conversation asked about and its newest episodes, newest first."""
-        given = self.read(RecentInput)
         external_id = given["conversation_id"]
         conversation = episodic_queries.find_conversation(
             tenant=self.tenant(), external_id=external_id
@@ -225,13 +240,16 @@ class RecentMemory(Recent):
 
     @extend_schema(
         operation_id="recent_memory",
-        request=RecentInput,
+        request=RecentTextInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="The newest episodes by creation, newest first.",
     )
     def post(self, request: HttpRequest) -> HttpResponse:
-        _, episodes = self.load()
-        return markdown_response(markdown.render_recent(episodes, now=timezone.now()))
+        given = self.read(RecentTextInput)
+        _, episodes = self.load(given)
+        fence = fencing.make_fence(wanted=given["fence"])
+        text = markdown.render_recent(episodes, now=timezone.now())
+        return _name_fence(markdown_response(fencing.wrap(text, fence)), fence)
 
 
 class RecentMemoryRaw(Recent):
@@ -241,7 +259,7 @@ class RecentMemoryRaw(Recent):
         operation_id="recent_memory_raw", request=RecentInput, responses=FullEpisode(many=True)
     )
     def post(self, request: HttpRequest) -> Response:
-        external_id, episodes = self.load()
+        external_id, episodes = self.load(self.read(RecentInput))
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
         )

@@ -94,7 +94,8 @@ def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID]) -> list[Content]:
     if not ids:
         return []
     said = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=ids)
-    rows = Episode.objects.of(tenant).filter(id__in=ids).select_related("conversation")
+    episodes = Episode.objects.of(tenant).filter(id__in=ids, withheld_by=None)
+    rows = episodes.select_related("conversation")
     return [_of_episode(episode, said[episode.id]) for episode in rows]
 
 
@@ -103,7 +104,8 @@ def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID]) -> list[Content]:
         return []
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
     cited = _load_cited(tenant, evidence)
-    rows = Fact.objects.of(tenant).filter(id__in=ids).select_related("conversation")
+    facts = Fact.objects.of(tenant).exclude(invalidated_because=Fact.Because.WAITING)
+    rows = facts.filter(id__in=ids).select_related("conversation")
     return [_of_fact(fact, evidence[fact.id], cited) for fact in rows]
 
 
@@ -184,7 +186,9 @@ def _load_cited(tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]]
     whole = [row.episode_id for row in rows if not row.message_seqs]
     return Cited(
         messages=loading.load_sources(tenant, rows) if rows else {},
-        episodes=Episode.objects.of(tenant).in_bulk(whole) if whole else {},
+        episodes=Episode.objects.of(tenant).filter(withheld_by=None).in_bulk(whole)
+        if whole
+        else {},
     )
 
 

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from episodic.queries import database_now
@@ -142,6 +142,16 @@ def add_memory(
         NotFound: the tenant has no such context or memory, or the context has expired.
     """
     content = load_content(tenant=tenant, memory_id=memory_id)
+    try:
+        return _add(tenant, context_id, content, max_tokens=max_tokens, priority=priority)
+    except IntegrityError:  # it was erased in between
+        raise NotFound("There is no such memory.") from None
+
+
+def _add(
+    tenant: Tenant, context_id: uuid.UUID, content: Content, *, max_tokens: int, priority: int
+) -> Added:
+    memory_id = content.memory_id
     with transaction.atomic():
         context = _find(tenant, context_id, lock=True)
         rows = ContextSection.objects.of(tenant).filter(context=context)

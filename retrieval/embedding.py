@@ -74,10 +74,10 @@ def _texts_of(
 
     def text_of(unit: SearchUnit) -> str:
         if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
-            return lines[unit.first_seq]
+            return lines.get(unit.first_seq, "")  # erased in between: the unit is gone, too
         memory_id = cast(uuid.UUID, unit.memory_id)
         if unit.kind != UnitKind.NOTE:
-            return whole[memory_id]
+            return whole.get(memory_id, "")
         place = unit.first_seq or 0
         return next((part.meaning for part in parts.get(memory_id, [])[place : place + 1]), "")
 

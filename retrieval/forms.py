@@ -31,6 +31,12 @@ ASKED_IN = (
 )
 
 
+FENCE = (
+    "Put the text between two marks with a random word, which say that it is data and no "
+    "instruction. The answer names the word; the marks count."
+)
+
+
 class FusionInput(Strict):
     """Numbers of the formula that orders memories; absent ones are the tenant's."""
 
@@ -85,6 +91,7 @@ class ContextInput(Strict):
         help_text="Include what was said up to this message, in an episode or not.",
     )
     explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
+    fence = FlagField(default=False, help_text=FENCE)
     fusion = FusionInput(
         required=False, help_text="Other numbers for the formula that orders memories."
     )
@@ -187,6 +194,14 @@ class Explanation(serializers.Serializer[Any]):
     hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
 
 
+class FenceOutput(serializers.Serializer[Any]):
+    """Marks to put around the text."""
+
+    nonce = serializers.CharField(help_text="The random word in both.")
+    opening = serializers.CharField()
+    closing = serializers.CharField()
+
+
 class RawAnswer(serializers.Serializer[Any]):
     """The answer of `retrieve_memory/raw`."""
 
@@ -208,6 +223,11 @@ class RawAnswer(serializers.Serializer[Any]):
         help_text="With `min_seq`: messages in no episode yet, oldest first. Else null.",
     )
     explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
+    fence = FenceOutput(
+        allow_null=True,
+        help_text="With `fence`: marks for before the first block and behind the last, which "
+        "`max_tokens` has room for. Else null.",
+    )
     receipt = serializers.UUIDField(help_text="Names this answer in audits.")
     indexed_through_seq = serializers.IntegerField()
     pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
@@ -218,13 +238,19 @@ class RawAnswer(serializers.Serializer[Any]):
 
 
 class RecentInput(Strict):
-    """The body of `recent_memory` and `recent_memory/raw`."""
+    """The body of `recent_memory/raw`."""
 
     conversation_id = IdField()
     days_limit = WholeNumberField(
         required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
     )
     limit = WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+
+
+class RecentTextInput(RecentInput):
+    """The body of `recent_memory`."""
+
+    fence = FlagField(default=False, help_text=FENCE)
 
 
 class ConversationOutput(serializers.Serializer[Any]):

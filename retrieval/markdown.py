@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from episodic.models import Episode, Message
+from memoryproject import cleaning
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.search import Found
 
@@ -19,6 +20,8 @@ UNITS = (
     (timedelta(hours=1), "hour"),
     (timedelta(minutes=1), "minute"),
 )
+SHOWN_AT_MOST = 8_000
+"""Characters of a message where no budget limits the answer."""
 AUTO_RANKS = 2
 LOW_RANKS = 1
 
@@ -89,7 +92,7 @@ def render_episode(
         lines.append(f"**Found:** {say_how_found(hit.found)}")
     if with_details:
         lines += ["", "**Details:**"]
-        lines += [render_message(message, with_day=explain) for message in hit.messages]
+        lines += [render_message_capped(message, with_day=explain) for message in hit.messages]
     return "\n".join(lines) + "\n"
 
 
@@ -113,17 +116,24 @@ def render_message(message: Message, *, with_day: bool = False, content: str | N
 
     `content` stands in for what it says, where only a part is to be shown.
     """
-    speaker = one_line(message.name or message.role)
+    speaker = one_line(message.name) or message.role
     day = f"{say_day(message.occurred_at)} " if with_day else ""
     said = one_line(message.content if content is None else content)
-    return f'- {day}{speaker}: "{said}"'
+    # A name that begins with a bracket could say where a reference leads.
+    return cleaning.break_definitions(f'- {day}{speaker}: "{said}"')
+
+
+def render_message_capped(message: Message, *, with_day: bool = False) -> str:
+    """Return one quoted message, or of a very long one the beginning."""
+    content = cleaning.cap(message.content, SHOWN_AT_MOST)
+    return render_message(message, with_day=with_day, content=content)
 
 
 def say_how_found(found: Found) -> str:
     """Return the id of a memory and how it got into the answer, on one line."""
     ranks = [f"words: {found.lexical_rank or '-'}", f"meaning: {found.vector_rank or '-'}"]
     scores = [f"rrf: {found.rrf:.4f}", f"retrievability: {found.retrievability:.3f}"]
-    terms = f"terms: {' '.join(found.terms) or '-'}"
+    terms = f"terms: {one_line(' '.join(found.terms)) or '-'}"
     return ", ".join([f"id: {found.memory_id}", *ranks, *scores, terms])
 
 
@@ -133,8 +143,8 @@ def say_day(moment: datetime) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text with every line break a space."""
-    return " ".join(text.splitlines())
+    """Return the text cleaned for a prompt, with every line break a space."""
+    return cleaning.clean_line(text)
 
 
 def say_when(moment: datetime, *, now: datetime) -> str:

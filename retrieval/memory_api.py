@@ -11,11 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
+from memoryproject.cleaning import clean_alone, clean_block
 from memoryproject.fields import FlagField, Strict, WholeNumberField, WordField
 from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
-from retrieval import examples, reading
+from retrieval import examples, fencing, reading
 from retrieval.cutting import Strategy
+from retrieval.forms import FENCE
 from retrieval.reading import Chunk, Peek
 
 MAX_TOKENS = 1_000_000
@@ -36,6 +38,7 @@ class ChunkInput(Strict):
     include_header = FlagField(
         default=False, help_text="Put a line before it that says what it is: `[note: …]`."
     )
+    fence = FlagField(default=False, help_text=FENCE)
 
 
 class Location(serializers.Serializer[Any]):
@@ -78,7 +81,10 @@ class ChunkOutput(serializers.Serializer[Any]):
     truncated = serializers.BooleanField(
         help_text="Something is missing, of the text or, where it leaves no room, the header."
     )
-    header = serializers.CharField(allow_null=True, help_text="The content's first line, if any.")
+    header = serializers.CharField(allow_null=True, help_text="The text's first line, if any.")
+    fence = serializers.CharField(
+        allow_null=True, help_text="The random word in the marks around it, or null."
+    )
     counter = serializers.CharField(help_text="How tokens were counted.")
 
 
@@ -114,14 +120,16 @@ class MemoryChunk(KeyedView):
     )
     def post(self, request: Request, memory_id: uuid.UUID) -> Response:
         given = self.read(ChunkInput)
+        fence = fencing.make_fence(wanted=given["fence"])
         chunk = reading.chunk(
             tenant=self.tenant(),
             memory_id=memory_id,
             max_tokens=given["max_tokens"],
             strategy=Strategy(given["truncation_strategy"]),
             include_header=given["include_header"],
+            fence=fence,
         )
-        return Response(_render_chunk(chunk))
+        return Response(_render_chunk(chunk) | {"fence": fence.nonce if fence else None})
 
 
 def _render_peek(peek: Peek) -> dict[str, Any]:
@@ -132,8 +140,8 @@ def _render_peek(peek: Peek) -> dict[str, Any]:
         "kind": content.kind.value,
         "source_type": content.source_type,
         "source_id": content.source_id or None,
-        "label": content.label,
-        "description": content.description or None,
+        "label": clean_alone(content.label),
+        "description": clean_block(content.description) or None,
         "metadata": content.metadata,
         "related_ids": [str(memory_id) for memory_id in peek.related_ids],
         "related_cut": peek.related_cut,

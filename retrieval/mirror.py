@@ -91,6 +91,13 @@ def remove(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
     (find_root() / place_of(tenant_id, memory_id)).unlink(missing_ok=True)
 
 
+def remove_drafts(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
+    """Take away what a process that died has left of a page. Nobody may be writing."""
+    path = find_root() / place_of(tenant_id, memory_id)
+    for draft in path.parent.glob(f".{path.name}.*"):
+        draft.unlink(missing_ok=True)
+
+
 @contextmanager
 def writing(tenant_id: uuid.UUID) -> Iterator[None]:
     """Hold a tenant's mirror: who reads rows and writes pages inside is never overtaken.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
-from retrieval import mirror, synthesis
+from retrieval import fencing, mirror, synthesis
 from retrieval.memories import Whole
 from retrieval.mirror_page import Page
 from retrieval.mirror_search import Wanted, load_page, search_pages
@@ -40,7 +40,8 @@ def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstru
     distances = {match.page.id: 1 - match.share for match in matches.found}
     depths = dict.fromkeys(pages, 0) | _explore(tenant.id, pages, depth=focus.depth)
     merged = [_to_whole(pages[memory_id]) for memory_id in depths]
-    context = synthesis.synthesize(merged, max_tokens=request.max_tokens)
+    fence = fencing.make_fence(wanted=request.fence)
+    context = synthesis.synthesize(merged, max_tokens=request.max_tokens, fence=fence)
     return Reconstruction(
         since=since,
         total=len(merged),
@@ -58,6 +59,7 @@ def reconstruct(*, tenant: Tenant, request: Request, now: datetime) -> Reconstru
         context=context,
         cut=matches.cut,
         degraded=DEGRADED,
+        fence=fence,
     )
 
 

@@ -1,19 +1,28 @@
-"""A memory as a page of markdown, and back: what the mirror keeps of it."""
+"""A memory as a page of markdown, and back: what the mirror keeps of it.
+
+A page shows texts cleaned, so that no viewer loads or follows anything. Where that changed
+one, the field `Exact` keeps it to the letter, packed.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
+
+from memoryproject.cleaning import break_definitions, clean
 
 HEADING = "# Memory: "
 CONTENT = "\n## Content\n\n"
 LINKS = "\n\n## Links\n"
 FIELD = re.compile(r"^\*\*([A-Z][a-z]+)\*\*: (.*)", re.M)
 EMOTION = re.compile(r"(.*) \((?:([0-9.e-]+), )?([a-z]*)\)")
+CLEANED = ("source_id", "label", "content", "category", "emotion_type", "user_id")
 LINK = re.compile(r"- ([a-z_]+): ([0-9a-f-]{36})")
 
 
@@ -48,6 +57,7 @@ class Page:
 
 def write_page(page: Page) -> str:
     """Return the markdown. What a page says is read back from it exactly."""
+    page, exact = _clean(page)
     fields = {
         "Kind": page.kind,
         "Type": page.source_type,
@@ -61,11 +71,32 @@ def write_page(page: Page) -> str:
         "User": _fold(page.user_id),
         "Conversation": str(page.conversation or ""),
         "Tags": json.dumps(list(page.tags), ensure_ascii=False) if page.tags else "",
+        "Exact": base64.b64encode(json.dumps(exact).encode()).decode() if exact else "",
     }
     lines = [f"{HEADING}{page.id}", ""]
     lines += [f"**{name}**: {value}" for name, value in fields.items() if value]
     links = [f"- {link_type}: {target}" for link_type, target in page.links]
     return "\n".join([*lines, ""]) + CONTENT + page.content + LINKS + "\n".join(["", *links, ""])
+
+
+def _clean(page: Page) -> tuple[Page, dict[str, Any]]:
+    """Return what a page shows, and by field the texts that it does not show to the letter."""
+    shown: dict[str, Any] = {name: _clean_text(getattr(page, name)) for name in CLEANED}
+    shown["tags"] = tuple(_clean_text(tag) for tag in page.tags)
+    exact = {name: getattr(page, name) for name in shown if getattr(page, name) != shown[name]}
+    return replace(page, **shown), exact
+
+
+def _clean_text(text: str) -> str:
+    return break_definitions(clean(text))
+
+
+def _restore(page: Page, exact: str) -> Page:
+    """Return a page with the texts that were kept to the letter."""
+    kept = json.loads(base64.b64decode(exact, validate=True)) if exact else {}
+    if not set(kept) <= {*CLEANED, "tags"}:
+        raise UnreadablePage("The field Exact is malformed.")
+    return replace(page, **{name: tuple(it) if name == "tags" else it for name, it in kept.items()})
 
 
 def _write_emotion(page: Page) -> str:
@@ -112,7 +143,7 @@ def _read_fields(
     if emotion is None:
         raise UnreadablePage("The emotion is malformed.")
     conversation = fields.get("Conversation")
-    return Page(
+    page = Page(
         id=uuid.UUID(head[len(HEADING) :].partition("\n")[0]),
         kind=fields["Kind"],
         source_type=fields["Type"],
@@ -131,3 +162,4 @@ def _read_fields(
         tags=tuple(json.loads(fields.get("Tags", "[]"))),
         links=tuple((link_type, uuid.UUID(target)) for link_type, target in links),
     )
+    return _restore(page, fields.get("Exact", ""))

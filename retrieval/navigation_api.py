@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,10 +20,13 @@ from retrieval import navigation
 from retrieval.navigation import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node, Place
 
 DIRECTIONS = {True: "out", False: "in"}
+ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
+ONE_PLACE = rf"^{CANONICAL_UUID.pattern}\.{ONE_TYPE}\.(out|in)$"
 DEPTH = 2
 NODES = 100
 
 
+@extend_schema_field({"type": "string", "pattern": f"^{ONE_TYPE}(,{ONE_TYPE})*$"})
 class LinkTypesField(serializers.CharField):
     """Types of links with commas between them."""
 
@@ -35,6 +38,7 @@ class LinkTypesField(serializers.CharField):
         return words
 
 
+@extend_schema_field({"type": "string", "pattern": ONE_PLACE})
 class PlaceField(serializers.CharField):
     """The end of a page of links."""
 

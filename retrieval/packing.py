@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from episodic.models import Message
+from memoryproject.cleaning import clean
 from memoryproject.tokens import count_quarters, count_tokens
 from retrieval import markdown
 from retrieval.hits import FactHit
@@ -94,7 +95,7 @@ class Packed:
 
         `is_tight`: what tells little is left out, to have room for others.
         """
-        content = line.message.content
+        content = clean(line.message.content)
         size = count_tokens(content)
         room = self.max_tokens - self._spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memoryproject import tokens
+from memoryproject import cleaning, tokens
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tokens import Counter
-from retrieval import navigation
+from retrieval import fencing, navigation
 from retrieval.contents import Content, load_content
 from retrieval.cutting import Strategy, cut
+from retrieval.fencing import Fence
 from retrieval.markdown import one_line
 
 RELATED_AT_MOST = 200
@@ -59,7 +60,7 @@ def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
         content=content,
         related_ids=tuple(dict.fromkeys(edge.other_id for edge in edges[:RELATED_AT_MOST])),
         related_cut=len(edges) > RELATED_AT_MOST,
-        token_estimate=counter.count(content.text),
+        token_estimate=counter.count(cleaning.clean_block(content.text)),
         counter=counter.name,
     )
 
@@ -71,20 +72,26 @@ def chunk(
     max_tokens: int,
     strategy: Strategy = Strategy.END,
     include_header: bool = False,
+    fence: Fence | None = None,
 ) -> Chunk:
     """Return a memory's text, never more than `max_tokens` by the configured counter.
+
+    With `fence` it stands between its marks, which count.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
     content = load_content(tenant=tenant, memory_id=memory_id)
-    return fit(
+    counter = tokens.in_use()
+    found = fit(
         content,
-        max_tokens=max_tokens,
+        max_tokens=fencing.room_in(max_tokens, fence),
         strategy=strategy,
         include_header=include_header,
-        counter=tokens.in_use(),
+        counter=counter,
     )
+    shown = fencing.wrap(found.content, fence)
+    return replace(found, content=shown, token_count=counter.count(shown))
 
 
 def fit(
@@ -95,16 +102,18 @@ def fit(
     include_header: bool,
     counter: Counter,
 ) -> Chunk:
-    """Return as much of a memory as fits; empty where nothing does.
+    """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.
 
     A header that would leave no room for any text is left out.
     """
     header = f"[{content.source_type}: {one_line(content.label)}]\n" if include_header else ""
-    whole = header + content.text
+    header = cleaning.break_definitions(header)
+    text = cleaning.clean_block(content.text)
+    whole = header + text
     shown, kept = whole, header
     if counter.count(whole) > max_tokens:
         for kept in dict.fromkeys([header, ""]):
-            shown = _put_behind(kept, content.text, max_tokens, strategy, counter)
+            shown = _put_behind(kept, text, max_tokens, strategy, counter)
             if shown:
                 break
     return Chunk(
@@ -120,10 +129,13 @@ def fit(
 def _put_behind(
     header: str, text: str, max_tokens: int, strategy: Strategy, counter: Counter
 ) -> str:
-    """Return the header and as much of the text as fits with it; empty where none of it does."""
+    """Return the header and as much of the text as fits with it; empty where none of it does.
+
+    What is cut off may have closed a fence: what is left is cleaned anew, and so counted.
+    """
 
     def count(part: str) -> int:
-        return counter.count(header + part)
+        return counter.count(header + cleaning.clean_block(part))
 
     body = cut(text, at_most=max_tokens, strategy=strategy, count=count)
-    return header + body if body else ""
+    return header + cleaning.clean_block(body) if body else ""

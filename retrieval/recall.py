@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -19,7 +19,8 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tokens import count_tokens
-from retrieval import budgeting, markdown, packing, receipts, unsegmented
+from retrieval import budgeting, fencing, markdown, packing, receipts, unsegmented
+from retrieval.fencing import Fence
 from retrieval.fusion import DEFAULTS, SETTING, Fusion
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.loading import episodes_shown, facts_shown, load_episodes, load_facts
@@ -51,6 +52,8 @@ class Request:
     min_seq: int | None = None
     fusion: Mapping[str, Any] | None = None
     """Numbers to use instead of the tenant's, by their names in `Fusion`."""
+    fence: bool = False
+    """Whether the text stands between marks that say it is data."""
 
     @property
     def is_plain(self) -> bool:
@@ -67,6 +70,7 @@ class Chosen:
     text: str
     blocks: tuple[Block, ...] | None = None
     recent: Block | None = None
+    fence: Fence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class Answer:
     """The parts of the text, with `max_tokens` only."""
     recent: tuple[Message, ...]
     """Messages in no episode yet that the answer holds, oldest first; with `min_seq` only."""
+    fence: Fence | None = None
+    """The marks between which the text stands."""
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -140,6 +146,7 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
         text=chosen.text,
         blocks=chosen.blocks,
         recent=chosen.recent.messages if chosen.recent else (),
+        fence=chosen.fence,
     )
 
 
@@ -154,7 +161,10 @@ def draft_answer(*, tenant: Tenant, request: Request, now: datetime) -> Draft:
     embedded = time.perf_counter()
     found = _search(conversation, request, fusion, vector, now) if conversation else []
     searched = time.perf_counter()
-    chosen = _choose(tenant, conversation, request, found, now)
+    fence = fencing.make_fence(wanted=request.fence)
+    chosen = _fence_in(
+        _choose(tenant, conversation, _leave_room(request, fence), found, now), fence
+    )
     return Draft(
         chosen=chosen,
         conversation=conversation,
@@ -165,6 +175,17 @@ def draft_answer(*, tenant: Tenant, request: Request, now: datetime) -> Draft:
         embedding_s=embedded - started,
         search_s=searched - embedded,
     )
+
+
+def _leave_room(request: Request, fence: Fence | None) -> Request:
+    """Return the request with what the fence leaves of its budget; a token at least."""
+    if request.max_tokens is None or fence is None:
+        return request
+    return replace(request, max_tokens=max(1, fencing.room_in(request.max_tokens, fence)))
+
+
+def _fence_in(chosen: Chosen, fence: Fence | None) -> Chosen:
+    return replace(chosen, text=fencing.wrap(chosen.text, fence), fence=fence)
 
 
 def _choose(
@@ -290,6 +311,7 @@ def _asked(
             "as_of": request.as_of.isoformat() if request.as_of else None,
             "explain": request.explain,
             "min_seq": request.min_seq,
+            "fence": request.fence,
             "fusion": fusion.as_parameters(),
         },
     )

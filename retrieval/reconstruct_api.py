@@ -15,6 +15,7 @@ from indexing.models import MemoryKind
 from memoryproject import tokens
 from memoryproject.fields import (
     ContentField,
+    FlagField,
     IdField,
     MomentField,
     NumberField,
@@ -28,7 +29,7 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror, mirror_answers, reconstruction
-from retrieval.forms import ASKED_IN
+from retrieval.forms import ASKED_IN, FENCE
 from retrieval.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
 
@@ -59,6 +60,7 @@ class ReconstructInput(Strict):
         help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
     )
     asked_in = IdField(required=False, help_text=ASKED_IN)
+    fence = FlagField(default=False, help_text=FENCE)
 
 
 class RecalledOutput(serializers.Serializer[Any]):
@@ -99,6 +101,9 @@ class ReconstructionOutput(serializers.Serializer[Any]):
     )
     synthesized_context = serializers.CharField(help_text="Markdown for a prompt, or empty.")
     context_tokens = serializers.IntegerField()
+    fence = serializers.CharField(
+        allow_null=True, help_text="The random word in the marks around it, or null."
+    )
     counter = serializers.CharField(help_text="How tokens are counted.")
     cut = serializers.BooleanField(help_text="Links lead to more than was brought back.")
     receipt = serializers.UUIDField(
@@ -162,6 +167,7 @@ def render_reconstruction(answer: Reconstruction, *, focus_level: int) -> dict[s
         "memories_retrieved": [_render_recalled(one) for one in answer.recalled],
         "synthesized_context": answer.context.text,
         "context_tokens": answer.context.tokens,
+        "fence": answer.fence.nonce if answer.fence else None,
         "counter": tokens.in_use().name,
         "cut": answer.cut,
         "receipt": str(answer.receipt.id) if answer.receipt else None,

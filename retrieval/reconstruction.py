@@ -16,7 +16,8 @@ from typing import Any
 from episodic.queries import find_conversation
 from memoryproject.fields import say_moment
 from memoryproject.tenancy.models import APIKey, Tenant
-from retrieval import finding, memories, mirror, navigation, receipts, synthesis
+from retrieval import fencing, finding, memories, mirror, navigation, receipts, synthesis
+from retrieval.fencing import Fence
 from retrieval.finding import Finding
 from retrieval.memories import Whole
 from retrieval.models import Retrieval
@@ -69,6 +70,8 @@ class Request:
     """Of the synthesized context; None: it holds everything."""
     asked_in: uuid.UUID | None = None
     """The agent's own id of the conversation that the answer is for; it narrows nothing."""
+    fence: bool = False
+    """Whether the synthesized context stands between marks that say it is data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class Reconstruction:
     """Whether links lead to more than was brought back."""
     embedding_model: str = ""
     degraded: str = ""
+    fence: Fence | None = None
     receipt: Retrieval | None = None
     """None: nothing was written down."""
 
@@ -157,6 +161,7 @@ def _say_request(request: Request, *, since: datetime) -> dict[str, Any]:
         "emotion_valence": request.emotion_valence,
         "max_tokens": request.max_tokens,
         "asked_in": str(request.asked_in) if request.asked_in else None,
+        "fence": request.fence,
     }
 
 
@@ -189,7 +194,8 @@ def bring_back(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruc
     order = dict.fromkeys([*found, *around.depths])
     held = memories.load_held(tenant=tenant, memory_ids=order)
     merged = [held[memory_id] for memory_id in order if memory_id in held]
-    context = synthesis.synthesize(merged, max_tokens=request.max_tokens)
+    fence = fencing.make_fence(wanted=request.fence)
+    context = synthesis.synthesize(merged, max_tokens=request.max_tokens, fence=fence)
     linked = memories.neighbours(tenant=tenant, memory_ids=[one.id for one in context.held])
     return Reconstruction(
         since=since,
@@ -209,6 +215,7 @@ def bring_back(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruc
         cut=around.cut,
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
+        fence=fence,
     )
 
 

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request as HttpRequest
 from rest_framework.response import Response
 
+from memoryproject.cleaning import clean_alone
 from memoryproject.fields import (
     ContentField,
     IdField,
@@ -228,7 +229,7 @@ def _render_item(item: Item) -> dict[str, Any]:
         "id": str(item.finding.memory_id),
         "source_type": item.finding.source_type,
         "source_id": item.content.source_id or None,
-        "label": item.content.label,
+        "label": clean_alone(item.content.label),
         "relevance": item.finding.relevance,
         "importance": item.finding.importance,
         "combined_score": item.finding.combined,

@@ -12,6 +12,7 @@ from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject import tokens
+from memoryproject.cleaning import clean_alone, clean_block
 from memoryproject.fields import say_moment
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import wording
@@ -102,7 +103,7 @@ def fit(
         content = contents.get(finding.memory_id)
         if content is None:  # it was deleted just now
             continue
-        size = tokens.count_tokens(content.text)
+        size = tokens.count_tokens(clean_block(content.text))
         if max_tokens is not None and used + size > max_tokens:
             continue
         used += size
@@ -111,7 +112,7 @@ def fit(
 
 
 def snippet_of(content: Content) -> str:
-    """Return what a memory says, in a line: a fact's sentence, an episode's summary."""
+    """Return what a memory says, in a clean line: a fact's sentence, an episode's summary."""
     if content.kind is MemoryKind.NOTE:
         return wording.snippet(
             source_type=content.source_type,
@@ -121,7 +122,7 @@ def snippet_of(content: Content) -> str:
         )
     is_fact = content.kind is MemoryKind.FACT
     text = content.text.partition("\n")[0] if is_fact else content.description
-    return wording.shorten(text, wording.SNIPPET_AT_MOST)
+    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST))
 
 
 def _to_served(place: int, finding: Finding) -> Found:

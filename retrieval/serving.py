@@ -10,11 +10,13 @@ import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
 from notes import queries as note_queries
+from retrieval import markdown
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
@@ -144,8 +146,9 @@ def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> l
 def _answer(memory_id: uuid.UUID, served: Sequence[Served], forms: Sequence[Form]) -> Answers:
     """Return one memory's part: what it says, and how it was printed."""
     seqs = served[0].seqs
+    cleaned = [replace(one, text=markdown.one_line(one.text)) for one in served]
     return Answers(
-        served=dict.fromkeys(served, memory_id),
+        served=dict.fromkeys([*served, *cleaned], memory_id),
         printed=[
             Printed(memory_id, " ".join(text.split()), form, seqs)
             for text, form in forms
@@ -164,28 +167,40 @@ def _tell(message: Message, seqs: Seqs) -> Served:
 def list_fact_forms(fact: Fact) -> list[Form]:
     """Return the bullet of ours, and the bare sentence as an item of somebody's own list."""
     label = rf"\[{fact.category}(?:, {DAY})?\]\s+"
-    sentence = _literal(fact.fact)
-    return [
-        (fact.fact, rf"{SECTION}{BULLET}{label}{sentence}{SOURCES}{NOTE}"),
-        (fact.fact, rf"^[ \t]*(?:[-*•>]|\d+[.)])[ \t]+\"?{sentence}\"?[ \t]*$"),
-    ]
+    forms = []
+    for text in _ways_of(fact.fact):
+        sentence = _literal(text)
+        forms += [
+            (text, rf"{SECTION}{BULLET}{label}{sentence}{SOURCES}{NOTE}"),
+            (text, rf"^[ \t]*(?:[-*•>]|\d+[.)])[ \t]+\"?{sentence}\"?[ \t]*$"),
+        ]
+    return forms
 
 
 def list_headline_forms(episode: Episode) -> list[Form]:
     """Return the block of an episode without its messages, and its summary alone."""
-    summary = rf"\*\*Summary:\*\* {_literal(episode.summary)}"
-    title = rf"{SECTION}### {_literal(episode.title)}{NOTE}"
+    told = markdown.one_line(episode.summary)
+    called = markdown.one_line(episode.title)
+    summary = rf"\*\*Summary:\*\* {_literal(told)}"
+    title = rf"{SECTION}### {_literal(called)}{NOTE}"
     return [
-        (episode.title, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"),
-        (episode.summary, summary),
+        (called, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"),
+        (told, summary),
     ]
 
 
 def make_message_form(message: Message) -> Form:
     """Return the line of a message, with the day above it or before it."""
-    speaker = _literal(message.name or message.role)
-    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(message.content)}\s*\""
-    return message.content, rf"{SECTION}{DATED}{BULLET}{line}"
+    said = markdown.one_line(message.content)
+    speaker = _literal(markdown.one_line(message.name) or message.role)
+    speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
+    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(said)}\s*\""
+    return said, rf"{SECTION}{DATED}{BULLET}{line}"
+
+
+def _ways_of(text: str) -> list[str]:
+    """Return a text as markdown prints it and, where that differs, as JSON gives it."""
+    return list(dict.fromkeys((markdown.one_line(text), " ".join(text.splitlines()))))
 
 
 def _literal(text: str) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
-from memoryproject import tokens
+from memoryproject import cleaning, tokens
+from retrieval import fencing
+from retrieval.fencing import Fence
 from retrieval.memories import Whole
 
 TITLE = "## Retrieved Memories"
@@ -22,15 +24,20 @@ class Synthesis:
     held: tuple[Whole, ...]
 
 
-def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> Synthesis:
+def synthesize(
+    memories: Sequence[Whole], *, max_tokens: int | None = None, fence: Fence | None = None
+) -> Synthesis:
     """Return the memories as markdown, in order, numbered from 1; of none an empty text.
 
     With `max_tokens` a memory that does not fit any more is left out whole, and shorter
-    ones behind it may still find room.
+    ones behind it may still find room. With `fence` the text stands between its marks, which
+    count.
     """
     parts = [TITLE]
     held: list[Whole] = []
-    room = None if max_tokens is None else 4 * max_tokens - tokens.count_quarters(TITLE)
+    room = None
+    if max_tokens is not None:
+        room = 4 * fencing.room_in(max_tokens, fence) - tokens.count_quarters(TITLE)
     for memory in memories:
         entry = _write(memory, number=len(held) + 1)
         if room is not None:
@@ -40,14 +47,15 @@ def synthesize(memories: Sequence[Whole], *, max_tokens: int | None = None) -> S
             room -= size
         parts.append(entry)
         held.append(memory)
-    text = BETWEEN.join(parts) if held else ""
+    text = fencing.wrap(BETWEEN.join(parts) if held else "", fence)
     return Synthesis(text, tokens.count_tokens(text), tuple(held))
 
 
 def _write(memory: Whole, *, number: int) -> str:
     """Return one entry. Its content is indented, so that none can pass for another entry."""
     start = f"{number}. "
-    lines = [line.rstrip() for line in memory.content.strip().splitlines()]
+    content = cleaning.clean_block(memory.content.strip())
+    lines = [line.rstrip() for line in content.splitlines()]
     told = ["", *(f"{' ' * len(start)}{line}" if line else "" for line in lines)]
     return f"{start}{_describe(memory)}" + "\n".join(told)
 
@@ -63,5 +71,5 @@ def _describe(memory: Whole) -> str:
         " ".join(part for part in feeling if part),
         f"user {memory.user_id}" if memory.user_id else "",
     ]
-    told = ", ".join(" ".join(part.split()) for part in parts if part)
+    told = ", ".join(cleaning.clean_line(" ".join(part.split())) for part in parts if part)
     return f"[{memory.id}] {told}"

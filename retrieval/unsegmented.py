@@ -31,10 +31,10 @@ def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list
         Problem: the conversation has no message `min_seq` yet.
     """
     progress = episodic_queries.measure_progress(conversation)
-    if min_seq > progress.messages:
+    if min_seq > progress.last_seq:
         raise Problem(
             "The request has errors.",
-            fields={"min_seq": [f"The conversation has {progress.messages} messages so far."]},
+            fields={"min_seq": [f"The conversation has {progress.last_seq} messages so far."]},
         )
     if min_seq <= progress.indexed_through_seq:
         return []
@@ -73,4 +73,4 @@ def to_block(messages: Sequence[Message], *, max_tokens: int | None = None) -> B
 
 
 def _render(message: Message) -> str:
-    return markdown.render_message(message, with_day=True) + "\n"
+    return markdown.render_message_capped(message, with_day=True) + "\n"

@@ -19,7 +19,9 @@ from memoryproject.admin_base import Listing, ReadOnlyAdmin
 from memoryproject.admin_filters import moment_filter, recent_filter, words_filter
 from semantic.models import Change, Changeset, Evidence, Fact
 
-NEVER = [Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED]
+NEVER = [
+    Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
+]  # fmt: skip
 NEVER_TRUE = Q(invalidated_because__in=NEVER)
 
 

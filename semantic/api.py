@@ -5,7 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.db.models import Q
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,10 +23,18 @@ from semantic.forms import DetailedEpisode, DetailedFact, FactQuery, ListedFact
 from semantic.models import Evidence, Fact
 
 
-class Facts(KeyedView):
-    """Lists facts, newest first."""
+class ReadingView(KeyedView):
+    """A view of facts. What waits for a curator is shown to keys that curate alone."""
 
     scope = Scope.READ
+
+    def may_curate(self) -> bool:
+        """Return whether the caller may decide on what waits."""
+        return Scope.CURATE in self.key().scopes
+
+
+class Facts(ReadingView):
+    """Lists facts, newest first."""
 
     @extend_schema(
         operation_id="list_facts",
@@ -38,7 +48,14 @@ class Facts(KeyedView):
             rows = rows.filter(conversation__external_id=query["conversation_id"])
         if "category" in query:
             rows = rows.filter(category=query["category"])
-        if query["state"] != "all":
+        waits = Q(invalidated_because=Fact.Because.WAITING)
+        if query["state"] == "waiting":
+            if not self.may_curate():
+                raise PermissionDenied("What waits is listed to keys with the scope curate.")
+            rows = rows.filter(waits)
+        else:
+            rows = rows.exclude(waits)
+        if query["state"] in {"active", "invalid"}:
             rows = rows.filter(invalid_at__isnull=query["state"] == "active")
         return Response(take_page(rows, query=query, render=self._render))
 
@@ -47,10 +64,8 @@ class Facts(KeyedView):
         return [renderings.render_listed_fact(fact, evidence[fact.id]) for fact in page]
 
 
-class OneFact(KeyedView):
+class OneFact(ReadingView):
     """A fact with where it comes from, and what has become of it."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_fact",
@@ -60,14 +75,21 @@ class OneFact(KeyedView):
     )
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
+        if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
+            raise NotFound("There is no such fact.")
         evidence = histories.evidence_ever_of(fact)
+        said = episodic_queries.messages_at(
+            tenant=self.tenant(),
+            conversation=fact.conversation,
+            seqs={seq for row in evidence for seq in row.message_seqs},
+        )
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             {
                 **renderings.render_listed_fact(fact, counting),
                 "version": fact.version,
                 "changeset_id": str(fact.changeset_id),
-                "evidence": [renderings.render_evidence(row) for row in evidence],
+                "evidence": [renderings.render_evidence(row, said) for row in evidence],
                 "history": [
                     renderings.render_history(row, fact) for row in histories.changes_of(fact)
                 ],
@@ -88,7 +110,8 @@ class OneEpisode(KeyedView):
         if episode is None:
             raise NotFound("There is no such episode.")
         said = episodic_queries.messages_of_episodes(tenant=self.tenant(), episode_ids=[episode.id])
-        held = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
+        found = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
+        held = found.exclude(fact__invalidated_because=Fact.Because.WAITING)
         return Response(
             {
                 **render_listed_episode(episode),

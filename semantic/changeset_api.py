@@ -103,6 +103,7 @@ class RevertChangeset(Curating):
                 "reverted_by": _id(plan.reverted_by),
                 "conflicts": len(plan.conflicts),
                 "steps": [_render_planned(step) for step in plan.steps],
+                "erased": [str(fact_id) for fact_id in plan.erased],
             }
         )
 

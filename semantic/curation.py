@@ -44,6 +44,9 @@ Versions = Mapping[uuid.UUID, int]
 NO_VERSIONS: Versions = {}
 CORRECTED = "corrected"
 """Note of the step that puts a curator's sentence in the place of a wrong one."""
+APPROVED = "approved"
+REJECTED = "rejected"
+"""Notes of the steps by which a curator decides on what waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +115,73 @@ def restore_facts(
         return made
 
 
+def approve_facts(
+    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
+) -> list[Changeset]:
+    """Hold facts that wait for a curator, all or none; return a changeset for each conversation.
+
+    `versions` as for invalidating.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: one does not wait, has changed, or its sentence is held as another fact.
+        Problem: no reason, no fact, or too many.
+    """
+    return _decide(act, fact_ids, versions, approved=True)
+
+
+def reject_facts(
+    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
+) -> list[Changeset]:
+    """Declare facts wrong that wait for a curator: the same words do not bring them back.
+
+    All or none; returns a changeset for each conversation. `versions` as for invalidating.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: one does not wait, or has changed.
+        Problem: no reason, no fact, or too many.
+    """
+    return _decide(act, fact_ids, versions, approved=False)
+
+
+def _decide(
+    act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions, *, approved: bool
+) -> list[Changeset]:
+    with transaction.atomic():
+        made = []
+        for conversation, facts in _lock_facts(act, fact_ids, versions):
+            ledger = open_ledger(act, conversation)
+            for fact in facts:
+                if fact.invalidated_because != Fact.Because.WAITING:
+                    raise Conflict(f"Fact {fact.id} does not wait for a curator.")
+                if approved:
+                    _hold(fact, ledger, note=APPROVED)
+                    continue
+                wrong = states.State(because=Fact.Because.WRONG, valid_until=fact.valid_at)
+                pair = {fact.id: put_state(fact, wrong, ledger=ledger)}
+                ledger.note(Change.Action.INVALIDATE, memory_id=fact.id, note=REJECTED, states=pair)
+            ledger.close()
+            made.append(ledger.changeset)
+        return made
+
+
 def _restore(fact: Fact, ledger: Ledger) -> None:
     if fact.invalid_at is None:
         raise Conflict(f"Fact {fact.id} is held already.")
+    if fact.invalidated_because == Fact.Because.WAITING:
+        raise Conflict(f"Fact {fact.id} waits for a curator: approve or reject it.")
     if fact.invalidated_because == Fact.Because.ERASED:
         raise Conflict(f"Fact {fact.id} was erased.")
+    _hold(fact, ledger)
+
+
+def _hold(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
     held = queries.find_active(conversation=ledger.conversation, fact=fact.fact)
     if held is not None:
         raise Conflict(f"Fact {held.id} says the same and is held.")
     pair = put_state(fact, states.State(), ledger=ledger)
-    ledger.note(Change.Action.RESTORE, memory_id=fact.id, states={fact.id: pair})
+    ledger.note(Change.Action.RESTORE, memory_id=fact.id, note=note, states={fact.id: pair})
 
 
 def correct_fact(
@@ -180,6 +240,19 @@ def correct_fact(
     return opened
 
 
+def check_reason(act: Act) -> str:
+    """Return the reason of an act.
+
+    Raises:
+        Problem: it has none, or one longer than 2,000 characters.
+    """
+    reason = act.reason.strip()
+    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
+        said = f"Say why, in at most {REASON_AT_MOST} characters."
+        raise Problem(said, fields={"reason": [said]})
+    return reason
+
+
 def open_ledger(
     act: Act,
     conversation: Conversation,
@@ -192,10 +265,7 @@ def open_ledger(
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    reason = act.reason.strip()
-    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
-        said = f"Say why, in at most {REASON_AT_MOST} characters."
-        raise Problem(said, fields={"reason": [said]})
+    reason = check_reason(act)
     now = episodic_queries.database_now()
     changeset = Changeset.objects.create(
         tenant=act.tenant,

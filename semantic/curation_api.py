@@ -81,6 +81,38 @@ class RestoreFact(Curating):
         return Response(self.render(fact_id, changeset))
 
 
+class ApproveFact(Curating):
+    """Holds a fact that waits for a curator."""
+
+    @extend_schema(
+        operation_id="approve_fact",
+        request=Reasoned,
+        responses={200: CuratedFact, 409: Error},
+        description="Holds a fact that waits for a curator: from then on it is served. 409: it "
+        "does not wait, or the same sentence is held as another fact." + AGAIN,
+    )
+    def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        given = self.read(Reasoned)
+        (changeset,) = curation.approve_facts(act=self.act(given["reason"]), fact_ids=[fact_id])
+        return Response(self.render(fact_id, changeset))
+
+
+class RejectFact(Curating):
+    """Declares a fact wrong that waits for a curator."""
+
+    @extend_schema(
+        operation_id="reject_fact",
+        request=Reasoned,
+        responses={200: CuratedFact, 409: Error},
+        description="Declares a fact wrong that waits for a curator: the same words do not bring "
+        "it back. 409: it does not wait." + AGAIN,
+    )
+    def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        given = self.read(Reasoned)
+        (changeset,) = curation.reject_facts(act=self.act(given["reason"]), fact_ids=[fact_id])
+        return Response(self.render(fact_id, changeset))
+
+
 class CorrectFact(Curating):
     """Puts a better sentence in the place of a wrong one."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
@@ -47,14 +47,15 @@ class Past:
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
         """Return the state of the fact when these changesets are out of effect.
 
-        What nothing has closed is held if it was opened or has evidence.
+        What nothing has closed is as it was opened, if it was opened or has evidence.
         """
         kept = [effect for effect in self.effects if effect.changeset_id not in undone]
         changed = [effect.after for effect in kept if effect.before is not None]
         if changed:
             return changed[-1]
         if kept or self.is_supported(undone):
-            return states.State()
+            opened = (effect.after for effect in self.effects if effect.before is None)
+            return next(opened, states.State())
         return states.State(because=Fact.Because.REVERTED, valid_until=self.fact.valid_at)
 
     def changed_after(
@@ -111,7 +112,7 @@ def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list
 
 
 def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:
-    """Return what has become of each fact, by id, three queries a thousand facts.
+    """Return what has become of each fact, by id, four queries a thousand facts.
 
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """
@@ -138,7 +139,25 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
             if state is not None:
                 effect = Effect(changeset_id, states.from_json(before), state)
                 effects[uuid.UUID(fact_id)].append(effect)
+    _forget_erased(tenant, effects)
     return effects
+
+
+def _forget_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
+    """Let nothing stand in a fact's place that was erased since: no row can name it."""
+    told = [effect for several in effects.values() for effect in several]
+    newer = {one for one in (effect.after.superseded_by for effect in told) if one is not None}
+    if not newer:
+        return
+    there = set(Fact.objects.of(tenant).filter(id__in=newer).values_list("id", flat=True))
+    known = {None, *there}
+    for fact_id, several in effects.items():
+        effects[fact_id] = [
+            effect
+            if effect.after.superseded_by in known
+            else replace(effect, after=replace(effect.after, superseded_by=None))
+            for effect in several
+        ]
 
 
 def _read_supporters(

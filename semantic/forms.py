@@ -53,7 +53,10 @@ class FactQuery(PageQuery):
 
     category = WordField(choices=CATEGORIES, required=False)
     state = WordField(
-        choices=["active", "invalid", "all"], default="active", help_text="Held, closed, or both."
+        choices=["active", "invalid", "all", "waiting"],
+        default="active",
+        help_text="Held, closed, or both; `waiting`, with scope `curate`: what is neither until a "
+        "curator approves or rejects it.",
     )
 
 
@@ -67,6 +70,17 @@ class StateOutput(serializers.Serializer[Any]):
     superseded_by = serializers.UUIDField(allow_null=True)
 
 
+class WitnessOutput(serializers.Serializer[Any]):
+    """A message that says a fact, without its content: who said it, and who posted it."""
+
+    id = serializers.UUIDField()
+    seq = serializers.IntegerField()
+    role = serializers.CharField()
+    name = serializers.CharField(allow_null=True)
+    posted_by = serializers.UUIDField(allow_null=True, help_text="The API key; null: none.")
+    withheld_by = serializers.UUIDField(allow_null=True, help_text="null: it counts.")
+
+
 class EvidenceOutput(serializers.Serializer[Any]):
     """What supports a fact, or once did."""
 
@@ -74,7 +88,11 @@ class EvidenceOutput(serializers.Serializer[Any]):
     message_seqs = serializers.ListField(
         child=serializers.IntegerField(), help_text="Messages that say it; []: the whole episode."
     )
+    messages = WitnessOutput(many=True, help_text="These messages; what was erased is missing.")
     changeset_id = serializers.UUIDField(help_text="What brought it in.")
+    engine = serializers.CharField(allow_null=True, help_text="null: a person.")
+    model = serializers.CharField(allow_null=True, help_text="null: no language model.")
+    prompt_version = serializers.CharField(allow_null=True)
     withdrawn_by = serializers.UUIDField(
         allow_null=True, help_text="The changeset that took it back; null: it counts."
     )
@@ -225,6 +243,9 @@ class PlanOutput(serializers.Serializer[Any]):
     reverted_by = serializers.UUIDField(allow_null=True, help_text="null: not reverted yet.")
     conflicts = serializers.IntegerField(help_text="How many steps are in the way.")
     steps = PlannedStep(many=True, help_text="The last change first.")
+    erased = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Facts that it touched and nothing brings back."
+    )
 
 
 class Reasoned(Strict):

@@ -30,8 +30,9 @@ def versions_of(fact: Fact) -> list[Fact]:
 
 
 def evidence_ever_of(fact: Fact) -> list[Evidence]:
-    """Return all evidence that a fact has or had, oldest first."""
-    return list(Evidence.objects.of(fact.tenant).filter(fact=fact).order_by("id"))
+    """Return all evidence that a fact has or had, oldest first, with its changesets."""
+    rows = Evidence.objects.of(fact.tenant).filter(fact=fact).select_related("changeset")
+    return list(rows.order_by("id"))
 
 
 def changes_of(fact: Fact) -> list[Change]:

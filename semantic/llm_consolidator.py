@@ -14,6 +14,7 @@ from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai.llm import Prompt
 from memoryproject.ai.prompts import build_prompt, find_room, find_version
+from memoryproject.cleaning import drop_unseen
 from semantic.engines import Action, Consolidation, EpisodeText, KnownFact, Proposal
 from semantic.llm_questions import Question, compose_questions
 from semantic.offline_consolidator import OfflineConsolidator
@@ -94,7 +95,7 @@ def to_proposal(row: FactReply, episodes: Sequence[EpisodeText]) -> Proposal:
         # offline engine speaks of.
         alias=None if row.action is Action.NEW else _guard_alias(row.alias),
         category=row.category,
-        fact=" ".join(check_anchors(row.fact, lines=said).split()),
+        fact=" ".join(check_anchors(drop_unseen(row.fact), lines=said).split()),
         keywords=_pick_keywords(row.keywords),
         valid_at=min((line.at for line in named), default=None),
         episode=index,
@@ -117,7 +118,7 @@ def _find_source(row: FactReply, episodes: Sequence[EpisodeText]) -> tuple[int |
 
 
 def _pick_keywords(words: Sequence[str]) -> tuple[str, ...]:
-    tidy = [" ".join(word.split()) for word in words]
+    tidy = [" ".join(drop_unseen(word).split()) for word in words]
     return tuple(word for word in tidy if 0 < len(word) <= KEYWORD_CHARACTERS_AT_MOST)[
         :KEYWORDS_AT_MOST
     ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.ai.prompts import fill, put_on_one_line, split_line
+from memoryproject.ai.prompts import fill, put_on_one_line, show_said, split_line
 from semantic.engines import EpisodeText, KnownFact
 
 NOTHING_HELD = "(none)"
@@ -59,7 +59,8 @@ def compose_questions(
 
 
 def _show_fact(fact: KnownFact) -> str:
-    return f"{fact.alias} [{fact.category}] {fact.fact} (since {fact.valid_at:%Y-%m-%d})"
+    sentence = put_on_one_line(fact.fact)
+    return f"{fact.alias} [{fact.category}] {sentence} (since {fact.valid_at:%Y-%m-%d})"
 
 
 def _show_rows(episodes: Sequence[EpisodeText], *, room: int) -> Iterator[Row]:
@@ -67,8 +68,9 @@ def _show_rows(episodes: Sequence[EpisodeText], *, room: int) -> Iterator[Row]:
         if not episode.lines:
             yield Row(episode=number, text="", cost=0)
         for line in episode.lines:
-            for piece in split_line(line.text, tokens=room // 2):
-                text = f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {piece}"
+            for piece in split_line(line.content, tokens=room // 2):
+                said = show_said(piece, name=line.name, role=line.role)
+                text = f"{line.seq} [{line.at:%Y-%m-%d %H:%M}] {said}"
                 yield Row(episode=number, text=text, cost=count_prompt_tokens(text))
 
 

@@ -14,13 +14,14 @@ from semantic.engines import Category
 
 
 class Changeset(TenantModel):
-    """One consolidation run, curation action or import. Append-only."""
+    """One consolidation run, curation action, import or erasure. Append-only."""
 
     class Kind(models.TextChoices):
         CONSOLIDATION = "consolidation", "consolidation run"
         CURATION = "curation", "curation"
         IMPORT = "import", "import"
         REVERT = "revert", "revert of another"
+        ERASURE = "erasure", "erasure of a message"
 
     conversation = TenantForeignKey(Conversation, null=True)
     job_id = models.UUIDField(null=True, help_text="The run's job; NULL: a person's action.")
@@ -52,6 +53,7 @@ class Fact(TenantModel):
     one opened, so that a past answer can always be explained from what was held then.
     Two kinds of time: `valid_at` and `valid_until` say when it was true in the world,
     `created_at` and `invalid_at` when the server believed it. Shares its id with a Memory.
+    One that waits for a curator's approval has never been held: nobody is served it.
     """
 
     class Because(models.TextChoices):
@@ -59,6 +61,7 @@ class Fact(TenantModel):
         WRONG = "wrong", "it was never true"
         REVERTED = "reverted", "what brought it was undone"
         ERASED = "erased", "it was erased"
+        WAITING = "waiting", "it waits for a curator"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     category = models.CharField(
@@ -115,6 +118,11 @@ class Fact(TenantModel):
                 fields=["conversation"],
                 condition=Q(invalidated_because="wrong"),
                 name="semantic_fact_declared_wrong",
+            ),
+            models.Index(
+                fields=["tenant", "id"],
+                condition=Q(invalidated_because="waiting"),
+                name="semantic_fact_waiting",
             ),
             models.Index(
                 fields=["tenant", "invalid_at"],

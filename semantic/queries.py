@@ -43,6 +43,19 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return held.first()
 
 
+def find_waiting(*, conversation: Conversation, fact: str) -> Fact | None:
+    """Return the fact that says just this and waits for a curator, or None."""
+    waiting = facts_waiting(conversation.tenant).filter(
+        conversation=conversation, content_hash=content_hash(fact)
+    )
+    return waiting.order_by("id").first()
+
+
+def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
+    """Return the facts that wait for a curator. Uses index: semantic_fact_waiting."""
+    return Fact.objects.of(tenant).filter(invalidated_because=Fact.Because.WAITING)
+
+
 def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
     """Return what people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
     wrong = Fact.objects.of(conversation.tenant).filter(

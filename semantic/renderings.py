@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from episodic.models import Message
 from memoryproject.fields import say_moment
 from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -86,13 +87,31 @@ def render_history(change: Change, fact: Fact) -> dict[str, Any]:
     }
 
 
-def render_evidence(row: Evidence) -> dict[str, Any]:
-    """Return what supports a fact, or once did."""
+def render_evidence(row: Evidence, said: Mapping[int, Message]) -> dict[str, Any]:
+    """Return what supports a fact, or once did, down to who said it; its changeset is loaded.
+
+    `said` has the messages of the conversation by seq; what was erased is missing.
+    """
     return {
         "episode_id": str(row.episode_id),
         "message_seqs": row.message_seqs,
+        "messages": [_render_witness(said[seq]) for seq in row.message_seqs if seq in said],
         "changeset_id": str(row.changeset_id),
+        "engine": row.changeset.engine or None,
+        "model": row.changeset.model or None,
+        "prompt_version": row.changeset.prompt_version or None,
         "withdrawn_by": _id(row.withdrawn_by_id),
+    }
+
+
+def _render_witness(message: Message) -> dict[str, Any]:
+    return {
+        "id": str(message.id),
+        "seq": message.seq,
+        "role": message.role,
+        "name": message.name or None,
+        "posted_by": _id(message.posted_by_id),
+        "withheld_by": _id(message.withheld_by_id),
     }
 
 

@@ -24,6 +24,8 @@ from semantic.effects import Past
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.services import Ledger, put_states
 
+ERASED = "erased"
+"""Note of a fact that a revert finds erased."""
 REVERTED = "reverted"
 """Note of the steps of a revert."""
 UNSUPPORTED = "unsupported"
@@ -73,13 +75,15 @@ class Step:
 class Plan:
     """What a revert would do, the last change first.
 
-    `undone` are the changesets that are out of effect when it is done.
+    `undone` are the changesets that are out of effect when it is done, `erased` the facts
+    that it touched and that nothing brings back.
     """
 
     changeset: Changeset
     steps: tuple[Step, ...]
     reverted_by: Changeset | None
     undone: frozenset[uuid.UUID]
+    erased: tuple[uuid.UUID, ...]
 
     @property
     def conflicts(self) -> tuple[Step, ...]:
@@ -112,6 +116,8 @@ def revert_changeset(
         changeset = _get_changeset(act.tenant, changeset_id)
         if changeset.conversation_id is None:
             raise Conflict("This changeset belongs to no conversation.")
+        if changeset.kind == Changeset.Kind.ERASURE:
+            raise Conflict("An erasure cannot be undone.")
         conversation = episodic_queries.lock_conversation(
             tenant=act.tenant, conversation_id=changeset.conversation_id
         )
@@ -121,6 +127,8 @@ def revert_changeset(
         if plan.conflicts and not leave_conflicts:
             ids = ", ".join(str(step.fact.id) for step in plan.conflicts)
             raise Conflict(f"Changed since then: {ids}.")
+        if plan.erased and not plan.steps:
+            raise Conflict("All that this changeset did was erased: there is nothing to undo.")
         ledger = open_ledger(act, conversation, kind=Changeset.Kind.REVERT, reverts=changeset)
         _write(plan, ledger)
         ledger.close()
@@ -157,7 +165,6 @@ def _make_plan(changeset: Changeset) -> Plan:
     )
     planner = _Planner(changeset, reverts)
     pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
-    # What is not there any more was erased.
     drafts = [planner.plan(pasts[one]) for one in reversed(touched) if one in pasts]
     steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
     return Plan(
@@ -165,6 +172,7 @@ def _make_plan(changeset: Changeset) -> Plan:
         steps=tuple(_name_later(tenant, steps, planner.later)),
         reverted_by=_find_revert(changeset, reverts),
         undone=planner.after,
+        erased=tuple(one for one in touched if one not in pasts),
     )
 
 
@@ -243,6 +251,8 @@ def _write(plan: Plan, ledger: Ledger) -> None:
         _put_all([step for step in plan.steps if _is_moved(step, opens=opens)], ledger)
     for step in plan.conflicts:
         ledger.note(Change.Action.SKIP, memory_id=step.fact.id, note=step.verdict.value)
+    for fact_id in plan.erased:
+        ledger.note(Change.Action.SKIP, memory_id=fact_id, note=ERASED)
     moved = [step.fact.id for step in plan.steps if not step.verdict.is_conflict]
     rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=moved)
     _withdraw_evidence(rows, plan.undone, ledger)

@@ -132,6 +132,20 @@ def open_fact(
     return fact
 
 
+def keep_waiting(new: NewFact, *, ledger: Ledger, note: str) -> Fact:
+    """Store a fact that nobody is served until a curator approves it.
+
+    The caller has made sure that its sentence is neither held nor waiting already.
+    """
+    (fact,) = _insert_facts([new], ledger=ledger)
+    waiting = states.State(because=Fact.Because.WAITING, valid_until=new.valid_at)
+    _, after = put_state(fact, waiting, ledger=ledger)
+    ledger.note(
+        Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
+    )
+    return fact
+
+
 def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
     """Start holding many facts of one conversation, a fixed number of statements for all.
 

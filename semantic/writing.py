@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from episodic.models import Role
 from indexing.queries import Neighbour
 from memoryproject.crash_points import Point, pass_point
-from semantic import queries
+from semantic import queries, states
 from semantic.engines import Action, Category, Proposal
+from semantic.guidelines import steers_agent
 from semantic.merge import MERGE_COSINE, is_same_fact
 from semantic.models import Change, Fact
 from semantic.services import (
@@ -18,7 +19,9 @@ from semantic.services import (
     Support,
     Vectors,
     invalidate_fact,
+    keep_waiting,
     open_fact,
+    put_state,
     reinforce_fact,
 )
 from semantic.snapshots import Snapshot, facts_near, wrong_facts_near
@@ -31,11 +34,25 @@ ECHO = "echo"
 """Note of what was left undone because it only repeats what an answer served."""
 DECLARED_WRONG = "declared_wrong"
 """Note of what was left undone because a curator has declared it wrong."""
+TOOL_SOURCE = "tool_source"
+"""Note of what was left undone because a tool said it: a web page, a file, a search."""
+WAITS = "waits"
+"""Note of what a curator must approve before anybody is served it."""
+SAID_BY_USER = "said_by_user"
+"""Note of what need not wait any more."""
+CAP = "cap"
+"""Note of what one run may not do more often."""
+NOT_FROM_TOOLS = frozenset({Category.IDENTITY, Category.GUIDELINE})
 
 
 def cap_closings(shown: int) -> int:
     """Return how many held facts one run may close: no answer of a model empties a memory."""
     return max(3, shown // 5)
+
+
+def cap_openings(lines: int) -> int:
+    """Return how many facts one run may open of so many messages: none floods a memory."""
+    return min(400, max(40, 4 * lines))
 
 
 def own_index(alias: str | None) -> int | None:
@@ -62,6 +79,7 @@ class Writer:
         self._result: dict[int, Fact] = {}
         self._closed: set[uuid.UUID] = set()
         self._closings_left = cap_closings(len(snapshot.facts_by_alias))
+        self._openings_left = cap_openings(sum(len(text.lines) for text in snapshot.texts))
         self._declared_wrong: dict[uuid.UUID, Fact] | None = None  # until it is asked for
 
     def apply_all(self) -> None:
@@ -86,14 +104,17 @@ class Writer:
         target = None if named is None or named.id in self._closed else named
         astray = "unknown_alias" if named is None else "closed"
         objection = self._find_objection(proposal, target, astray=astray)
+        gains = target.fact if target and proposal.action is Action.REINFORCE else ""
+        if objection in {"", TOOL_SOURCE} and self._skip_echo(proposal, target, gains=gains):
+            return None
         if objection:
             left = named.id if named else None
             self._ledger.note(Change.Action.SKIP, memory_id=left, note=objection)
             return None
-        gains = target.fact if target and proposal.action is Action.REINFORCE else ""
-        if self._skip_echo(proposal, target, gains=gains):
-            return None
         new = self._make_new(proposal, vector)
+        if self._must_wait(proposal, target):
+            self._keep_waiting(proposal, new)
+            return None
         if target is None or proposal.action is Action.NEW:
             note = "" if proposal.action is Action.NEW else astray
             return self._open_or_merge(proposal, new, note=note)
@@ -126,14 +147,45 @@ class Writer:
             return "empty"
         if opens and len(fact) > FACT_CHARACTERS_AT_MOST:
             return "too_long"
-        steers = opens and proposal.category is Category.GUIDELINE
-        if target is not None and action is not Action.REINFORCE:
-            steers = steers or target.category == Category.GUIDELINE
-        # A guideline steers the agent: what a tool, a web page or the assistant itself
-        # said neither sets one nor ends one.
-        if steers and not self._sources.is_said_by(proposal, role=Role.USER):
-            return "guideline_source"
+        if self._is_tools_word(proposal, target):
+            return TOOL_SOURCE
+        # A guideline steers the agent: what a web page or the assistant itself said ends none.
+        ends = target is not None and action is Action.INVALIDATE
+        if ends and target is not None and target.category == Category.GUIDELINE:
+            said = self._sources.is_said_by(proposal, role=Role.USER)
+            return "" if said else "guideline_source"
         return ""
+
+    def _is_tools_word(self, proposal: Proposal, target: Fact | None) -> bool:
+        """Return whether a tool would set, confirm or end who somebody is, or a guideline."""
+        kinds = {target.category} if target is not None else set()
+        if target is None or proposal.action in {Action.NEW, Action.UPDATE}:
+            kinds.add(proposal.category)
+        guarded = bool(kinds & NOT_FROM_TOOLS) or steers_agent(proposal.fact)
+        return guarded and self._sources.is_of_tools(proposal)
+
+    def _must_wait(self, proposal: Proposal, target: Fact | None) -> bool:
+        """Return whether a proposal steers the agent and others than users say so."""
+        if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
+            return False
+        replaces = target is not None and target.category == Category.GUIDELINE
+        steers = proposal.category is Category.GUIDELINE or steers_agent(proposal.fact)
+        return (steers or replaces) and not self._sources.is_of_users_alone(proposal)
+
+    def _keep_waiting(self, proposal: Proposal, new: NewFact) -> None:
+        """Keep a fact for a curator; one that is held or waits already gets the evidence."""
+        conversation = self._ledger.conversation
+        same = queries.find_active(conversation=conversation, fact=new.fact)
+        if same is None and self._skip_declared_wrong(new):
+            return
+        same = same or queries.find_waiting(conversation=conversation, fact=new.fact)
+        if same is not None:
+            support = self._support_of(proposal, held=same.fact)
+            reinforce_fact(
+                same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
+            )
+        elif self._may_open():
+            keep_waiting(new, ledger=self._ledger, note=WAITS)
 
     def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
         """Leave a proposal undone that only repeats an answer, and note what it repeats.
@@ -147,6 +199,28 @@ class Writer:
         self._ledger.note(Change.Action.SKIP, memory_id=memory_id, note=ECHO)
         return True
 
+    def _may_open(self) -> bool:
+        """Count a fact to open; above the cap it is left undone, and noted."""
+        self._openings_left -= 1
+        if self._openings_left < 0:
+            self._ledger.note(Change.Action.SKIP, note=CAP)
+        return self._openings_left >= 0
+
+    def _open(self, new: NewFact, *, replaces: Fact | None = None, note: str = "") -> Fact | None:
+        """Open a fact; what says the same and waits for a curator need not wait any more."""
+        if replaces is None and not self._may_open():
+            return None
+        opened = open_fact(new, ledger=self._ledger, replaces=replaces, note=note)
+        conversation = self._ledger.conversation
+        waiting = queries.find_waiting(conversation=conversation, fact=new.fact)
+        if waiting is not None:
+            done = states.State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
+            pair = {waiting.id: put_state(waiting, done, ledger=self._ledger)}
+            self._ledger.note(
+                Change.Action.INVALIDATE, memory_id=waiting.id, note=SAID_BY_USER, states=pair
+            )
+        return opened
+
     def _may_close(self, proposal: Proposal) -> bool:
         """Closing what this run opened itself is free; closing what was held is capped."""
         if own_index(proposal.alias) is not None:
@@ -157,8 +231,8 @@ class Writer:
     def _refuse_closing(self, proposal: Proposal, new: NewFact, target: Fact) -> Fact | None:
         """Above the cap an update still adds what it says; the rest waits for a curator."""
         if proposal.action is Action.UPDATE:
-            return self._open_or_merge(proposal, new, note="cap")
-        self._ledger.note(Change.Action.SKIP, memory_id=target.id, note="cap")
+            return self._open_or_merge(proposal, new, note=CAP)
+        self._ledger.note(Change.Action.SKIP, memory_id=target.id, note=CAP)
         return None
 
     def _replace(self, new: NewFact, target: Fact) -> Fact | None:
@@ -170,7 +244,7 @@ class Writer:
             return None
         self._closed.add(target.id)
         if held is None:
-            return open_fact(new, ledger=self._ledger, replaces=target)
+            return self._open(new, replaces=target)
         reinforce_fact(held, new.support, ledger=self._ledger)
         invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return held
@@ -180,7 +254,7 @@ class Writer:
         if same is None and self._skip_declared_wrong(new):
             return None
         if same is None:
-            return open_fact(new, ledger=self._ledger, note=note)
+            return self._open(new, note=note)
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
         support = self._support_of(proposal, held=same.fact)

@@ -14,8 +14,10 @@ from django.db import connections
 from django.test import Client
 
 from jobs.draining import Drained, drain_jobs
+from memoryproject.tenancy import guessing
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.walls import across_tenants
 from tests.talk import whole_talk
 
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
@@ -35,6 +37,13 @@ def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
         connections["owner"].close()
         yield
         connections.close_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_tenants() -> Iterator[None]:
+    """Let the tests' own queries see every tenant; a request sees its own, and threads none."""
+    with across_tenants():
+        yield
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,12 @@ def make_agent(tenant: str, name: str, scopes: tuple[str, ...] = ()) -> Agent:
     )
     client = Client(headers={"authorization": f"Bearer {made.secret}"}, SERVER_NAME="localhost")
     return Agent(key=made.key, secret=made.secret, client=client)
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_guessed() -> None:
+    """Wrong keys count in the memory of the process, which all tests share."""
+    guessing.forget()
 
 
 @pytest.fixture

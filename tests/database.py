@@ -12,6 +12,8 @@ for _name in [name for name in os.environ if name.startswith(("MEMORY_", "OPENAI
     del os.environ[_name]
 os.environ["MEMORY_DATA_DIR"] = str(_open.enter_context(throwaway_server()).data_dir)
 os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
+# Tests may be faster than any agent; those about limits set their own.
+os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
 
 

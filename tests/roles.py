@@ -21,3 +21,5 @@ def have_roles() -> None:
     contexts.show_contexts(apps, editor)
     writing = importlib.import_module("console.migrations.0007_curators_write_notes")
     writing.let_curators(apps, editor)
+    withheld = importlib.import_module("console.migrations.0010_roles_see_withholdings")
+    withheld.show_withholdings(apps, editor)

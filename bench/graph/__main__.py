@@ -10,6 +10,7 @@ from pathlib import Path
 import django
 
 from memoryproject import embedded
+from memoryproject.tenancy.walls import across_tenants
 
 PARTS = ["walks", "searches"]
 
@@ -40,7 +41,8 @@ def main() -> None:
     embedded.make_data_dir(data_dir)
     try:
         django.setup()
-        importlib.import_module("bench.graph.run").run(given)
+        with across_tenants():
+            importlib.import_module("bench.graph.run").run(given)
     finally:
         embedded.stop(data_dir)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import django
 
 from memoryproject import embedded
+from memoryproject.tenancy.walls import across_tenants
 
 
 def main() -> None:
@@ -31,7 +32,8 @@ def main() -> None:
     embedded.ensure_started(data_dir)
     try:
         django.setup()
-        importlib.import_module("bench.lists.run").run(times=given.times, only=given.only)
+        with across_tenants():
+            importlib.import_module("bench.lists.run").run(times=given.times, only=given.only)
     finally:
         embedded.stop(data_dir)
 

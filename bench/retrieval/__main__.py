@@ -14,6 +14,7 @@ import django
 from bench.retrieval import endpoint
 from bench.retrieval.options import LOCAL_DIM, PARTS, Options
 from memoryproject import embedded
+from memoryproject.tenancy.walls import across_tenants
 
 
 def read_options(arguments: list[str]) -> Options:
@@ -69,7 +70,8 @@ def main() -> None:
     embedded.make_data_dir(options.data_dir)
     with endpoint.serve(options.dim, needed=options.synthetic_embedder):
         django.setup()
-        importlib.import_module("bench.retrieval.run").run(options)
+        with across_tenants():
+            importlib.import_module("bench.retrieval.run").run(options)
 
 
 if __name__ == "__main__":

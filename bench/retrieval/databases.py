@@ -77,14 +77,14 @@ def superuser(database: str) -> Iterator[Connection]:
 
 
 def conninfo(database: str) -> str:
-    """Return how the serving role reaches a database."""
+    """Return how the serving role reaches a database, and the rows of all tenants in it."""
     address = embedded.locate(settings.DATA_DIR).address
     return psycopg.conninfo.make_conninfo(
         host=address.host,
         port=address.port,
         dbname=database,
         user=embedded.APP_ROLE,
-        options=settings.SEARCH_OPTIONS,
+        options=f"{settings.SEARCH_OPTIONS} -c memory.tenant=*",
     )
 
 
@@ -97,7 +97,8 @@ def connect(conninfo: str) -> Connection:
 
 def environment(database: str) -> dict[str, str]:
     """Return the environment in which the product's own commands use a database."""
-    own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING"}
+    unlimited = {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
+    own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING", **unlimited}
     if database == FULL:
         return own
     address = embedded.locate(settings.DATA_DIR).address

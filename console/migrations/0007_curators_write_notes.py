@@ -28,5 +28,5 @@ def stop_curators(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("console", "0006_roles_see_contexts"), ("notes", "0003_curating")]
+    dependencies = [("console", "0006_roles_see_contexts"), ("notes", "0004_curating")]
     operations = [migrations.RunPython(let_curators, stop_curators)]

@@ -16,9 +16,11 @@ from pathlib import Path
 
 import pydantic
 from django.conf import settings
+from django.utils.crypto import salted_hmac
 
 from memoryproject.ai.llm import Prompt, strict_schema
 from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.cleaning import drop_unseen
 
 SAFETY = 0.9
 """Of the context: the model's own tokenizer may count more than ours."""
@@ -38,13 +40,14 @@ def build_prompt(
 ) -> Prompt:
     """Return a prompt whose instructions come from `file` and whose data is `material`.
 
-    The fence is a line that does not occur in the material: it is made from the
-    material's own hash, so a replay asks in exactly the same words. The version is the
+    The fence is a line that nobody outside can know: it is made from the material under a
+    secret of the server, so a replay asks in exactly the same words. The version is the
     hash of the instructions. A `reminder` is ours and stands after the fence;
     `left_out` is how many characters the material lacks.
     """
     instructions = _read(file)
-    fence = f"=== {hashlib.sha256(material.encode()).hexdigest()[:16]} ==="
+    nonce = salted_hmac(purpose, material, secret=settings.KEY_PEPPER, algorithm="sha256")
+    fence = f"=== {nonce.hexdigest()[:24]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=purpose,
@@ -73,8 +76,21 @@ def _overhead(file: Path, reply: type[pydantic.BaseModel]) -> int:
 
 
 def put_on_one_line(text: str) -> str:
-    """Return a text on one line, so that it cannot pose as another line of the prompt."""
-    return " ".join(text.splitlines())
+    """Return a text on one line, so that it cannot pose as another line of the prompt.
+
+    What a reader would not see is left out: the model shall read what people read.
+    """
+    return " ".join(drop_unseen(text).splitlines())
+
+
+def show_said(said: str, *, name: str, role: str) -> str:
+    """Return who speaks and what, as a JSON string: it cannot end where it does not.
+
+    The role stands behind a name, so that a tool cannot pose as a user of that name.
+    """
+    quoted = json.dumps(put_on_one_line(said), ensure_ascii=False)
+    speaker = put_on_one_line(name)
+    return f"{speaker} ({role}): {quoted}" if speaker else f"{role}: {quoted}"
 
 
 def shorten_line(text: str, *, tokens: int) -> tuple[str, int]:

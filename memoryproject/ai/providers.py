@@ -14,6 +14,7 @@ from django.conf import settings
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
 from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
+from memoryproject.ai.transport import make_http_client
 
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0
@@ -37,6 +38,7 @@ def make_client() -> openai.OpenAI:
         api_key=settings.OPENAI_API_KEY or "none",
         timeout=make_timeout(settings.MODEL_TIMEOUT_S),
         max_retries=0,
+        http_client=make_http_client(settings.OPENAI_BASE_URL),
     )
 
 
@@ -102,7 +104,8 @@ def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelM
     status = error.status_code
     if says_too_long(error.body):  # llama.cpp said so with a status of 500 for a while
         return PromptTooLong(f"status {status}")
-    passing = status >= 500 or status == 429 or status in MENDED_BY_OTHERS
+    moved = 300 <= status < 400  # we do not follow, so the address must be set right
+    passing = moved or status >= 500 or status == 429 or status in MENDED_BY_OTHERS
     if passing or is_for_operators(error.body):
         return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(error))
     return read_refusal(error.body, status=status)

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import Q
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 from unfold.forms import (  # type: ignore[import-untyped]
@@ -41,7 +42,7 @@ def key_states() -> dict[str, Q]:
 @admin.register(APIKey)
 class APIKeyAdmin(ReadOnlyAdmin):
     list_before_template = "console/keys_bar.html"
-    hidden = ("hash",)
+    hidden = ("hash", "previous_hash")
     list_display = (
         "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",
     )  # fmt: skip
@@ -50,9 +51,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     @coloured_word("state")
     def state(self, key: APIKey) -> str:
-        if key.revoked_at:
-            return "revoked"
-        return "expired" if key.expires_at and key.expires_at <= timezone.now() else "active"
+        return key.state_at(timezone.now())
 
 
 admin.site.unregister(User)
@@ -64,6 +63,10 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Nobody is deleted, who would take what is on record with them: `active` ends a login."""
+        return False
 
 
 @admin.register(Group)

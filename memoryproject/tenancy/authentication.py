@@ -11,7 +11,9 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from memoryproject.tenancy import services
+from memoryproject.callers import client_address, neighbourhood
+from memoryproject.errors import TooFast
+from memoryproject.tenancy import guessing, services, walls
 from memoryproject.tenancy.models import APIKey
 
 
@@ -36,22 +38,39 @@ class KeyAuthentication(BaseAuthentication):
             raise NotAuthenticated("Send your key in the header Authorization: Bearer <key>.")
         if len(words) != 2:
             raise AuthenticationFailed("The Authorization header must be: Bearer <key>.")
-        now = timezone.now()
         try:
             secret = words[1].decode("ascii")
         except UnicodeDecodeError as error:
             raise AuthenticationFailed("This key is not known.") from error
+        key = self._find(request, secret)
+        walls.act_for(key.tenant_id)
+        return KeyUser(key), key
+
+    def _find(self, request: Request, secret: str) -> APIKey:
+        """Return the key behind a secret.
+
+        Raises:
+            AuthenticationFailed: it opens nothing.
+            TooFast: others were wrong too often where it comes from, and it is not one
+                that this server is known to have made.
+        """
+        now, place = timezone.now(), neighbourhood(client_address(request))
+        wait_s = guessing.is_slowed(place)
+        if wait_s and not services.is_worth_a_look(secret, now=now):
+            raise TooFast("Too many wrong keys came from this address.", retry_after_s=wait_s)
         try:
             key = services.find_key(secret=secret, now=now)
             if key is not None:
+                walls.act_for(key.tenant_id)
                 services.record_use(key=key, now=now)
         except (OperationalError, InterfaceError):
             key = self._vouch(request, secret)
             if key is None:
                 raise
         if key is None:
+            guessing.note_wrong_key(place)
             raise AuthenticationFailed("This key is not known, was revoked or has expired.")
-        return KeyUser(key), key
+        return key
 
     def _vouch(self, request: Request, secret: str) -> APIKey | None:
         """Return a key found lately, for a call that needs no database; None: ask again later."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
 
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.managers import TenantManager
@@ -66,6 +69,16 @@ class APIKey(TenantModel):
     hash = models.CharField(
         max_length=64, unique=True, help_text="HMAC-SHA256 of the secret under the server's pepper."
     )
+    previous_hash = models.CharField(
+        max_length=64,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="Of the secret before the last rotation; empty: there was none.",
+    )
+    previous_until = models.DateTimeField(
+        null=True, blank=True, help_text="From then on the secret before it is refused."
+    )
     scopes = ArrayField(
         models.CharField(max_length=16, choices=Scope.choices), help_text="What the key may do."
     )
@@ -75,10 +88,29 @@ class APIKey(TenantModel):
     last_used_at = models.DateTimeField(
         null=True, blank=True, help_text="To the minute; empty: never used."
     )
+    rate = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Calls a minute; 0: no limit; empty: as the server's settings say.",
+    )
 
     class Meta(TenantModel.Meta):
         verbose_name = "API key"
         permissions = [("manage_apikey", "Can make and revoke keys")]
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(previous_hash=None, previous_until=None)
+                | Q(previous_hash__isnull=False, previous_until__isnull=False),
+                name="tenancy_apikey_previous_has_its_end",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    def state_at(self, moment: datetime) -> str:
+        """Return `active`, `expired` or `revoked`."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= moment else "active"

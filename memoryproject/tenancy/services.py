@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
-from memoryproject.errors import Conflict
+from memoryproject.errors import Conflict, Problem
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
+from memoryproject.tenancy.secret_form import has_check, hash_secret, make_secret, may_exist
 
 LAST_USED_STEP = timedelta(minutes=1)
+PREFIX_CHARACTERS = 10
+GRACE = timedelta(days=1)
+"""So long a secret that was replaced goes on being accepted."""
+GRACE_AT_MOST = timedelta(days=90)
 REMEMBERED_FOR_S = 0.5
 """Of a key that was found: a busy agent's would else be looked up with every call."""
 REMEMBERED_AT_MOST = 10_000
 VOUCHED_FOR_S = 300.0
 """So long a key that was found counts where the database cannot be asked about it."""
+REFUSED_FOR_S = 60.0
+"""So long a secret that opened nothing is not looked up again for a place that guesses."""
 _found_keys: dict[str, tuple[APIKey, float]] = {}
 """By keyed hash, with the time on the monotonic clock at which it was found."""
+_refused: dict[str, float] = {}
+"""Keyed hashes that opened nothing, with the time on the monotonic clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +56,28 @@ def create_api_key(
     scopes: Sequence[str] = (),
     expires_at: datetime | None = None,
     key_id: uuid.UUID | None = None,
+    rate: int | None = None,
 ) -> NewKey:
     """Make a key; with no `scopes` it may do everything its tenant may.
 
-    With `key_id`, which the caller makes, asking twice makes one key.
+    With `key_id`, which the caller makes, asking twice makes one key. `rate` is in calls a
+    minute, 0 for no limit, None for the server's.
 
     Raises:
         Conflict: there is a key of that id; its secret cannot be shown again.
     """
-    secret = f"mem_{secrets.token_urlsafe(32)}"
+    secret = make_secret()
     try:
         with transaction.atomic():
             key = APIKey.objects.create(
                 id=key_id or make_id(),
                 tenant=tenant,
                 name=name,
-                prefix=secret[:10],
+                prefix=secret[:PREFIX_CHARACTERS],
                 hash=hash_secret(secret),
                 scopes=list(scopes) or list(Scope.values),
                 expires_at=expires_at,
+                rate=rate,
             )
     except IntegrityError:
         made = "This key is made already. Its secret cannot be shown again."
@@ -85,13 +95,52 @@ def revoke_api_key(*, key: APIKey, now: datetime) -> None:
     if valid.update(revoked_at=now) != 1:
         raise Conflict("This key is revoked already.")
     key.revoked_at = now
-    _found_keys.pop(key.hash, None)
+    _forget(key.hash, key.previous_hash)
 
 
-def hash_secret(secret: str) -> str:
-    """Return the keyed hash under which a secret is stored."""
-    pepper = settings.KEY_PEPPER.encode()
-    return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
+def rotate_key(*, key: APIKey, now: datetime, grace: timedelta = GRACE) -> NewKey:
+    """Give a key another secret; the one so far is accepted until `grace` is over.
+
+    With no grace it is refused at once, by processes that have just found it after half a
+    second. A secret from before, whose own grace still lasted, is refused from now on:
+    there are never more than two.
+
+    Raises:
+        Conflict: the key is revoked or has expired, or its secret was replaced meanwhile.
+        Problem: the grace is none.
+    """
+    if not timedelta(0) <= grace <= GRACE_AT_MOST:
+        raise Problem(f"The grace is between none and {GRACE_AT_MOST.days} days.")
+    if not _is_valid(key, now):
+        raise Conflict("This key has expired.")
+    secret, old = make_secret(), (key.hash, key.previous_hash)
+    changed = {
+        "hash": hash_secret(secret),
+        "prefix": secret[:PREFIX_CHARACTERS],
+        "previous_hash": key.hash if grace else None,
+        "previous_until": now + grace if grace else None,
+    }
+    as_it_was = APIKey.objects.of(key.tenant).filter(id=key.id, hash=key.hash, revoked_at=None)
+    if as_it_was.update(**changed) != 1:
+        raise Conflict("This key is revoked, or its secret was replaced meanwhile.")
+    for name, value in changed.items():
+        setattr(key, name, value)
+    _forget(*old)
+    return NewKey(key=key, secret=secret)
+
+
+def is_worth_a_look(secret: str, *, now: datetime) -> bool:
+    """Return whether a secret is to be looked up though it comes from where others guess.
+
+    It is when only this server can have made it, or when this process has found it lately;
+    and not when it has opened nothing just now, as one that is revoked.
+    """
+    hashed = hash_secret(secret)
+    if time.monotonic() - _refused.get(hashed, -REFUSED_FOR_S) < REFUSED_FOR_S:
+        return False
+    if find_key_seen_lately(secret=secret, now=now) is not None:
+        return True
+    return has_check(secret)
 
 
 def find_key(*, secret: str, now: datetime) -> APIKey | None:
@@ -101,13 +150,16 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
     revoked still pass, and a change of its tenant's settings take. The lookup compares
     keyed hashes, so its timing tells nothing about secrets.
     """
+    if not may_exist(secret):
+        return None
     hashed = hash_secret(secret)
     key = _recall(hashed, within_s=REMEMBERED_FOR_S)
     if key is None:
-        keys = APIKey.across_tenants.select_related("tenant")
-        key = keys.filter(hash=hashed, revoked_at=None).first()
+        with walls.across_tenants():
+            keys = APIKey.across_tenants.select_related("tenant").filter(revoked_at=None)
+            key = keys.filter(Q(hash=hashed) | Q(previous_hash=hashed)).first()
         _remember(hashed, key)
-    return key if key is not None and _is_valid(key, now) else None
+    return key if key is not None and _opens(hashed, key, now) else None
 
 
 def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
@@ -115,8 +167,16 @@ def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
 
     For while the database is away: asks nobody, and so does not see a key revoked since.
     """
-    key = _recall(hash_secret(secret), within_s=VOUCHED_FOR_S)
-    return key if key is not None and _is_valid(key, now) else None
+    hashed = hash_secret(secret)
+    key = _recall(hashed, within_s=VOUCHED_FOR_S)
+    return key if key is not None and _opens(hashed, key, now) else None
+
+
+def _opens(hashed: str, key: APIKey, now: datetime) -> bool:
+    """Return whether a secret opens the key that was found by its hash."""
+    if hashed != key.hash and (key.previous_until is None or key.previous_until <= now):
+        return False
+    return _is_valid(key, now)
 
 
 def _is_valid(key: APIKey, now: datetime) -> bool:
@@ -128,9 +188,17 @@ def _recall(hashed: str, *, within_s: float) -> APIKey | None:
     return key if time.monotonic() - found_at <= within_s else None
 
 
+def _forget(*hashes: str | None) -> None:
+    for hashed in hashes:
+        _found_keys.pop(hashed or "", None)
+
+
 def _remember(hashed: str, key: APIKey | None) -> None:
     if key is None:
         _found_keys.pop(hashed, None)
+        if len(_refused) >= REMEMBERED_AT_MOST:
+            _refused.clear()
+        _refused[hashed] = time.monotonic()
         return
     if len(_found_keys) >= REMEMBERED_AT_MOST:
         _found_keys.clear()

@@ -51,7 +51,7 @@ WHERE memory.tenant_id = %(tenant)s AND memory.invalid_at IS NULL AND {only}
 UNION ALL
 SELECT memory.id, 'episode', 'episode', memory.surprise, memory.end_at
 FROM episodic_episode AS memory
-WHERE memory.tenant_id = %(tenant)s AND {only}
+WHERE memory.tenant_id = %(tenant)s AND memory.withheld_by_id IS NULL AND {only}
     AND 'episode' = ANY(%(shelves)s::text[])
     AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN ({named}))
     AND (%(conversation)s::uuid IS NULL OR memory.conversation_id = ({home}))

@@ -40,6 +40,11 @@ UNION ALL (
     WHERE near.kind = 'fact' AND 'derived_from' = ANY(%(types)s::text[])
         AND evidence.tenant_id = %(tenant)s AND evidence.fact_id = near.id
         AND evidence.withdrawn_by_id IS NULL
+        AND NOT EXISTS (
+            SELECT FROM episodic_episode AS apart
+            WHERE apart.id = evidence.episode_id AND apart.withheld_by_id IS NOT NULL
+                AND apart.tenant_id = %(tenant)s
+        )
     ORDER BY evidence.episode_id DESC
     LIMIT %(fan)s
 )
@@ -49,6 +54,11 @@ UNION ALL (
     WHERE near.kind = 'episode' AND 'derived_from' = ANY(%(types)s::text[])
         AND evidence.tenant_id = %(tenant)s AND evidence.episode_id = near.id
         AND evidence.withdrawn_by_id IS NULL
+        AND NOT EXISTS (
+            SELECT FROM semantic_fact AS waiting
+            WHERE waiting.id = evidence.fact_id AND waiting.invalidated_because = 'waiting'
+                AND waiting.tenant_id = %(tenant)s
+        )
     ORDER BY evidence.fact_id DESC
     LIMIT %(fan)s
 )
@@ -74,6 +84,7 @@ UNION ALL (
         FROM episodic_episode AS episode
         WHERE episode.conversation_id = here.conversation_id
             AND episode.first_seq > here.first_seq AND episode.tenant_id = %(tenant)s
+            AND episode.withheld_by_id IS NULL
         ORDER BY episode.first_seq
         LIMIT 1
     ) AS later
@@ -88,6 +99,7 @@ UNION ALL (
         FROM episodic_episode AS episode
         WHERE episode.conversation_id = here.conversation_id
             AND episode.first_seq < here.first_seq AND episode.tenant_id = %(tenant)s
+            AND episode.withheld_by_id IS NULL
         ORDER BY episode.first_seq DESC
         LIMIT 1
     ) AS earlier

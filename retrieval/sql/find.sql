@@ -97,6 +97,7 @@ lexical AS (
             * 2.2::float8 / (1.3::float8 + 0.9::float8 * unit.dl / size.average_dl) AS score
         FROM candidate JOIN indexing_searchunit AS unit USING (id)
         JOIN question USING (language) JOIN size USING (shelf)
+        WHERE unit.tenant_id = %(tenant)s
     ) AS scored
     GROUP BY memory_id
 ),

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
-from episodic.models import Conversation, Episode, Reveal, Review
+from episodic.models import Conversation, Episode, Reveal, Review, Withholding
 from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.ai.models import Breaker
@@ -59,6 +59,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
     ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
     ana.flush(conversation)
     leave_notes(ana, conversation)
+    leave_erasure(ana)
     LLMCall.objects.create(
         tenant=ana.tenant,
         request_sha256="0" * 64,
@@ -73,6 +74,9 @@ def leave_rows_everywhere(ana: Agent) -> None:
         person="somebody",
         reason=f"To see {SCRIPT}",
         until=timezone.now(),
+    )
+    Withholding.objects.create(
+        tenant=ana.tenant, since=timezone.now(), actor="somebody", reason=f"For {SCRIPT}"
     )
     SavedFilter.objects.create(owner="ana", name=SCRIPT, path="/admin/search/", shared=True)
     taken = {"tenant": ana.tenant, "person": "somebody"}
@@ -89,10 +93,19 @@ def leave_rows_everywhere(ana: Agent) -> None:
     )
 
 
+def leave_erasure(ana: Agent) -> None:
+    """Write a note, and have it erased."""
+    note = ana.post("notes", {"content": "Mira likes fog."}, **{"Idempotency-Key": "fog"}).json()
+    asked = {"scope": "note", "id": note["id"], "reason": f"To be rid of {SCRIPT}"}
+    assert ana.post("erasures", asked).status_code == 200
+
+
 def leave_notes(ana: Agent, conversation: uuid.UUID) -> None:
     """Write two notes, change the second, link the first to it, and put all into a context."""
     written = [
-        ana.post("notes", {"content": text, "conversation_id": str(conversation)}).json()["id"]
+        ana.post(
+            "notes", {"content": text, "conversation_id": str(conversation), "user_id": "mira"}
+        ).json()["id"]
         for text in ("Mira likes canals.", f"A note about {SCRIPT}")
     ]
     change = {"version": 1, "label": f"Changed {SCRIPT}", "tags": [SCRIPT]}

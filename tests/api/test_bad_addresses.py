@@ -33,7 +33,10 @@ def test_a_list_takes_no_post(ana: Agent, call: str) -> None:
     assert_problem(ana.post(call, {}), 405)
 
 
-ONE = [f"{call}/{ID}" for call in ("jobs", "conversations", "memories", "contexts", *LISTED)]
+ONE = [
+    f"{call}/{ID}"
+    for call in ("jobs", "conversations", "erasures", "memories", "contexts", *LISTED)
+]
 
 
 @pytest.mark.parametrize("call", [*POSTED, *LISTED, *ONE])

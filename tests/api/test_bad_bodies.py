@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import time
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from memoryproject.http import DEPTH_AT_MOST
+from memoryproject.errors import TooLarge
+from memoryproject.http import DEPTH_AT_MOST, VALUES_AT_MOST, check_count
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 
@@ -17,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored"
 ID = "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"
 CALLS = ["add_message", "add_messages", "flush", "retrieve_memory", "retrieve_memory/raw",
          "context_pre_retrieve", "recent_memory", "recent_memory/raw", "reconstruct_context",
-         "contexts", f"contexts/{ID}/add", f"memories/{ID}/chunk"]  # fmt: skip
+         "contexts", "erasures", f"contexts/{ID}/add", f"memories/{ID}/chunk"]  # fmt: skip
 
 
 def with_metadata(json_text: str) -> bytes:
@@ -106,6 +109,58 @@ def test_a_body_over_the_cap_is_refused(ana: Agent) -> None:
     for call in CALLS:
         padding = " " * (settings.MAX_BODY_BYTES + 1)
         assert assert_problem(ana.post(call, padding), 413)["code"] == "too_large"
+
+
+@pytest.mark.parametrize(
+    "json_text",
+    ["[" + "1," * VALUES_AT_MOST + "1]", "[" + "[]," * VALUES_AT_MOST + "[]]",
+     "{" + ",".join(f'"{n}":1' for n in range(VALUES_AT_MOST)) + "}",
+     "[" + '"",' * VALUES_AT_MOST + '""]', "[" + '{"a":[]},' * (VALUES_AT_MOST // 2) + "1]"],
+    ids=["numbers", "lists", "one object", "texts", "objects"],
+)  # fmt: skip
+def test_a_body_of_too_many_values_is_refused(ana: Agent, json_text: str) -> None:
+    body = with_metadata(json_text)
+    assert len(body) < settings.MAX_BODY_BYTES
+    assert assert_problem(ana.post("add_message", body), 413)["code"] == "too_large"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'"' * 4_000_000, b'"\\' * 2_000_000, b'{"a":"' + b"," * 4_000_000, b"[" * 4_000_000,
+     b'["' + b"\\\"," * 1_000_000, b"," * 4_000_000],
+    ids=["quotes", "escapes", "an open text", "brackets", "escaped quotes", "commas"],
+)  # fmt: skip
+def test_rubbish_of_the_largest_size_is_refused_soon(ana: Agent, body: bytes) -> None:
+    started = time.monotonic()
+    assert ana.post("add_message", body).status_code in {400, 413}
+    assert time.monotonic() - started < 5
+
+
+def test_signs_in_what_was_said_do_not_count_as_values() -> None:
+    for text in (json.dumps({"content": ',[{"\\' * VALUES_AT_MOST}), "[" + "1," * 99_998 + "1]"):
+        check_count(text)
+    with pytest.raises(TooLarge):
+        check_count("[" + "1," * VALUES_AT_MOST + "1]")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "deflate", "br", "zstd", "x", "gzip, br"])
+def test_a_compressed_body_is_refused_unread(ana: Agent, encoding: str) -> None:
+    body = gzip.compress(with_metadata("1"))
+    for call in CALLS:
+        answer = ana.client.generic(
+            "POST", f"/api/v0/{call}", body, content_type="application/json",
+            headers={"content-encoding": encoding},
+        )  # fmt: skip
+        assert assert_problem(answer, 415)["code"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize("length", [4 * 1024 * 1024 + 1, 10**12, 10**30])
+def test_a_length_over_the_cap_is_refused_before_the_body_is_read(ana: Agent, length: int) -> None:
+    for call in CALLS:
+        answer = ana.client.post(
+            f"/api/v0/{call}", b"{}", content_type="application/json", CONTENT_LENGTH=str(length)
+        )
+        assert assert_problem(answer, 413)["code"] == "too_large"
 
 
 def test_an_unknown_field_is_named(ana: Agent) -> None:

@@ -79,7 +79,8 @@ class Visit:
 def visit(chromium: Browser, server: LiveServer) -> Iterator[Callable[..., Visit]]:
     """Return a function that logs a person in and returns the tab.
 
-    Ends with an error if a page asked another host for anything, or a script failed.
+    Ends with an error if a page asked another host for anything, or a script failed, or
+    its policy refused something.
     """
     contexts: list[BrowserContext] = []
     visits: list[Visit] = []
@@ -107,9 +108,17 @@ def visit(chromium: Browser, server: LiveServer) -> Iterator[Callable[..., Visit
 
 
 def watch(visit: Visit) -> None:
-    """Note failed scripts, and requests to other hosts."""
+    """Note failed scripts, what the page's policy refuses, and requests to other hosts."""
     page = visit.page
     page.on("pageerror", lambda error: visit.faults.append(f"script: {error}"))
+    page.on(
+        "console",
+        lambda message: (
+            visit.faults.append(f"policy: {message.text}")
+            if "Content Security Policy" in message.text
+            else None
+        ),
+    )
     page.on(
         "request",
         lambda request: (

@@ -21,7 +21,7 @@ from django.test import Client, RequestFactory
 from django.urls import URLResolver, get_resolver, reverse
 
 from console.models import ImportRun, SavedFilter
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Episode, Message, Withholding
 from indexing.models import Memory
 from jobs.models import Job
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -45,6 +45,9 @@ TABLES = {
     "episodic.message": "cas",
     "episodic.reveal": "cas",
     "episodic.review": "cas",
+    "episodic.withholding": "cas",
+    "episodic.erasedkey": "s",
+    "erasure.erasure": "cas",
     "semantic.fact": "cas",
     "semantic.evidence": "cas",
     "semantic.changeset": "cas",
@@ -79,7 +82,7 @@ TABLES = {
 """Who sees the list, the pages and the history of each table."""
 
 WRITES = {
-    "auth.user": {"add": "s", "change": "s", "delete": "s"},
+    "auth.user": {"add": "s", "change": "s"},
     "auth.group": {"add": "s", "change": "s", "delete": "s"},
 }
 """Who may do what Django's own forms do; nobody where nothing stands here."""
@@ -87,7 +90,6 @@ WRITES = {
 ACTIONS: dict[str, dict[str, str]] = {
     "jobs.job": {"retry_selected": "os"},
     "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
-    "auth.user": {"delete_selected": "s"},
     "auth.group": {"delete_selected": "s"},
 }
 """Who may start each action from a list."""
@@ -116,6 +118,9 @@ PAGES = {
     "console:link_draw": Page("cs", get=405, post=400),
     "console:link_remove": Page("cs", post=302),
     "console:graph": Page("cas", post=200),
+    "console:inbox": Page("cs", post=400),
+    "console:roll_back": Page("cs", post=400),
+    "console:lift": Page("cs", get=405, post=302),
     "console:search": Page("cas", post=200),
     "console:save_filter": Page(STAFF, get=405, post=302),
     "console:forget_filter": Page(STAFF, get=405, post=404),
@@ -126,6 +131,8 @@ PAGES = {
     "console:job_cancel": Page("os", get=405, post=302),
     "console:key_new": Page("os", post=400),
     "console:key_revoke": Page("os", get=405, post=302),
+    "console:key_rotate": Page("os", get=405, post=302),
+    "console:key_rate": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
     "console:playground": Page("cs", post=200),
     "console:export": Page("cas", post=200),
@@ -135,6 +142,11 @@ PAGES = {
     "console:import_decide": Page("cs", get=405, post=400),
     "console:import_step": Page("cs", get=405, post=302),
     "console:reveal": Page("as", get=405, post=302),
+    "erasure:message": Page("s", post=400),
+    "erasure:conversation": Page("s", post=400),
+    "erasure:note": Page("s", post=400),
+    "erasure:user": Page("s", post=400),
+    "erasure:tenant": Page("s", post=400),
     "admin:index": Page(STAFF, post=200),
     "admin:app_list": Page("cas", post=200, denied=404),
     "admin:password_change": Page(STAFF, post=200),
@@ -223,6 +235,7 @@ def fill_slot(slot: str) -> Any:
         "tenant_id": Tenant,
         "filter_id": SavedFilter,
         "run_id": ImportRun,
+        "withholding_id": Withholding,
         "id": User,
     }
     if slot in rows:

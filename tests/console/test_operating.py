@@ -177,6 +177,7 @@ def test_others_neither_see_the_buttons_nor_can_press_them(
     for name, ids in (
         ("job_retry", [job.id]), ("job_cancel", [job.id]), ("jobs_retry", []),
         ("key_new", []), ("key_revoke", [ana.key.id]), ("budget", [ana.tenant.id]),
+        ("key_rotate", [ana.key.id]), ("key_rate", [ana.key.id]),
     ):  # fmt: skip
         assert post(browser, name, *ids).status_code == 403, name
     if role != "nobody":
@@ -354,6 +355,54 @@ def test_a_key_lasts_to_the_end_of_its_last_day(operator: Client, ana: Agent) ->
     assert key.expires_at is not None
     assert key.expires_at.date() == today + timedelta(days=1)
     assert timezone.now() < key.expires_at
+
+
+def test_a_keys_new_secret_is_shown_once_and_the_old_one_lasts(
+    operator: Client, ana: Agent
+) -> None:
+    assert "Make a new secret" in read(operator, ana.key)
+    given = {"replaced": ana.key.prefix, "grace_hours": "2"}
+    answer = post(operator, "key_rotate", ana.key.id, **given)
+    secret = answer.context["secret"]
+    assert answer.content.decode().count(secret) == 1 and "no-store" in answer["Cache-Control"]
+    for one in (ana.secret, secret):
+        called = Client(headers={"authorization": f"Bearer {one}"}, SERVER_NAME="localhost")
+        assert called.get("/api/v0/facts").status_code == 200
+    text = read(operator, ana.key)
+    assert "Old secret ends" in text and secret not in text
+    what = "gave it a new secret; the old one ends after 2 hours"
+    assert records_of(ana.key) == [("operator", what)]
+    again = post(operator, "key_rotate", ana.key.id, **given)
+    assert "cannot be shown again" in again.content.decode()
+    assert records_of(ana.key) == [("operator", what)]
+
+
+@pytest.mark.parametrize("hours", ["", "-1", "2161", "soon", "1.5"])
+def test_a_grace_that_is_none_changes_no_secret(operator: Client, ana: Agent, hours: str) -> None:
+    given = {"replaced": ana.key.prefix, "grace_hours": hours}
+    answer = post(operator, "key_rotate", ana.key.id, **given)
+    assert "from 0 to 2160" in answer.content.decode()
+    assert APIKey.objects.of(ana.tenant).get().hash == ana.key.hash
+
+
+def test_a_key_gets_a_rate_of_its_own_and_the_servers_again(operator: Client, ana: Agent) -> None:
+    for given, held in (("600", 600), ("0", 0), ("", None)):
+        assert post(operator, "key_rate", ana.key.id, rate=given).status_code == 200
+        assert APIKey.objects.of(ana.tenant).get().rate == held
+    assert "no limit" in read(operator, ana.key)
+    for given in ("-1", "x", "1000001"):
+        answer = post(operator, "key_rate", ana.key.id, rate=given)
+        assert "whole number from 0 to 1000000" in answer.content.decode()
+    assert [what for _, what in records_of(ana.key)] == [
+        "set its calls to: 600 a minute",
+        "set its calls to: no limit",
+        "set its calls to: no limit (the server's)",
+    ]
+
+
+def test_a_new_key_has_the_rate_of_the_form(operator: Client, ana: Agent) -> None:
+    post(operator, "key_new", **new_key(ana.tenant, rate="60"))
+    assert APIKey.objects.of(ana.tenant).get(name="the shop's bot").rate == 60
 
 
 def test_names_are_escaped(operator: Client, ana: Agent) -> None:

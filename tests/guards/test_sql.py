@@ -18,6 +18,7 @@ APPS = [
     "retrieval",
     "operations",
     "console",
+    "erasure",
 ]
 FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
 SOURCES = [

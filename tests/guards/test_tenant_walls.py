@@ -16,7 +16,17 @@ from memoryproject.tenancy.models import TenantModel
 from semantic.models import Changeset
 from tests.conftest import Agent
 
-OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console"]
+OURS = [
+    "tenancy",
+    "jobs",
+    "indexing",
+    "episodic",
+    "semantic",
+    "notes",
+    "retrieval",
+    "console",
+    "erasure",
+]
 MODELS = [model for label in OURS for model in apps.get_app_config(label).get_models()]
 TENANT_MODELS = [model for model in MODELS if issubclass(model, TenantModel)]
 

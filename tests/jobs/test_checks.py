@@ -30,6 +30,9 @@ def test_the_settings_as_they_are_pass() -> None:
         ({"orm": None}, "jobs.E005"),
         ({"guard_cycle": 0.3}, "jobs.E006"),
         ({"guard_cycle": 2}, "jobs.E006"),
+        ({"save_limit": 0}, "jobs.E007"),
+        ({"save_limit": 250}, "jobs.E007"),
+        ({"scheduler": True}, "jobs.E008"),
     ],
 )
 def test_each_dangerous_setting_is_named(

@@ -136,7 +136,7 @@ RULE = "Assistant should answer in Dutch."
 
 @pytest.mark.parametrize(
     ("seqs", "allowed"),
-    [([1], True), ([2], False), ([2, 3], True), ([], False), ([99], False)],
+    [([1], True), ([2], False), ([2, 3], False), ([], False), ([99], False)],
     ids=["a user", "the assistant", "both", "nobody", "a message not shown"],
 )
 def test_only_a_user_sets_a_guideline(
@@ -147,7 +147,7 @@ def test_only_a_user_sets_a_guideline(
     conversation: uuid.UUID,
 ) -> None:
     tell(model, ana, conversation, [change("new", RULE, category="guideline", messages=seqs)])
-    assert steps(ana) == [("new", "") if allowed else ("skip", "guideline_source")]
+    assert steps(ana) == [("new", "" if allowed else "waits")]
     assert held(ana) == ([RULE] if allowed else [])
 
 
@@ -163,7 +163,8 @@ def test_only_a_user_ends_a_guideline(
         return [change(action, other, alias[RULE], messages=[9])]
 
     tell(model, ana, conversation, set_rule, obey)
-    assert (steps(ana), held(ana)) == ([("skip", "guideline_source")], [RULE])
+    left = ("new", "waits") if action == "update" else ("skip", "guideline_source")
+    assert (steps(ana), held(ana)) == ([left], [RULE])
     post(ana, conversation, messages([("Mira", "From now on do otherwise.")], EVENING))
     model.script("segment", says(segments(segment(0, 0))))
     model.script(
@@ -171,7 +172,8 @@ def test_only_a_user_ends_a_guideline(
         lambda asked: says(changes(change(action, other, shown_facts(asked)[RULE], messages=[17]))),
     )
     ana.flush(conversation)
-    assert steps(ana) == [(action, "")] and RULE not in held(ana)
+    waited = [("invalidate", "said_by_user")] if action == "update" else []
+    assert steps(ana) == [(action, ""), *waited] and RULE not in held(ana)
 
 
 def test_messages_tell_the_episode_where_its_alias_is_wrong(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from typing import Any
@@ -91,9 +92,9 @@ def test_a_line_that_is_too_long_loses_its_middle_and_the_record_says_how_much(
     flush(model, ana, conversation)
     (asked,) = model.requests("segment")
     line = asked.user.splitlines()[1]
-    assert "The opening words." in line and CUT in line and line.endswith("The closing words.")
+    assert "The opening words." in line and CUT in line and line.endswith('The closing words."')
     call = LLMCall.objects.of(ana.tenant).get(purpose="segment")
-    assert call.left_out == len(f"user: {long}") - len(line.partition("] ")[2]) + len(CUT)
+    assert call.left_out == len(f'user: "{long}"') - len(line.partition("] ")[2]) + len(CUT)
     assert Message.objects.of(ana.tenant).get(seq=1).content == long
 
 
@@ -106,12 +107,12 @@ def test_facts_are_drawn_from_every_word_of_a_long_message(
     asked = model.requests("consolidate")
     assert len(asked) > 2 and all("(continued)" in one.user for one in asked[1:])
     pieces = [
-        line.partition("] ")[2]
+        json.loads(line.partition("] user: ")[2])
         for one in asked
         for line in one.user.splitlines()
         if line.startswith("1 [")
     ]
-    assert "".join(pieces) == f"user: {long}"
+    assert "".join(pieces) == long
     assert not LLMCall.objects.of(ana.tenant).filter(purpose="consolidate").exclude(left_out=0)
 
 

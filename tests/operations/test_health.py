@@ -28,7 +28,23 @@ def make_job(agent: Agent, **columns: Any) -> Job:
 def test_all_is_well_without_work_and_without_a_worker(ana: Agent) -> None:
     answer = ana.get("health/ready")
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ok", "due_jobs": 0, "dead_jobs": 0, "models_away": []}
+    assert answer.json() == {
+        "status": "ok",
+        "due_jobs": 0,
+        "dead_jobs": 0,
+        "oldest_due_s": None,
+        "last_done_s": None,
+        "models_away": [],
+    }
+
+
+def test_it_tells_how_long_work_has_waited_and_when_any_was_last_done(ana: Agent) -> None:
+    make_job(ana, run_after=Now() - timedelta(seconds=30))
+    make_job(ana, run_after=Now() - timedelta(seconds=20))
+    make_job(ana, state=State.DONE, finished_at=Now() - timedelta(seconds=40))
+    make_job(ana, state=State.DONE, finished_at=Now() - timedelta(hours=1))
+    told = ana.get("health/ready").json()
+    assert 30 <= told["oldest_due_s"] <= 33 and 40 <= told["last_done_s"] <= 43
 
 
 @pytest.mark.parametrize(

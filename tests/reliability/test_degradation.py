@@ -44,7 +44,12 @@ BODIES = {
     "facts/<id:fact_id>/invalidate": {"because": "wrong", **WHY},
     "facts/<id:fact_id>/restore": WHY,
     "facts/<id:fact_id>/correct": {"fact": "Ana lives in Porto.", **WHY},
+    "facts/<id:fact_id>/approve": WHY,
+    "facts/<id:fact_id>/reject": WHY,
+    "rollbacks": {"since": "2026-01-01T00:00:00Z", "role": "tool", **WHY},
+    "rollbacks/<id:rollback_id>/lift": WHY,
     "changesets/<id:changeset_id>/revert": WHY,
+    "erasures": {"scope": "note", "id": str(uuid.UUID(int=7)), **WHY},
 }
 
 

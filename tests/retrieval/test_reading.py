@@ -128,6 +128,7 @@ def test_a_notes_content_comes_as_it_was_written(ana: Agent) -> None:
         "truncated": False,
         "header": None,
         "counter": tokens.in_use().name,
+        "fence": None,
     }
 
 

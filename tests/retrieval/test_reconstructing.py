@@ -94,7 +94,7 @@ def test_each_item_has_the_fields_of_a_memory(ana: Agent) -> None:
     answer = ask(ana)
     assert set(answer) == {
         "focus_level", "since", "total_memories", "memories_retrieved", "synthesized_context",
-        "context_tokens", "counter", "cut", "receipt", "degraded",
+        "context_tokens", "counter", "cut", "receipt", "degraded", "fence",
     }  # fmt: skip
     (item, linked) = answer["memories_retrieved"]
     assert set(item) == set(linked) == FIELDS
@@ -368,6 +368,7 @@ def test_an_answer_leaves_a_receipt(ana: Agent, cleo: Agent, conversation: uuid.
         "conversation_id": str(conversation),
         "since": answer["since"],
         "max_tokens": 500,
+        "fence": False,
         **dict.fromkeys(["user_id", "until", "category", "min_importance", "emotion_valence"]),
         "asked_in": None,
     }

@@ -137,6 +137,17 @@ def test_the_secret_stands_nowhere_in_the_database(ana: Agent) -> None:
             assert ana.secret not in text and ana.secret[10:] not in text, table
 
 
+def test_the_database_is_asked_for_the_hash_alone(
+    ana: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+    with CaptureQueriesContext(connection) as asked:
+        assert ana.get("facts").status_code == 200
+    statements = "\n".join(query["sql"] for query in asked)
+    assert ana.key.hash in statements
+    assert ana.secret not in statements and ana.secret[10:] not in statements
+
+
 def test_the_last_use_is_remembered(ana: Agent) -> None:
     keys = APIKey.objects.of(ana.tenant)
     assert keys.get(id=ana.key.id).last_used_at is None

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from jobs import cluster, supervisor
+from memoryproject import logs
 
 
 class Command(BaseCommand):
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        logs.install_hooks()
         if options["inner"]:
             cluster.run_cluster()
         else:

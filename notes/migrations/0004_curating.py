@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("notes", "0002_same_tenant")]
+    dependencies = [("notes", "0003_policies")]
     operations = [
         migrations.AlterModelOptions(
             name="note",

@@ -1,0 +1,164 @@
+"""Erasing messages and what was made of them. Nothing else in the product deletes them.
+
+Everything here runs inside the transaction of one erasure, under the conversation's lock.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from episodic import queries, services
+from episodic.erased_keys import remember_erased_keys
+from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
+from memoryproject.batches import in_batches
+from memoryproject.tenancy.models import Tenant
+
+ERASED = "erased"
+"""Stands where a reason stood that may quote what is erased."""
+
+
+def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
+    """Return the tenant's message of that id, without its content; None where he has none."""
+    rows = Message.objects.of(tenant).filter(id=message_id)
+    return rows.only("id", "tenant_id", "conversation_id", "seq", "episode_id").first()
+
+
+def load_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
+    """Return the tenant's message of that id as it is now; None where it is gone."""
+    return Message.objects.of(tenant).filter(id=message_id).first()
+
+
+def lock_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
+    """Keep others from rating these episodes, or from resting anything else on them."""
+    for ids in in_batches(episode_ids):
+        rows = Episode.objects.of(tenant).filter(id__in=ids)
+        list(rows.select_for_update().order_by("id").values_list("id"))
+
+
+def episodes_of(conversation: Conversation) -> list[uuid.UUID]:
+    """Return the ids of the conversation's episodes, in order."""
+    rows = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    return list(rows.order_by("id").values_list("id", flat=True))
+
+
+def episodes_over(conversation: Conversation, *, seq: int) -> list[uuid.UUID]:
+    """Return the ids of the episodes that were made with a message, in order.
+
+    The one that holds it, and records of others that are withheld.
+    """
+    rows = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, first_seq__lte=seq, last_seq__gte=seq
+    )
+    return list(rows.order_by("id").values_list("id", flat=True))
+
+
+def erase_reviews(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
+    """Delete how these episodes were rated; return how many ratings there were."""
+    return sum(
+        Review.objects.of(tenant).filter(episode__in=ids).delete()[0]
+        for ids in in_batches(episode_ids)
+    )
+
+
+def erase_message(
+    conversation: Conversation, message: Message, *, episode_ids: Sequence[uuid.UUID]
+) -> None:
+    """Delete a message, and let the others of these episodes return to the window.
+
+    The caller has found the episodes by `episodes_over`, and deletes them next.
+    """
+    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    mine.filter(episode__in=list(episode_ids)).update(episode=None)
+    gone = mine.filter(id=message.id)
+    _forget_keys(conversation, gone)
+    conversation.erased_count += gone.delete()[0]
+
+
+def erase_messages(conversation: Conversation) -> int:
+    """Delete every message of a conversation; return how many there were."""
+    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    _forget_keys(conversation, mine)
+    erased = mine.delete()[0]
+    conversation.window_doubled = False
+    conversation.erased_count += erased
+    return erased
+
+
+def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> None:
+    """Remember the keys under which messages were posted; the rest of their batches lose them.
+
+    A batch's other messages know a hash of the whole request: with it one could try out
+    what the erased one said.
+    """
+    posted = messages.filter(client_key__isnull=False)
+    keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
+    remember_erased_keys(tenant=conversation.tenant, place=conversation.id, keys=keys)
+    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    for some in in_batches(sorted(keys)):
+        mine.filter(client_key__in=some).update(client_key=None, body_sha256="")
+
+
+def erase_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
+    """Delete episodes that hold no message any more; return how many there were."""
+    return sum(
+        Episode.objects.of(tenant).filter(id__in=ids).delete()[0] for ids in in_batches(episode_ids)
+    )
+
+
+def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
+    """Make episodes fresh, so that facts are drawn from them once more."""
+    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
+    rows.update(consolidated_at=None, consolidation_failed_at=None)
+
+
+def settle(conversation: Conversation) -> None:
+    """Store what erasing has changed of the conversation, and abort the runs in flight.
+
+    What the next segmentation is told of the last episode is that of one still there.
+    """
+    tenant = conversation.tenant
+    there = Episode.objects.of(tenant).filter(conversation=conversation, withheld_by=None)
+    last = there.order_by("-last_seq").first()
+    mine = Message.objects.of(tenant).filter(conversation=conversation)
+    conversation.previous_summary = last.summary if last else ""
+    conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
+    conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()
+    conversation.version += 1
+    conversation.save(
+        update_fields=[
+            "previous_summary", "pending_count", "withheld_count", "erased_count",
+            "window_doubled", "version",
+        ]
+    )  # fmt: skip
+    services.request_segmentation_if_due(conversation)
+
+
+def forget_speakers(conversation: Conversation) -> None:
+    """Take names and reasons out of what was withheld in a conversation; who did it stays."""
+    rows = Withholding.objects.of(conversation.tenant).filter(conversation=conversation)
+    rows.update(speaker="", reason=ERASED)
+
+
+def next_conversation(tenant: Tenant) -> uuid.UUID | None:
+    """Return a conversation that the tenant still has, or None."""
+    return Conversation.objects.of(tenant).order_by("id").values_list("id", flat=True).first()
+
+
+def erase_conversation_row(conversation: Conversation) -> None:
+    """Delete a conversation in which and about which nothing is left."""
+    Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()
+
+
+def erase_withholdings(tenant: Tenant, *, conversation: Conversation | None = None) -> None:
+    """Delete what a tenant has withheld, in one conversation or at all; nothing is any more."""
+    rows = Withholding.objects.of(tenant)
+    (rows.filter(conversation=conversation) if conversation else rows).delete()
+
+
+def erase_tenant(tenant: Tenant) -> None:
+    """Delete what is known of erased keys, and of what was withheld."""
+    erase_withholdings(tenant)
+    ErasedKey.objects.of(tenant).delete()

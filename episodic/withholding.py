@@ -1,0 +1,152 @@
+"""Withholding what a source said: it stays stored, and is neither learnt from nor served.
+
+Everything here runs inside one transaction, under the conversation's lock. An episode
+that holds a withheld message is taken apart: what else it holds returns to the window,
+so that its episodes and facts are made anew without what is withheld.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from episodic import queries
+from episodic.models import Conversation, Episode, Message, Withholding
+from indexing import services as index
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.errors import Problem
+from memoryproject.tenancy.models import APIKey, Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where messages come from: all that is given must fit, and one thing must be given.
+
+    `since` is by the server's clock, when a message was received.
+    """
+
+    since: datetime
+    posted_by: APIKey | None = None
+    conversation: Conversation | None = None
+    speaker: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a source said in one conversation: its messages, and the episodes they are in."""
+
+    message_ids: list[uuid.UUID]
+    episodes: list[Episode]
+
+
+def check_source(source: Source) -> None:
+    """Raise Problem if nothing but a time is given: that would be everything of a tenant."""
+    if not (source.posted_by or source.conversation or source.speaker or source.role):
+        raise Problem("Name a source: a key, a conversation, a speaker or a role.")
+
+
+def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str) -> Withholding:
+    """Store who withholds what, and why."""
+    return Withholding.objects.create(
+        tenant=tenant,
+        since=source.since,
+        posted_by=source.posted_by,
+        conversation=source.conversation,
+        speaker=source.speaker,
+        role=source.role,
+        actor=actor,
+        reason=reason,
+    )
+
+
+def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
+    """Return what a source said that is not withheld yet."""
+    said = Q(received_at__gte=source.since, withheld_by=None)
+    if source.posted_by is not None:
+        said &= Q(posted_by=source.posted_by)
+    if source.conversation is not None:
+        said &= Q(conversation=source.conversation)
+    if source.speaker:
+        said &= Q(name=source.speaker)
+    if source.role:
+        said &= Q(role=source.role)
+    return Message.objects.of(tenant).filter(said)
+
+
+def conversations_of(source: Source, *, tenant: Tenant) -> list[uuid.UUID]:
+    """Return the conversations in which a source has spoken, in order of id."""
+    rows = messages_from(source, tenant=tenant).values_list("conversation_id", flat=True)
+    return list(rows.order_by("conversation_id").distinct())
+
+
+def conversations_withheld_by(withholding: Withholding) -> list[uuid.UUID]:
+    """Return the conversations of which messages are withheld, in order of id."""
+    mine = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
+    rows = mine.values_list("conversation_id", flat=True)
+    return list(rows.order_by("conversation_id").distinct())
+
+
+def find_said(conversation: Conversation, source: Source) -> Said:
+    """Return what a source said in a conversation."""
+    rows = messages_from(source, tenant=conversation.tenant).filter(conversation=conversation)
+    found = list(rows.order_by("seq").values_list("id", "episode_id"))
+    wanted = {episode_id for _, episode_id in found if episode_id is not None}
+    episodes = Episode.objects.of(conversation.tenant).filter(id__in=wanted)
+    return Said([one for one, _ in found], list(episodes.order_by("first_seq")))
+
+
+def withhold(conversation: Conversation, said: Said, *, withholding: Withholding) -> int:
+    """Take messages out of window and episodes; return how many others go back to the window."""
+    tenant = conversation.tenant
+    ids = [episode.id for episode in said.episodes]
+    mine = Message.objects.of(tenant).filter(conversation=conversation)
+    mine.filter(id__in=said.message_ids).update(
+        withheld_by=withholding, episode=None, quarantined_by=None
+    )
+    returned = mine.filter(episode__in=ids).update(episode=None)
+    # No facts are to be drawn from it: to whoever looks for such episodes it is done.
+    Episode.objects.of(tenant).filter(id__in=ids).update(
+        withheld_by=withholding,
+        consolidated_at=Coalesce(F("consolidated_at"), queries.database_now()),
+        consolidation_failed_at=None,
+    )
+    for episode_id in ids:
+        index.remove_entries(tenant=tenant, memory_id=episode_id)
+    return returned
+
+
+def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
+    """Make episodes fresh, so that facts are drawn from them once more; return how many."""
+    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
+    return rows.update(consolidated_at=None, consolidation_failed_at=None)
+
+
+def lift(conversation: Conversation, *, withholding: Withholding) -> int:
+    """Return withheld messages to the window; return how many there were."""
+    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    return mine.filter(withheld_by=withholding).update(withheld_by=None)
+
+
+def settle(conversation: Conversation) -> None:
+    """Store what has changed of the conversation, abort runs in flight, and have it made anew.
+
+    What the next segmentation is told of the last episode is that of one still there.
+    """
+    tenant = conversation.tenant
+    there = Episode.objects.of(tenant).filter(conversation=conversation, withheld_by=None)
+    last = there.order_by("-last_seq").first()
+    mine = Message.objects.of(tenant).filter(conversation=conversation)
+    conversation.previous_summary = last.summary if last else ""
+    conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
+    conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()
+    conversation.version += 1
+    changed = ["previous_summary", "pending_count", "withheld_count", "version"]
+    conversation.save(update_fields=changed)
+    enqueue(tenant=tenant, kind=Kind.FLUSH, scope=conversation.id)

@@ -1,0 +1,203 @@
+"""Erasing one thing, all that follows from it included, inside one transaction.
+
+In one order, which is that of all who write: the conversation, episodes and notes, the
+memories, what rests on them, and at last the jobs. Whoever added something before is
+waited for, and whoever comes after finds nothing to add it to.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from console import erasing as console
+from episodic import erasing as episodic
+from episodic import queries as episodic_queries
+from episodic.models import Conversation
+from indexing import erasing as index
+from indexing.mirrored import tell_mirror
+from jobs import erasing as jobs
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.tenancy.models import Tenant
+from notes import erasing as notes
+from retrieval import erasing as retrieval
+from semantic import erasing as semantic
+
+NOTES_AT_ONCE = 200
+"""Of one user: each part is a transaction."""
+
+
+@dataclass(slots=True)
+class Done:
+    """How many rows were deleted, by kind, and the memories that are gone."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    memory_ids: list[uuid.UUID] = field(default_factory=list)
+
+
+def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
+    """Delete a message, its episode, and the facts that rest on it.
+
+    The episode's other messages return to the window; other episodes behind those facts
+    are drawn anew. What was deleted already leaves nothing to do.
+    """
+    done = Done()
+    peeked = episodic.find_message(tenant=tenant, message_id=message_id)
+    if peeked is None:
+        return done
+    conversation = episodic_queries.lock_conversation(
+        tenant=tenant, conversation_id=peeked.conversation_id
+    )
+    message = episodic.load_message(tenant=tenant, message_id=message_id)
+    if message is None:
+        return done
+    was_settled = conversation.pending_count == 0
+    done.counts["messages"] += 1
+    done.counts["receipts"] += retrieval.erase_receipts_beside(
+        tenant=tenant, conversation_id=conversation.id, seq=message.seq, content=message.content
+    )
+    episodes = episodic.episodes_over(conversation, seq=message.seq)
+    episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
+    tainted = semantic.find_tainted(tenant=tenant, episode_ids=episodes)
+    facts = tainted.fact_ids
+    semantic.lock_facts(tenant=tenant, fact_ids=facts)
+    done.memory_ids = [*episodes, *facts]
+    _erase_what_rests_on(done, tenant, home=conversation)
+    held_again = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
+    semantic.forget_reasons(conversation=conversation, fact_ids=facts)
+    _erase_facts(done, tenant, fact_ids=facts, episode_ids=episodes)
+    episodic.erase_message(conversation, message, episode_ids=episodes)
+    done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
+    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
+    index.forget_words(tenant=tenant, conversation_id=conversation.id)
+    episodic.draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
+    console.erase_names([message.id])
+    done.counts["saved_searches"] += console.erase_addresses([message.id])
+    episodic.settle(conversation)
+    _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=held_again)
+    _erase_work(done, conversation)
+    return done
+
+
+def _go_on(
+    conversation: Conversation,
+    *,
+    redrawn: Sequence[uuid.UUID],
+    flush: bool,
+    changed: Sequence[uuid.UUID],
+) -> None:
+    """Queue what brings back what was not erased. `flush`: nothing had waited before."""
+    tenant, scope = conversation.tenant, conversation.id
+    if flush and conversation.pending_count:
+        enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
+    elif redrawn:
+        enqueue(tenant=tenant, kind=Kind.CONSOLIDATE, scope=scope, input={"force": True})
+    tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=changed)
+
+
+def erase_conversation(
+    *, tenant: Tenant, conversation_id: uuid.UUID, with_work: bool = True
+) -> Done:
+    """Delete all that a conversation holds; its row stays, so that `seq` goes on.
+
+    `with_work` forgets what models answered about it, too; without, the caller does.
+    """
+    done = Done()
+    conversation = episodic_queries.lock_conversation(
+        tenant=tenant, conversation_id=conversation_id
+    )
+    note_ids = notes.lock_notes(
+        tenant=tenant,
+        note_ids=notes.notes_of_conversation(tenant=tenant, conversation_id=conversation.id),
+    )
+    episodes = episodic.episodes_of(conversation)
+    episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
+    facts = semantic.facts_of(conversation)
+    done.memory_ids = [*episodes, *facts, *note_ids]
+    done.counts["receipts"] += retrieval.erase_receipts_of_conversation(
+        tenant=tenant, conversation_id=conversation.id
+    )
+    index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
+    _erase_what_rests_on(done, tenant, home=conversation)
+    semantic.forget_reasons(conversation=conversation)
+    _erase_facts(done, tenant, fact_ids=facts, episode_ids=episodes)
+    _erase_notes(done, tenant, note_ids)
+    done.counts["messages"] += episodic.erase_messages(conversation)
+    done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
+    index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
+    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
+    done.counts["import_rows"] += console.erase_import_rows(
+        tenant=tenant, external_id=conversation.external_id
+    )
+    named = [conversation.id, conversation.external_id]
+    console.erase_names(named)
+    done.counts["saved_searches"] += console.erase_addresses(named)
+    episodic.forget_speakers(conversation)
+    episodic.settle(conversation)
+    if with_work:
+        _erase_work(done, conversation)
+    return done
+
+
+def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Done:
+    """Delete notes with all that they were before, and what quotes them or leads to them."""
+    done = Done()
+    there = notes.lock_notes(tenant=tenant, note_ids=note_ids)
+    done.memory_ids = list(there)
+    homes = notes.homes_of(tenant=tenant, note_ids=there)
+    _erase_what_rests_on(done, tenant, home=None)
+    _erase_notes(done, tenant, there)
+    for home in homes:
+        index.forget_words(tenant=tenant, conversation_id=home)
+    index.erase_memories(tenant=tenant, memory_ids=there)
+    return done
+
+
+def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | None) -> None:
+    """Delete what quotes, finds, rates or names the memories that are about to go."""
+    ids, counts = done.memory_ids, done.counts
+    index.lock_memories(tenant=tenant, memory_ids=ids)
+    counts["pages"] += retrieval.count_pages(tenant=tenant, memory_ids=ids)
+    counts["receipts"] += retrieval.erase_receipts_serving(tenant=tenant, memory_ids=ids)
+    counts["contexts"] += retrieval.erase_contexts_holding(tenant=tenant, memory_ids=ids)
+    links, origins = notes.erase_links(tenant=tenant, memory_ids=ids)
+    counts["links"] += links
+    units, vectors = index.erase_entries(tenant=tenant, memory_ids=ids)
+    counts["search_units"] += units
+    counts["search_vectors"] += vectors
+    counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
+    console.erase_names(ids)
+    counts["saved_searches"] += console.erase_addresses(ids)
+    tell_mirror(
+        tenant=tenant, conversation_id=home.id if home else None, memory_ids=sorted(origins)
+    )
+
+
+def _erase_facts(
+    done: Done,
+    tenant: Tenant,
+    *,
+    fact_ids: Sequence[uuid.UUID],
+    episode_ids: Sequence[uuid.UUID],
+) -> None:
+    facts, evidence = semantic.erase_facts(tenant=tenant, fact_ids=fact_ids)
+    done.counts["facts"] += facts
+    done.counts["evidence"] += evidence + semantic.erase_evidence_of_episodes(
+        tenant=tenant, episode_ids=episode_ids
+    )
+
+
+def _erase_notes(done: Done, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> None:
+    erased, versions = notes.erase_notes(tenant=tenant, note_ids=note_ids)
+    done.counts["notes"] += erased
+    done.counts["note_versions"] += versions
+
+
+def _erase_work(done: Done, conversation: Conversation) -> None:
+    """Take back the runs that have read what is gone, and forget what models told them."""
+    tenant, scope = conversation.tenant, conversation.id
+    jobs.take_back(tenant=tenant, conversation_id=scope)
+    done.counts["model_answers"] += jobs.erase_answers(tenant=tenant, conversation_id=scope)

@@ -1,0 +1,57 @@
+"""What was erased, and the doors to erasing on the pages of what can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+
+from episodic.admin import ConversationAdmin, MessageAdmin
+from episodic.models import ErasedKey
+from erasure.models import Erasure
+from erasure.pages import ERASE
+from memoryproject.admin_base import Door, ReadOnlyAdmin
+from memoryproject.admin_filters import recent_filter
+from memoryproject.admin_values import coloured_word
+from memoryproject.tenancy.admin import TenantAdmin
+from notes.admin import NoteAdmin
+
+MessageAdmin.doors += (Door("Erase…", ERASE, "erasure:message"),)
+ConversationAdmin.doors += (Door("Erase…", ERASE, "erasure:conversation"),)
+NoteAdmin.doors += (
+    Door("Erase…", ERASE, "erasure:note"),
+    Door("Erase all of this user…", ERASE, "erasure:user", needs="user_id"),
+)
+TenantAdmin.doors += (Door("Erase…", ERASE, "erasure:tenant"),)
+
+
+@admin.register(Erasure)
+class ErasureAdmin(ReadOnlyAdmin):
+    """The record outlives its tenant, so it shows the tenant's id and follows no key to it."""
+
+    list_display = ("created_at", "scope", "standing", "actor", "reason", "finished_at", "whose")
+    list_filter = ("scope", "state", recent_filter("made", "made"))
+    search_fields = ("actor", "reason")
+    id_search = ("id", "target", "job_id", "tenant_id")
+    hidden = ("subject", "pages", "tenant")
+    more_lines = ("whose",)
+    points_at = {"job_id": "jobs_job"}
+
+    def get_list_select_related(self, request: Any) -> tuple[str, ...]:
+        return ()
+
+    @admin.display(description="tenant")
+    def whose(self, erasure: Erasure) -> str:
+        return str(erasure.tenant_id)
+
+    @coloured_word("state")
+    def standing(self, erasure: Erasure) -> str:
+        return str(erasure.state)
+
+
+@admin.register(ErasedKey)
+class ErasedKeyAdmin(ReadOnlyAdmin):
+    """Of a key only a hash is left, by which a retry is known."""
+
+    list_display = ("erased_at", "digest", "tenant")
+    list_filter = ("erased_at", "tenant")

@@ -1,0 +1,77 @@
+"""Erasing over HTTP, for keys with the scope `admin`."""
+
+from __future__ import annotations
+
+import uuid
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from erasure import services
+from erasure.forms import PREVIEW, EraseInput, ErasureOutput, ErasureQuery, render_erasure
+from erasure.models import Erasure, State
+from erasure.models import Scope as Extent
+from erasure.targets import find_target
+from memoryproject.errors import NotFound
+from memoryproject.pages import page_schema, take_page
+from memoryproject.schema import Error
+from memoryproject.tenancy.models import Scope
+from memoryproject.views import KeyedView
+
+ACTOR_AT_MOST = 200
+
+
+class Erasures(KeyedView):
+    """Erases, and lists what was erased."""
+
+    scope = Scope.ADMIN
+
+    @extend_schema(
+        operation_id="list_erasures",
+        parameters=[ErasureQuery],
+        responses=page_schema(ErasureOutput, "ErasurePage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(ErasureQuery, request.query_params.dict())
+        rows = Erasure.objects.of(self.tenant())
+        return Response(
+            take_page(rows, query=query, render=lambda page: [render_erasure(row) for row in page])
+        )
+
+    @extend_schema(
+        operation_id="erase",
+        request=EraseInput,
+        responses={200: ErasureOutput, 202: ErasureOutput, 404: Error},
+        description="Erases a message, a conversation, a note, all notes of a user, or the tenant, "
+        "with all that was made of it, for good: there is no way back. 200: it is done. 202: a "
+        "worker does it; ask `erasures/{id}` until its state is done. An erased tenant has no keys "
+        "any more, and so nobody who could ask. `dry_run` answers with the counts alone.",
+    )
+    def post(self, request: Request) -> Response:
+        given = self.read(EraseInput)
+        tenant = self.tenant()
+        target = find_target(tenant=tenant, scope=Extent(given["scope"]), name=given["id"])
+        if given["dry_run"]:
+            counts = services.preview(tenant=tenant, target=target)
+            kept = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
+            shown = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
+            row = str(target.row_id) if target.row_id else None
+            return Response({**dict.fromkeys(kept), **shown, "target_id": row})
+        actor = f"key {self.key().name}"[:ACTOR_AT_MOST]
+        erasure = services.do(tenant=tenant, target=target, actor=actor, reason=given["reason"])
+        done = erasure.state == State.DONE
+        return Response(render_erasure(erasure), status=200 if done else 202)
+
+
+class OneErasure(KeyedView):
+    """What was erased, and how far it is."""
+
+    scope = Scope.ADMIN
+
+    @extend_schema(operation_id="get_erasure", responses=ErasureOutput)
+    def get(self, request: Request, erasure_id: uuid.UUID) -> Response:
+        erasure = Erasure.objects.of(self.tenant()).filter(id=erasure_id).first()
+        if erasure is None:
+            raise NotFound("There is no such erasure.")
+        return Response(render_erasure(erasure))

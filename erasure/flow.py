@@ -1,0 +1,125 @@
+"""The flow that erases: one transaction an act, each counted in the erasure's own row.
+
+A run that was broken off goes on where it was. When the rows are gone the pages of the
+mirror go, and only then the erasure is done.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from erasure import acts, tenants
+from erasure.models import Erasure, Scope, State
+from jobs import claims
+from jobs.claims import Claim, LeaseLost
+from jobs.enqueue import wake
+from memoryproject.tenancy.models import Tenant
+from notes import erasing as notes
+from retrieval import erasing as retrieval
+from retrieval import mirror
+
+Report = Callable[[int], None]
+"""Takes how many rows one part has deleted."""
+
+
+def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
+    """Erase what the claimed job's erasure names, for a minute at most; then hand back.
+
+    Raises:
+        FolderAway: all but pages of the mirror is erased; to be tried again.
+        LeaseLost: somebody else erases the same; what was done here before is done.
+    """
+    until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    erasure = Erasure.objects.of(claim.tenant).filter(id=claim.scope).first()
+    if erasure is None or erasure.state == State.DONE:
+        with claims.commit(claim):
+            return
+    if erasure.scope == Scope.TENANT:
+        with claims.commit(claim, finish=False):
+            tenants.stop(claim.tenant, erasure)
+        tenants.wait_for_callers()
+    while _take_part(claim, erasure.id, report):
+        if time.monotonic() >= until:
+            claims.hand_back(claim)
+            wake(claim.job_id)
+            return
+    _finish(claim, erasure.id)
+
+
+def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
+    """Erase one part; return whether there may be more."""
+    with claims.commit(claim, finish=False):
+        erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
+        done = erase_next(claim.tenant, erasure)
+        if done is None:
+            return False
+        add_up(erasure, done)
+    report(sum(done.counts.values()))
+    return erasure.scope in {Scope.TENANT, Scope.USER}
+
+
+def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
+    """Erase the next part of what an erasure names, inside the caller's transaction.
+
+    None: there is no part any more. Of a message, a conversation or a note there is one.
+    """
+    if erasure.scope == Scope.TENANT:
+        return tenants.erase_part(tenant, erasure)
+    if erasure.scope == Scope.USER:
+        found = notes.notes_of_user(
+            tenant=tenant, user_id=erasure.subject, at_most=acts.NOTES_AT_ONCE
+        )
+        return acts.erase_notes(tenant=tenant, note_ids=found) if found else None
+    if erasure.target is None:
+        return None
+    if erasure.scope == Scope.MESSAGE:
+        return acts.erase_message(tenant=tenant, message_id=erasure.target, actor=erasure.actor)
+    if erasure.scope == Scope.NOTE:
+        return acts.erase_notes(tenant=tenant, note_ids=[erasure.target])
+    return acts.erase_conversation(tenant=tenant, conversation_id=erasure.target)
+
+
+def add_up(erasure: Erasure, done: acts.Done) -> None:
+    """Store what a part has deleted, in the transaction that deleted it."""
+    erasure.counts = dict(+(Counter(erasure.counts) + done.counts))
+    if mirror.is_on() and erasure.scope != Scope.TENANT:
+        erasure.pages = [*erasure.pages, *done.memory_ids]
+    erasure.save(update_fields=["counts", "pages"])
+
+
+def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
+    """Remove what lies in files, and say that all is erased."""
+    erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
+    if erasure.scope == Scope.TENANT:
+        _finish_tenant(claim, erasure)
+        return
+    if erasure.pages:
+        retrieval.erase_pages(tenant=claim.tenant, memory_ids=erasure.pages)
+    with claims.commit(claim, result={"rows": sum(erasure.counts.values())}):
+        _mark_done(erasure)
+
+
+def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
+    retrieval.erase_folder(claim.tenant.id)
+    with transaction.atomic():
+        # The job goes too, so it is looked at first: nobody can take it from here on.
+        if not claims.holds(claim):
+            raise LeaseLost(str(claim.job_id))
+        rest = tenants.erase_rest(claim.tenant)
+        erasure.counts = dict(+(Counter(erasure.counts) + rest))
+        _mark_done(erasure)
+        others = Erasure.objects.of(claim.tenant).filter(state=State.RUNNING)
+        others.update(state=State.DONE, finished_at=Now(), subject="", pages=[])
+
+
+def _mark_done(erasure: Erasure) -> None:
+    erasure.state, erasure.finished_at = State.DONE, Now()
+    erasure.subject, erasure.pages = "", []
+    erasure.save(update_fields=["state", "finished_at", "subject", "pages", "counts"])

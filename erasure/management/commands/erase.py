@@ -1,0 +1,104 @@
+"""Erase for good, in the foreground."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from erasure import flow, services, vacuuming
+from erasure.models import Erasure, Scope, State
+from erasure.targets import Target, find_target
+from jobs import claims
+from jobs.renewing import renewing
+from memoryproject.errors import Problem
+from memoryproject.fields import CANONICAL_UUID
+from memoryproject.progress import advance
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.walls import acting_for
+from retrieval.mirror import FolderAway
+
+
+class Command(BaseCommand):
+    help = (
+        "Erase a message, a conversation, a note, all notes of a user, or a tenant, with all that "
+        "was made of it. There is no way back. With --dry-run it only says how much it would be. "
+        "A run that was broken off is finished by the workers, or by running it again."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("scope", choices=Scope.values)
+        parser.add_argument(
+            "id",
+            help="of a message or note its id, of a conversation the agent's own, of a user the "
+            "user_id of its notes, of a tenant its name or id",
+        )
+        parser.add_argument("--tenant", help="name of the tenant; not needed to erase one")
+        parser.add_argument("--reason", help="why; kept for good, so do not quote")
+        parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument(
+            "--vacuum",
+            choices=["free", "rewrite"],
+            help="then vacuum the tables: `free` lets new rows overwrite the deleted ones, "
+            "`rewrite` writes each table anew without them, and locks it meanwhile",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant, target = self._find(options)
+        if options["dry_run"]:
+            self._say(services.preview(tenant=tenant, target=target), "Would be erased")
+            return
+        actor = f"command, {getpass.getuser()}"
+        try:
+            erasure = services.ask(
+                tenant=tenant, target=target, actor=actor, reason=options["reason"] or ""
+            )
+        except Problem as problem:
+            raise CommandError(f"--reason: {problem.message}") from None
+        done = self._finish(tenant, erasure)
+        self._say(done.counts, "Erased")
+        if options["vacuum"]:
+            tables = vacuuming.vacuum(rewrite=options["vacuum"] == "rewrite")
+            self.stdout.write(f"{tables} tables vacuumed.")
+
+    def _find(self, options: dict[str, Any]) -> tuple[Tenant, Target]:
+        scope = Scope(options["scope"])
+        whose = options["tenant"] or (options["id"] if scope is Scope.TENANT else None)
+        if whose is None:
+            raise CommandError("Say whose it is: --tenant NAME.")
+        tenants = Tenant.objects.filter(name=whose)
+        if scope is Scope.TENANT and not tenants and CANONICAL_UUID.fullmatch(whose):
+            tenants = Tenant.objects.filter(id=whose)
+        tenant = tenants.first()
+        if tenant is None:
+            raise CommandError(f'No tenant is named "{whose}".')
+        try:
+            return tenant, find_target(tenant=tenant, scope=scope, name=options["id"])
+        except Problem as problem:
+            said = [text for texts in problem.fields.values() for text in texts]
+            raise CommandError(" ".join(said) or problem.message) from None
+
+    def _finish(self, tenant: Tenant, erasure: Erasure) -> Erasure:
+        """Do the work here, until it is done; a worker that was quicker is waited for."""
+        assert erasure.job_id is not None
+        with acting_for(tenant.id), tqdm(unit=" rows", unit_scale=True) as bar:
+            while erasure.state != State.DONE:
+                claim = claims.claim(erasure.job_id)
+                if claim is None:
+                    raise CommandError("A worker does it already: look at the admin's erasures.")
+                try:
+                    with renewing(claim):
+                        flow.run_erasure(claim, report=advance(bar))
+                except FolderAway as error:
+                    raise CommandError(
+                        f"All rows are erased, but the mirror's folder is away: {error}. The "
+                        "workers try again."
+                    ) from None
+                erasure.refresh_from_db()
+        return erasure
+
+    def _say(self, counts: dict[str, int], what: str) -> None:
+        listed = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
+        self.stdout.write(f"{what}: {listed or 'nothing'}.")

@@ -1,0 +1,128 @@
+"""Erasing a whole tenant, part by part: each part is a transaction that counts itself.
+
+First nobody may call any more and no job runs. Then one conversation after another goes,
+then what belongs to none, and at last, in one transaction, what all of it hung on.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+
+from console import erasing as console
+from console.models import ImportBatch
+from episodic import erasing as episodic
+from episodic import queries as episodic_queries
+from episodic.models import Conversation, Episode, Message, Review
+from erasure import acts
+from erasure.history import erase_history
+from erasure.models import Erasure
+from indexing import erasing as index
+from indexing.models import SearchUnit, SearchVector
+from jobs import erasing as jobs
+from jobs.models import LLMCall
+from memoryproject.clock import read_database_clock
+from memoryproject.tenancy import erasing as tenancy
+from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
+from memoryproject.tenancy.services import REMEMBERED_FOR_S
+from notes import erasing as notes
+from notes.models import Link, Note, NoteVersion
+from retrieval import erasing as retrieval
+from retrieval.models import Context, Retrieval
+from semantic.models import Changeset, Evidence, Fact
+
+AT_ONCE = 2_000
+COUNTED: dict[str, type[TenantModel]] = {
+    "conversations": Conversation,
+    "messages": Message,
+    "episodes": Episode,
+    "facts": Fact,
+    "evidence": Evidence,
+    "reviews": Review,
+    "notes": Note,
+    "note_versions": NoteVersion,
+    "links": Link,
+    "search_units": SearchUnit,
+    "search_vectors": SearchVector,
+    "receipts": Retrieval,
+    "contexts": Context,
+    "changesets": Changeset,
+    "model_calls": LLMCall,
+    "keys": APIKey,
+}
+"""What a preview counts; the rest of a tenant hangs on these."""
+
+
+def count_tenant(tenant: Tenant) -> Counter[str]:
+    """Return how many rows an erasure would delete, by kind."""
+    counts = Counter({name: table.objects.of(tenant).count() for name, table in COUNTED.items()})
+    waiting = ImportBatch.objects.of(tenant).exclude(rows=[])
+    counts["import_rows"] = sum(len(rows) for rows in waiting.values_list("rows", flat=True))
+    counts["pages"] = retrieval.count_all_pages(tenant.id)
+    return counts
+
+
+def stop(tenant: Tenant, erasure: Erasure) -> None:
+    """Let nobody call in the tenant's name any more, and no job but this run."""
+    tenancy.revoke_all(tenant, now=read_database_clock())
+    if erasure.job_id is not None:
+        jobs.stop_all(tenant=tenant, but=erasure.job_id)
+
+
+def wait_for_callers() -> None:
+    """Wait until no process believes a key that was revoked, and calls under way are over."""
+    time.sleep(2 * REMEMBERED_FOR_S)
+
+
+def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
+    """Erase the next part, inside the caller's transaction; None: only the last part is left."""
+    conversation_id = episodic.next_conversation(tenant)
+    if conversation_id is not None:
+        return _erase_whole_conversation(tenant, conversation_id)
+    note_ids = notes.notes_of_conversation(
+        tenant=tenant, conversation_id=None, at_most=acts.NOTES_AT_ONCE
+    )
+    if note_ids:
+        done = acts.erase_notes(tenant=tenant, note_ids=note_ids)
+        done.counts.pop("saved_searches", None)
+        return done
+    parts: dict[str, Callable[[], int]] = {
+        "contexts": lambda: retrieval.erase_contexts(tenant),
+        "receipts": lambda: retrieval.erase_other_receipts(tenant=tenant, at_most=AT_ONCE),
+        "changesets": lambda: erase_history(tenant=tenant, conversation_id=None),
+        "model_calls": lambda: jobs.erase_calls(tenant=tenant, at_most=AT_ONCE),
+    }
+    for kind, erase in parts.items():
+        erased = erase()
+        if erased:
+            return acts.Done(Counter({kind: erased}))
+    erased = jobs.erase_jobs(tenant=tenant, at_most=AT_ONCE, but=erasure.job_id)
+    return acts.Done() if erased else None
+
+
+def _erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
+    conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
+    done = acts.erase_conversation(tenant=tenant, conversation_id=conversation.id, with_work=False)
+    done.counts["changesets"] += erase_history(tenant=tenant, conversation_id=conversation.id)
+    index.erase_scope(tenant=tenant, conversation_id=conversation.id)
+    episodic.erase_withholdings(tenant, conversation=conversation)
+    episodic.erase_conversation_row(conversation)
+    done.counts["conversations"] += 1
+    done.counts.pop("saved_searches", None)  # of these a preview does not know
+    return done
+
+
+def erase_rest(tenant: Tenant) -> Counter[str]:
+    """Delete what all else hung on, and the tenant, inside the caller's transaction."""
+    counts: Counter[str] = Counter()
+    episodic.erase_tenant(tenant)
+    index.erase_scope(tenant=tenant, conversation_id=None)
+    keys = APIKey.objects.of(tenant).values_list("id", flat=True)
+    console.erase_names([tenant.id, *keys])
+    console.erase_addresses([tenant.id])
+    counts["import_rows"] += console.erase_tenant(tenant)
+    jobs.erase_jobs(tenant=tenant, at_most=AT_ONCE)
+    counts["keys"] += tenancy.erase_tenant(tenant)
+    return counts

@@ -1,0 +1,64 @@
+"""Erasing memories from the index, inside the transaction of one erasure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
+from memoryproject.batches import in_batches
+from memoryproject.tenancy.models import Tenant
+
+
+def lock_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
+    """Let nobody add anything that rests on these memories until the transaction ends.
+
+    Whoever is adding a link, a section of a context or an entry holds a memory's row, and
+    is waited for: so what is deleted after this is all there is.
+    """
+    for ids in in_batches(memory_ids):
+        rows = Memory.objects.of(tenant).filter(id__in=ids)
+        list(rows.select_for_update().order_by("id").values_list("id"))
+
+
+def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+    """Delete what finds these memories; return how many units and vectors there were."""
+    units = vectors = 0
+    for ids in in_batches(memory_ids):
+        found = SearchUnit.objects.of(tenant).filter(memory__in=ids)
+        # Whoever is adding a vector to one of them holds it: the vector must be seen below.
+        list(found.select_for_update().order_by("id").values_list("id"))
+        vectors += SearchVector.objects.of(tenant).filter(memory__in=ids).delete()[0]
+        units += found.delete()[0]
+    return units, vectors
+
+
+def erase_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
+    """Delete memories from the registry, when nothing rests on them any more."""
+    for ids in in_batches(memory_ids):
+        Memory.objects.of(tenant).filter(id__in=ids).delete()
+
+
+def forget_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
+    """Delete the counts of a conversation's words, or of what belongs to none.
+
+    Before its units are deleted this spares counting each of their words down; after
+    that it removes what the trigger has left.
+    """
+    for table in (ShelfSize, WordCount):
+        table.objects.of(tenant).filter(conversation=conversation_id).delete()
+
+
+def forget_words(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
+    """Delete the counts of words that no unit of a conversation holds any more."""
+    WordCount.objects.of(tenant).filter(conversation=conversation_id, units__lte=0).delete()
+
+
+def erase_scope(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
+    """Delete all that is known of a conversation's shelves, or of those that belong to none.
+
+    An approximate index in Postgres is empty then and stays, under a name that says nothing:
+    only the owner of the tables can drop it.
+    """
+    forget_shelves(tenant=tenant, conversation_id=conversation_id)
+    VectorIndex.objects.of(tenant).filter(conversation=conversation_id).delete()

@@ -1,0 +1,83 @@
+"""Erasing what models answered, and taking work back that has read what is being erased."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat, Now
+
+from jobs.calls import LET_GO
+from jobs.claims import LEASE
+from jobs.enqueue import wake
+from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.tenancy.models import Tenant
+
+
+def take_back(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
+    """End the runs that may have read a conversation: they write nothing, and run anew.
+
+    Returns how many there were. Their answers are not kept, see `calls`. Comes after all
+    other locks, as the job's row does in `claims.commit`.
+    """
+    running = _jobs_of(tenant, conversation_id).filter(state=State.RUNNING)
+    found = list(running.select_for_update().order_by("id"))
+    for job in found:
+        _release(job)
+    return len(found)
+
+
+def _release(job: Job) -> None:
+    """Let a job run again; one whose twin waits keeps its place, under a token of nobody's."""
+    twin = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.READY)
+    mine = Job.objects.of(job.tenant).filter(id=job.id)
+    attempts = max(0, job.attempts - 1)
+    if twin.exists():
+        mine.update(lease_token=uuid.uuid4(), lease_until=Now() - LEASE, attempts=attempts)
+    else:
+        mine.update(
+            state=State.READY, lease_token=None, lease_until=None, run_after=Now(),
+            attempts=attempts,
+        )  # fmt: skip
+    wake(job.id)
+
+
+def _jobs_of(tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Job]:
+    of_review = Q(kind=Kind.REVIEW, input__conversation=str(conversation_id))
+    return Job.objects.of(tenant).filter(Q(scope=conversation_id) | of_review)
+
+
+def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
+    """Forget what models answered to jobs of a conversation; return how many answers.
+
+    What the calls cost stays on record. A call whose job nobody knows any more may have
+    been about anything: its answer goes, too.
+    """
+    jobs = _jobs_of(tenant, conversation_id).values("id")
+    known = Job.objects.of(tenant).filter(id=OuterRef("job"))
+    calls = LLMCall.objects.of(tenant).filter(Q(job__in=jobs) | ~Exists(known))
+    told = calls.filter(response__isnull=False).count()
+    named = Concat(Value(LET_GO), Cast(F("id"), CharField()))
+    calls.filter(~Q(request_sha256__startswith=LET_GO)).update(response=None, request_sha256=named)
+    return told
+
+
+def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:
+    """Cancel all jobs of a tenant but one; those that run write nothing more."""
+    open_jobs = Job.objects.of(tenant).filter(state__in=[State.READY, State.RUNNING])
+    open_jobs.exclude(id=but).update(
+        state=State.CANCELLED, lease_token=None, lease_until=None, finished_at=Now()
+    )
+
+
+def erase_calls(*, tenant: Tenant, at_most: int) -> int:
+    """Delete some model calls of a tenant; return how many."""
+    ids = list(LLMCall.objects.of(tenant).order_by("id").values_list("id", flat=True)[:at_most])
+    return LLMCall.objects.of(tenant).filter(id__in=ids).delete()[0]
+
+
+def erase_jobs(*, tenant: Tenant, at_most: int, but: uuid.UUID | None = None) -> int:
+    """Delete some jobs of a tenant that nothing names any more; return how many."""
+    rows = Job.objects.of(tenant).exclude(id=but) if but else Job.objects.of(tenant)
+    ids = list(rows.order_by("id").values_list("id", flat=True)[:at_most])
+    return Job.objects.of(tenant).filter(id__in=ids).delete()[0]

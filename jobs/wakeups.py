@@ -1,0 +1,124 @@
+"""What is taken from the queue: wake-ups of ours, and nothing else.
+
+django-q2 reads a row of its queue with pickle, which can call anything, looks the
+function up by whatever name the row holds, and keeps what a failure said. Here a row is
+read by a reader that makes four kinds of values, it must look like a wake-up, and what
+becomes of it is told by its job alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import logging
+import pickle
+import uuid
+from typing import Any
+
+from django.dispatch import receiver
+from django_q import core_signing, signing
+from django_q.conf import Conf
+from django_q.signals import post_execute_in_worker
+
+from jobs.enqueue import RUN_JOB
+
+logger = logging.getLogger("memory.worker")
+
+MAKEABLE = {
+    (made.__module__, made.__qualname__): made
+    for made in (datetime.datetime, datetime.timedelta, datetime.timezone)
+}
+"""What a wake-up is made of beside texts, tuples and dicts: the time at which it was made."""
+KEYS = {"id", "name", "func", "args", "kwargs", "started", "ack_failure"}
+
+
+class Refused(signing.BadSignature):  # type: ignore[misc]
+    """A row of the queue is none of ours; django-q2 then deletes it and goes on."""
+
+
+class WakeUpReader(pickle.Unpickler):
+    """Reads a pickle that can make nothing but what a wake-up holds."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a class of MAKEABLE.
+
+        Raises:
+            Refused: anything else is asked for.
+        """
+        if (module, name) not in MAKEABLE:
+            raise Refused("a row of the queue asks for what no wake-up holds")
+        return MAKEABLE[module, name]
+
+
+class WakeUpSerializer:
+    """Stands in for django-q2's own, which reads whatever it is given."""
+
+    @staticmethod
+    def dumps(given: Any) -> bytes:
+        """Write a wake-up."""
+        return pickle.dumps(given, protocol=pickle.HIGHEST_PROTOCOL)
+
+    @staticmethod
+    def loads(written: bytes) -> Any:
+        """Read a wake-up; what else a pickle may hold raises."""
+        return WakeUpReader(io.BytesIO(written)).load()
+
+
+def read_wake_up(payload: str) -> dict[str, Any]:
+    """Return what a row of the queue says, if we wrote it.
+
+    Raises:
+        Refused: it is not signed by us, cannot be read, or is no wake-up.
+    """
+    try:
+        found = core_signing.loads(
+            payload, key=Conf.SECRET_KEY, salt=Conf.PREFIX, serializer=WakeUpSerializer
+        )
+    except Exception as error:
+        # Whatever a broken row raises would end the process that reads, again and again.
+        logger.error("a row of the queue was refused: it is not ours")
+        raise Refused(type(error).__name__) from None
+    if not is_wake_up(found):
+        logger.error("a row of the queue was refused: it is no wake-up")
+        raise Refused("no wake-up")
+    return dict(found)
+
+
+def is_wake_up(found: object) -> bool:
+    """Return whether this is the call of `run_job` with one id, and nothing beside it."""
+    if type(found) is not dict or not set(found) <= KEYS:
+        return False
+    given = found.get("args")
+    return (
+        found.get("func") == RUN_JOB
+        and type(given) is tuple
+        and len(given) == 1
+        and _is_id(given[0])
+        and found.get("kwargs") == {}
+        and all(type(found.get(name)) is str for name in ("id", "name"))
+    )
+
+
+def _is_id(given: object) -> bool:
+    try:
+        return type(given) is str and str(uuid.UUID(given)) == given
+    except ValueError:
+        return False
+
+
+def install() -> None:
+    """Make django-q2 read its rows by `read_wake_up`, in this process and what it forks."""
+    signing.PickleSerializer = WakeUpSerializer
+    signing.SignedPackage.loads = staticmethod(read_wake_up)
+
+
+@receiver(post_execute_in_worker, dispatch_uid="jobs.wakeups")
+def forget_outcome(task: dict[str, Any], **given: Any) -> None:
+    """Keep django-q2 from storing what a wake-up came to.
+
+    It would store the text of an exception, which may quote people, in a table that is
+    read by pickle. The job's own row says what happened, and to whom.
+    """
+    if not task.get("success"):
+        logger.error("a wake-up ended before its job was settled")
+    task.update(success=True, result=None)

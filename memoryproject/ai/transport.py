@@ -1,0 +1,134 @@
+"""The connections to a model's server: to addresses that may be asked, and no further.
+
+A name is looked up once for each connection, judged, and connected to at the addresses
+that were judged. No redirect is followed: it would take the key elsewhere.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass_environment
+
+import httpcore2
+import httpx2
+import openai
+
+from memoryproject.addresses import is_refused
+
+Resolve = Callable[[str, int], list[str]]
+ERROR_BYTES_AT_MOST = 1024 * 1024
+"""Of an answer that tells of an error; the client reads it whole."""
+
+
+class AddressRefused(httpcore2.ConnectError):
+    """The name leads to an address at which nothing may be asked."""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Return the IP addresses of a host, in the order in which to try them.
+
+    Raises:
+        ConnectError: it has none.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise httpcore2.ConnectError("the name cannot be looked up") from None
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class JudgingBackend(httpcore2.SyncBackend):
+    """Connects to a name at those addresses that it has judged itself."""
+
+    def __init__(self, resolve: Resolve = resolve) -> None:
+        super().__init__()
+        self._resolve = resolve
+
+    def connect_tcp(self, host: str, port: int, *given: Any, **named: Any) -> Any:
+        """Connect to the first address that answers.
+
+        Raises:
+            AddressRefused: one of them may not be asked.
+        """
+        addresses = self._resolve(host, port)
+        if any(is_refused(address) for address in addresses):
+            raise AddressRefused("the model's server has an address that is refused")
+        failure: Exception = httpcore2.ConnectError("the name has no address")
+        for address in addresses:
+            try:
+                return super().connect_tcp(address, port, *given, **named)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+
+class JudgingTransport(httpx2.HTTPTransport):
+    """Carries requests over connections of a `JudgingBackend`."""
+
+    def __init__(self, *, proxy: str | None = None, resolve: Resolve = resolve) -> None:
+        super().__init__(proxy=proxy)
+        if proxy is None:
+            self._pool.close()
+            self._pool = httpcore2.ConnectionPool(
+                ssl_context=httpx2.create_ssl_context(),
+                max_connections=100,
+                max_keepalive_connections=20,
+                keepalive_expiry=5.0,
+                network_backend=JudgingBackend(resolve),
+            )
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = super().handle_request(request)
+        if response.status_code >= 300:
+            silence_s = request.extensions.get("timeout", {}).get("read")
+            response.stream = Bounded(response.stream, within_s=silence_s)
+        return response
+
+
+class Bounded(httpx2.SyncByteStream):
+    """A body that ends in an error where it is too long, or takes too long as a whole."""
+
+    def __init__(self, body: Any, *, within_s: float | None) -> None:
+        self._body = body
+        self._until = time.monotonic() + within_s if within_s else None
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for part in self._parts():
+            size += len(part)
+            late = self._until is not None and time.monotonic() > self._until
+            if size > ERROR_BYTES_AT_MOST or late:
+                raise httpx2.ReadError("the answer that tells of an error does not end")
+            yield part
+
+    def _parts(self) -> Iterable[bytes]:
+        return iter(self._body)
+
+    def close(self) -> None:
+        self._body.close()
+
+
+def make_http_client(base_url: str) -> httpx2.Client:
+    """Return the client through which a model's server is asked.
+
+    Where the environment names a proxy for the server, that one looks up and judges.
+    """
+    return openai.DefaultHttpxClient(
+        transport=JudgingTransport(proxy=find_proxy(base_url)),
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+    )
+
+
+def find_proxy(base_url: str) -> str | None:
+    """Return the URL of the proxy that the environment names for this one, if it does."""
+    parts = urlsplit(base_url)
+    proxies = getproxies_environment()
+    if proxy_bypass_environment(parts.netloc.rpartition("@")[2], proxies):
+        return None
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"

@@ -1,0 +1,57 @@
+"""Where a request comes from, also behind proxies of ours."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+
+PORT = re.compile(r"^(?:\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+)$")
+"""How some proxies write an address: with the port that the client speaks from."""
+NEIGHBOURS_V6 = 64
+"""Bits that one subscriber's addresses share; the rest are theirs to choose."""
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """Return the address of who asks; None where there is none, as behind a local socket.
+
+    That is who speaks to the outermost of MEMORY_TRUSTED_PROXIES proxies. Each adds the
+    address that spoke to it at the end of X-Forwarded-For; what stands further ahead
+    there, anybody may have written.
+    """
+    nearest = request.META.get("REMOTE_ADDR", "")
+    proxies: int = settings.TRUSTED_PROXIES
+    if not proxies:
+        return _read(nearest)
+    told = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    hops = [*(hop.strip() for hop in told if hop.strip()), nearest]
+    return _read(hops[max(len(hops) - 1 - proxies, 0)]) or _read(nearest)
+
+
+def neighbourhood(address: str | None) -> str:
+    """Return what counts as one place: an IPv4 address, or the network of an IPv6 address."""
+    if address is None:
+        return ""
+    place = _parse(address)
+    if isinstance(place, IPv6Address):
+        return str(ip_network((place, NEIGHBOURS_V6), strict=False))
+    return address
+
+
+def _read(text: str) -> str | None:
+    place = _parse(text)
+    return None if place is None else str(place)
+
+
+def _parse(text: str) -> IPv4Address | IPv6Address | None:
+    """Return an address without port and zone; one of IPv4 in the clothes of IPv6 as such."""
+    written = PORT.match(text)
+    try:
+        place = ip_address(written["six"] or written["four"] if written else text)
+    except ValueError:
+        return None
+    if isinstance(place, IPv4Address):
+        return place
+    return place.ipv4_mapped or IPv6Address(int(place))

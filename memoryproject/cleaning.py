@@ -1,0 +1,192 @@
+"""Texts that somebody wrote, made harmless to print into a prompt: formulas only.
+
+What is stored is never changed: this is done where a text is put into an answer for a
+language model. Nothing readable is taken away. A space is put where markdown or HTML
+would begin, `http` becomes `hxxp`, and what nobody sees is left out. Doing it again
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+ELLIPSIS = "…"
+JOINERS = "\u200c\u200d"
+# Characters that are no text: controls, what turns the direction of writing, what has no
+# width, tags, fillers, and code points that are no characters.
+UNSEEN = (
+    "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e"
+    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0"
+    "\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff\U0010fffe\U0010ffff"
+)
+# Only in the midst of a script that joins its letters, or of an emoji.
+JOINING = (
+    "\u0600-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1bff\ua800-\uabff\ufb50-\ufdcf\ufdf0-\ufdff"
+    "\ufe70-\ufefc\U00010a00-\U00010aff\U00010d00-\U00010d3f\U00011000-\U00011fff"
+)
+VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
+EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf"
+    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+MONGOLIAN = "\u1820-\u18aa"
+
+_ANY_UNSEEN = re.compile(f"[{UNSEEN}{JOINERS}\ufe0e\ufe0f\u180b-\u180d\u180f]")
+_ALWAYS = re.compile(f"[{UNSEEN}]")
+_SELECTOR = re.compile(
+    f"(?<![{EMOJI}])(?<![0-9#*](?=\ufe0f\u20e3))[\ufe0e\ufe0f]|(?<![{MONGOLIAN}])[\u180b-\u180d\u180f]"
+)
+_JOINER = re.compile(
+    f"(?<![{VIRAMA}])(?<![{JOINING}](?=.[{JOINING}]))(?<![{EMOJI}\ufe0f](?=\u200d[{EMOJI}]))"
+    f"[{JOINERS}]",
+    re.DOTALL,
+)
+# The flags of England, Scotland and Wales: the only ones that are spelt in tags.
+_TAGGED_FLAG = re.compile(
+    "(\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067"
+    "|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
+)
+# Of a terminal: strings up to their end, then colours and moves, then what is left of them.
+_ESCAPED = re.compile(
+    r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,4000}(?:\x07|\x1b\\|\x9c)"
+    r"|(?:\x1b\[|\x9b)[0-?]{0,100}[ -/]{0,20}[@-~]"
+    r"|\x1b[ -/]{1,20}[0-~]"
+)
+_BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+_SUSPECT = re.compile("[<\\[\\]\x00-\x08\x0b-\x1f\x7f-\U0010ffff]")
+_LINKS = [
+    (re.compile(r"\]\("), "] ("),
+    (re.compile(r"!\["), "! ["),
+    (re.compile(r"<(?=[A-Za-z/!?])"), "< "),
+]
+_ADDRESSES = [
+    (re.compile(r"(h)tt(ps?:/)(?=/)", re.IGNORECASE), r"\1xx\2"),
+    (re.compile(r"ftp(?=://)", re.IGNORECASE), "fxp"),
+    (re.compile(r"(?<![\w:/])//(?=[\w-]{1,63}\.)"), "/ /"),
+]
+_WWW = re.compile(r"(?<![\w.])(www)\.(?=\w)", re.IGNORECASE)
+_DATA = re.compile(r"\b(data):(?=[\w.+-]{1,40}/[\w.+-]{1,80}[;,])", re.IGNORECASE)
+_PACKED = re.compile(r"(;base64,)[\w+/=-]{64,}", re.IGNORECASE)
+_SCRIPT = re.compile(r"((?:java|vb)script):(?=\S)", re.IGNORECASE)
+
+# What begins the lines of our own forms, and what opens a block of markdown.
+_DEFINITION = re.compile(
+    r"^([ \t>*+.)\d-]{0,40})(?=\[(?:[^\[\]\\]|\\.){1,999}\]:)", re.MULTILINE | re.DOTALL
+)
+_OURS = re.compile(
+    r"[ \t]*(?=#{2,6}(?:[ \t]|$)|[-*+][ \t]+\[[a-z_]{4,40}(?:, \d{4}-\d\d-\d\d)?\]"
+    r"|\[[a-z_]{4,40}: |\d{1,9}[.)][ \t]+\[[0-9a-f-]{36}\])"
+)
+_HEADING = re.compile(r" {0,3}(?=#(?:[ \t]|$))")
+_FENCE = re.compile(r" {0,3}(?=(`{3,}(?=[^`]*$)|~{3,})(.*))")
+
+
+def clean(text: str) -> str:
+    """Return a text without what is unseen, and with nothing that a renderer loads or follows.
+
+    Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`.
+    """
+    if _SUSPECT.search(text):
+        if not text.isascii() or not text.isprintable():
+            text = _drop_unseen(text)
+        for pattern, instead in _LINKS:
+            text = pattern.sub(instead, text)
+    if "//" in text:
+        for pattern, instead in _ADDRESSES:
+            text = pattern.sub(instead, text)
+    if ":" in text:
+        text = _break_schemes(text)
+    if "www." in text or "WWW." in text:
+        text = _WWW.sub(r"\1[.]", text)
+    return text
+
+
+def clean_line(text: str) -> str:
+    """Return a text on one line, cleaned: no line of ours can be forged in it."""
+    return clean(" ".join(text.splitlines()))
+
+
+def clean_alone(text: str) -> str:
+    """Return a text on one line, cleaned, that may stand at the beginning of somebody's line."""
+    return break_definitions(clean_line(text))
+
+
+def clean_block(text: str) -> str:
+    """Return a text that keeps its lines, cleaned, with a backslash before what forges ours.
+
+    That is a heading, the header of a memory or a fact's bullet; and a fence that is never
+    closed, which would swallow what follows. Code in a closed fence keeps its comments.
+    """
+    return _escape(break_definitions(clean(text)))
+
+
+def break_definitions(text: str) -> str:
+    """Return a text in which no line says where a reference leads: `\\[1]: /x`."""
+    return _DEFINITION.sub(r"\1\\", text) if "]:" in text else text
+
+
+def cap(text: str, at_most: int) -> str:
+    """Return at most so many characters of a text, marked with "…" if there were more."""
+    return text if len(text) <= at_most else text[: at_most - 1].rstrip() + ELLIPSIS
+
+
+def drop_unseen(text: str) -> str:
+    """Return a text without what nobody sees; all that is readable stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _drop_unseen(text)
+
+
+def _drop_unseen(text: str) -> str:
+    text = _BREAK.sub("\n", text)
+    if not _ANY_UNSEEN.search(text):
+        return text
+    parts = _TAGGED_FLAG.split(text)
+    parts[::2] = [_drop_unseen_beside_flags(part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _drop_unseen_beside_flags(text: str) -> str:
+    text = _ALWAYS.sub("", _ESCAPED.sub("", text))
+    return _JOINER.sub("", _SELECTOR.sub("", text))
+
+
+def _break_schemes(text: str) -> str:
+    text = _PACKED.sub(rf"\1{ELLIPSIS}", text)
+    return _SCRIPT.sub(r"\1 :", _DATA.sub(r"\1 :", text))
+
+
+def _escape(text: str) -> str:
+    """Return the text with a backslash before each line that would be taken for ours."""
+    lines = text.split("\n")
+    closes = _find_fences(lines)
+    until = -1
+    for place, line in enumerate(lines):
+        if place <= until:
+            forged = _OURS.match(line) if place < until else None
+        elif place in closes:
+            until = closes[place]
+            continue
+        else:
+            forged = _OURS.match(line) or _HEADING.match(line) or _FENCE.match(line)
+        if forged:
+            lines[place] = f"{line[: forged.end()]}\\{line[forged.end() :]}"
+    return "\n".join(lines)
+
+
+def _find_fences(lines: list[str]) -> dict[int, int]:
+    """Return where each closed block of code begins and ends; none after one left open."""
+    found: dict[int, int] = {}
+    opened, mark = -1, ""
+    for place, line in enumerate(lines):
+        fence = _FENCE.match(line)
+        if fence is None:
+            continue
+        if opened < 0:
+            opened, mark = place, fence[1]
+        elif fence[1].startswith(mark) and not fence[2].strip():
+            found[opened] = place
+            opened = -1
+    return found

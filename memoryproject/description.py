@@ -1,0 +1,40 @@
+"""The description of the API, which anyone may ask for."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.request import Request
+
+_made: dict[str, HttpResponse] = {}
+_lock = threading.Lock()
+
+
+class Description(SpectacularAPIView):
+    """Answers with the OpenAPI description; made once a process and format.
+
+    Making it takes half a second, which nobody may cost us call by call; and two threads
+    that make the first one at once would disturb each other.
+    """
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Return the description, whatever else stands in the query."""
+        renderer = request.accepted_renderer
+        with _lock:
+            if renderer.format not in _made:
+                response = self._get_schema_response(request)  # type: ignore[no-untyped-call]
+                content = renderer.render(response.data, renderer.media_type, {})
+                headers = {"Content-Disposition": response["Content-Disposition"]}
+                _made[renderer.format] = HttpResponse(
+                    content, content_type=renderer.media_type, headers=headers
+                )
+            made = _made[renderer.format]
+        return HttpResponse(made.content, headers=dict(made.headers))
+
+    def _get_version_parameter(self, request: Request) -> None:
+        """Leave out of the one description what the first caller says that its version is."""

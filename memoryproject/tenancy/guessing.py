@@ -1,0 +1,53 @@
+"""Who tries wrong keys is slowed down, by address, in the memory of this process.
+
+Nothing here asks the database, and that is the point: without a limit everybody could
+have it look for a key as fast as they can write.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+
+from django.conf import settings
+
+ADDRESSES_AT_MOST = 10_000
+"""Those that were wrong longest ago are forgotten first."""
+
+_lock = threading.Lock()
+_forgiven_at: OrderedDict[str, float] = OrderedDict()
+"""By place: when, on the monotonic clock, all that was wrong will count no longer."""
+
+
+def is_slowed(place: str) -> int:
+    """Return the whole seconds until the place may be wrong again; 0: it may be now."""
+    if not settings.KEY_FAILURES:
+        return 0
+    with _lock:
+        lag_s = _forgiven_at.get(place, 0.0) - time.monotonic()
+    return math.ceil(max(lag_s - 60.0 + _step_s(), 0.0))
+
+
+def note_wrong_key(place: str) -> None:
+    """Count one wrong key."""
+    if not settings.KEY_FAILURES:
+        return
+    now = time.monotonic()
+    with _lock:
+        lag_s = max(_forgiven_at.pop(place, 0.0) - now, 0.0)
+        _forgiven_at[place] = now + min(lag_s + _step_s(), 60.0)
+        if len(_forgiven_at) > ADDRESSES_AT_MOST:
+            _forgiven_at.popitem(last=False)
+
+
+def forget() -> None:
+    """Forgive everybody."""
+    with _lock:
+        _forgiven_at.clear()
+
+
+def _step_s() -> float:
+    """Return the seconds for which one wrong key counts."""
+    return 60.0 / float(settings.KEY_FAILURES)

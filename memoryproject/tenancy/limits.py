@@ -1,0 +1,161 @@
+"""How often a key, and all keys of a tenant together, may call.
+
+An allowance fills evenly, by its rate, up to a burst. It is kept in the database, and so
+is the same for all processes; one statement takes a call from both, or from neither.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from memoryproject.errors import Problem, TooFast
+from memoryproject.tenancy.models import APIKey, Tenant
+
+SETTING = "rate"
+"""The name in a tenant's settings: calls a minute, or 0 for no limit."""
+BURST_SHARE = 10
+BURST_AT_LEAST = 10
+RATE_AT_MOST = 10**6
+NONE = 0
+"""The rate that stands for no limit."""
+TAKE = "SELECT wait_s, short FROM public.memory_take_call(%s::uuid[], %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How fast somebody may call: `rate` calls a minute, `burst` of them at once."""
+
+    owner: uuid.UUID
+    whose: str
+    rate: int
+    burst: int
+
+    @property
+    def step_s(self) -> float:
+        """Return the seconds in which one call comes back."""
+        return 60.0 / self.rate
+
+
+def find_rate(own: int | None, usual: int) -> int:
+    """Return the calls a minute that count: somebody's own, or else the server's."""
+    return usual if own is None else own
+
+
+def find_burst(rate: int) -> int:
+    """Return how many calls may come at once: a tenth of a minute's, and not less than ten.
+
+    Never more than a minute's, which counts where the rate is below ten.
+    """
+    return min(rate, max(rate // BURST_SHARE, BURST_AT_LEAST))
+
+
+def allowances_of(key: APIKey) -> list[Allowance]:
+    """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
+    tenant = key.tenant
+    rates = [
+        (key.id, "This key", find_rate(key.rate, settings.KEY_RATE)),
+        (tenant.id, "This tenant", find_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)),
+    ]
+    return [
+        Allowance(owner, whose, rate, find_burst(rate))
+        for owner, whose, rate in rates
+        if rate != NONE
+    ]
+
+
+def take_call(key: APIKey) -> None:
+    """Take one call from the allowances of a key and of its tenant.
+
+    Commits by itself, where no transaction is open: a lock on a tenant's allowance that
+    lasted as long as a call would make all its calls wait for each other.
+
+    Raises:
+        TooFast: one of them is used up; nothing was taken.
+        OperationalError: the database is away.
+    """
+    take(allowances_of(key))
+
+
+def take(allowances: list[Allowance]) -> None:
+    """Take one call from each of the allowances, or from none.
+
+    Raises:
+        TooFast: one of them is used up.
+    """
+    if not allowances:
+        return
+    given = (
+        [one.owner for one in allowances],
+        [one.step_s for one in allowances],
+        [one.burst for one in allowances],
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, given)
+        wait_s, short = cursor.fetchone()
+    if wait_s > 0:
+        held = allowances[short - 1]
+        raise TooFast(
+            f"{held.whose} may make {held.rate} calls a minute, {held.burst} of them at once.",
+            retry_after_s=math.ceil(wait_s),
+        )
+
+
+def check_rate(rate: int) -> None:
+    """Raise Problem where a number is no rate."""
+    if not 0 <= rate <= RATE_AT_MOST:
+        raise Problem(f"A rate is from 0 to {RATE_AT_MOST} calls a minute; 0: no limit.")
+
+
+def set_key_rate(key: APIKey, rate: int | None) -> None:
+    """Give a key a rate of its own, 0 for no limit, None for the server's.
+
+    Processes that have just found the key go by the old one for half a second.
+
+    Raises:
+        Problem: it is no rate.
+    """
+    if rate is not None:
+        check_rate(rate)
+    APIKey.objects.of(key.tenant).filter(id=key.id).update(rate=rate)
+    key.rate = rate
+
+
+def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
+    """Give all keys of a tenant together a rate, 0 for no limit, None for the server's.
+
+    Raises:
+        Problem: it is no rate.
+    """
+    if rate is not None:
+        check_rate(rate)
+    own = {} if rate is None else {SETTING: rate}
+    with transaction.atomic():
+        locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
+        others = {name: value for name, value in locked.settings.items() if name != SETTING}
+        locked.settings = tenant.settings = {**others, **own}
+        locked.save(update_fields=["settings"])
+
+
+def describe_rate(own: int | None, usual: int) -> str:
+    """Return a rate in words, and whose it is."""
+    rate = find_rate(own, usual)
+    words = "no limit" if rate == NONE else f"{rate} a minute"
+    return f"{words} (the server's)" if own is None else words
+
+
+def describe_key_rate(key: APIKey) -> str:
+    """Return in words how fast a key may call."""
+    return describe_rate(key.rate, settings.KEY_RATE)
+
+
+def describe_tenant_rate(tenant: Tenant) -> str:
+    """Return in words how fast all keys of a tenant together may call."""
+    held: Mapping[str, Any] = tenant.settings
+    return describe_rate(held.get(SETTING), settings.TENANT_RATE)

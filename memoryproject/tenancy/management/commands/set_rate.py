@@ -1,0 +1,63 @@
+"""Set how often a key, or all keys of a tenant together, may call."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memoryproject.errors import Problem
+from memoryproject.tenancy import limits
+from memoryproject.tenancy.management.naming import NAMED, find_named_key
+from memoryproject.tenancy.models import Tenant
+
+DEFAULT = "default"
+
+
+class Command(BaseCommand):
+    help = (
+        "Set how many calls a minute a key, or all keys of a tenant together, may make. "
+        "Without a rate: print only."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        whose = parser.add_mutually_exclusive_group(required=True)
+        whose.add_argument("--key", help=NAMED)
+        whose.add_argument("--tenant", help="name of the tenant")
+        parser.add_argument(
+            "rate", nargs="?", help=f'calls a minute; 0: no limit; "{DEFAULT}": the server\'s'
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        changes = options["rate"] is not None
+        rate = read_rate(options["rate"]) if changes else None
+        try:
+            if options["key"] is not None:
+                key = find_named_key(options["key"])
+                if changes:
+                    limits.set_key_rate(key, rate)
+                told = limits.describe_key_rate(key)
+            else:
+                tenant = find_tenant(options["tenant"])
+                if changes:
+                    limits.set_tenant_rate(tenant, rate)
+                told = limits.describe_tenant_rate(tenant)
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
+        self.stdout.write(told)
+
+
+def find_tenant(name: str) -> Tenant:
+    """Return the tenant of that name, or raise CommandError."""
+    tenant = Tenant.objects.filter(name=name).first()
+    if tenant is None:
+        raise CommandError(f'No tenant is named "{name}".')
+    return tenant
+
+
+def read_rate(given: str) -> int | None:
+    """Return the rate, None for the server's; raise CommandError where it is none."""
+    if given == DEFAULT:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise CommandError(f'A rate is a whole number, or "{DEFAULT}".') from None

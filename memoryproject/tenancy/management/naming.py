@@ -1,0 +1,28 @@
+"""How a key is named on the command line: by its id, or by how its secret begins."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.management.base import CommandError
+
+from memoryproject.tenancy.models import APIKey
+
+NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
+
+
+def find_named_key(given: str) -> APIKey:
+    """Return the key.
+
+    Raises:
+        CommandError: there is none, or more than one.
+    """
+    keys = APIKey.across_tenants.select_related("tenant")
+    try:
+        found = list(keys.filter(id=UUID(given)))
+    except ValueError:
+        found = list(keys.filter(prefix=given[: APIKey._meta.get_field("prefix").max_length])[:2])
+    if len(found) != 1:
+        trouble = "More than one key begins" if found else "No key has this id or begins"
+        raise CommandError(f"{trouble} like this: see manage.py list_keys.")
+    return found[0]

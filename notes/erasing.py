@@ -1,0 +1,77 @@
+"""Erasing notes with all their versions, and links, inside the transaction of one erasure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from django.db.models import Q
+
+from episodic.erased_keys import remember_erased_keys
+from memoryproject.batches import in_batches
+from memoryproject.tenancy.models import Tenant
+from notes.models import Link, Note, NoteVersion
+
+
+def has_note(*, tenant: Tenant, note_id: uuid.UUID) -> bool:
+    """Return whether there is a note of that id, be it deleted."""
+    return Note.objects.of(tenant).filter(id=note_id).exists()
+
+
+def notes_of_conversation(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None, at_most: int | None = None
+) -> list[uuid.UUID]:
+    """Return the ids of a conversation's notes, deleted ones too; of None those of no one."""
+    rows = Note.objects.of(tenant).filter(conversation=conversation_id)
+    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
+
+
+def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -> list[uuid.UUID]:
+    """Return the ids of the notes that are or once were about a user, deleted ones too."""
+    once = NoteVersion.objects.of(tenant).filter(user_id=user_id).values("note")
+    rows = Note.objects.of(tenant).filter(Q(user_id=user_id) | Q(id__in=once))
+    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
+
+
+def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """Keep others from changing notes until the transaction ends; return those still there."""
+    there: list[uuid.UUID] = []
+    for ids in in_batches(note_ids):
+        rows = Note.objects.of(tenant).filter(id__in=ids)
+        there += rows.select_for_update().order_by("id").values_list("id", flat=True)
+    return there
+
+
+def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
+    """Return the conversations that notes belong to; None stands for those of no one."""
+    homes: set[uuid.UUID | None] = set()
+    for ids in in_batches(note_ids):
+        homes |= set(
+            Note.objects.of(tenant).filter(id__in=ids).values_list("conversation_id", flat=True)
+        )
+    return homes
+
+
+def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+    """Delete notes and what they were before; return how many notes and earlier versions.
+
+    What was posted under their idempotency keys is not stored again.
+    """
+    notes = versions = 0
+    for ids in in_batches(note_ids):
+        rows = Note.objects.of(tenant).filter(id__in=ids)
+        keys = rows.filter(client_key__isnull=False).values_list("client_key", flat=True)
+        remember_erased_keys(tenant=tenant, place=tenant.id, keys=filter(None, keys))
+        versions += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
+        notes += rows.delete()[0]
+    return notes, versions
+
+
+def erase_links(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, set[uuid.UUID]]:
+    """Delete the links from and to memories; return how many, and the memories they led from."""
+    erased, origins = 0, set[uuid.UUID]()
+    for ids in in_batches(memory_ids):
+        rows = Link.objects.of(tenant).filter(Q(from_memory__in=ids) | Q(to_memory__in=ids))
+        origins |= set(rows.values_list("from_memory_id", flat=True))
+        erased += rows.delete()[0]
+    return erased, origins - set(memory_ids)

@@ -1,0 +1,48 @@
+"""What must hold at the database before people's words are entrusted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Tags, Warning, register
+from django.db import DEFAULT_DB_ALIAS, connections
+
+SILENT = {
+    "log_min_messages": ("log", "fatal", "panic"),
+    "log_min_error_statement": ("panic",),
+    "log_error_verbosity": ("terse",),
+    "log_parameter_max_length": ("0",),
+    "log_parameter_max_length_on_error": ("0",),
+    "log_statement": ("none", "ddl"),
+}
+"""With these values PostgreSQL's log holds no row, no statement and no parameter."""
+
+
+@register(Tags.database)
+def check_database_logs_no_content(
+    *, databases: Sequence[str] | None = None, **options: Any
+) -> list[CheckMessage]:
+    """Warn where PostgreSQL would write what people said into its own log.
+
+    Of a failed statement it logs the text, of a violated constraint the row, unless told
+    otherwise; only its superuser can tell it.
+    """
+    if DEFAULT_DB_ALIAS not in (databases or ()):
+        return []
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(SILENT)])
+        found = dict(cursor.fetchall())
+    loud = [name for name, values in SILENT.items() if found.get(name) not in (None, *values)]
+    if not loud:
+        return []
+    database = connection.settings_dict["NAME"]
+    orders = "; ".join(f"ALTER DATABASE {database} SET {name} = {SILENT[name][0]}" for name in loud)
+    return [
+        Warning(
+            "PostgreSQL may write what people said into its log.",
+            hint=f"As its superuser: {orders}",
+            id="operations.W001",
+        )
+    ]

@@ -1,0 +1,91 @@
+"""Undo everything that came from one source since some moment."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive
+
+from episodic.models import Conversation, Role
+from episodic.withholding import Source
+from memoryproject.errors import Problem
+from memoryproject.tenancy.models import APIKey, Tenant
+from semantic.curation import Act
+from semantic.rollback import roll_back
+
+
+class Command(BaseCommand):
+    help = (
+        "Withhold what a key, a conversation, a speaker or a role has said since some moment, and "
+        "undo what was learnt from it. It is all kept, and can be lifted. Without --reason: count "
+        "only."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        parser.add_argument("--since", required=True, help="as in 2026-03-02T09:00:00Z")
+        parser.add_argument("--key", help="first characters of the API key that posted it")
+        parser.add_argument("--conversation", help="the agent's UUID of the conversation")
+        parser.add_argument("--speaker", default="", help="name of the messages")
+        parser.add_argument("--role", default="", choices=Role.values)
+        parser.add_argument("--reason", default="", help="why; kept, and needed to do it")
+        parser.add_argument("--actor", default="operator", help="who does it; kept")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = Tenant.objects.filter(name=options["tenant"]).first()
+        if tenant is None:
+            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        source = find_source(tenant, options)
+        dry_run = not options["reason"]
+        act = Act(tenant, options["actor"], options["reason"] or "Counted only.")
+        try:
+            done = roll_back(act=act, source=source, dry_run=dry_run)
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
+        for name, number in done.counts.to_json().items():
+            self.stdout.write(f"{name}: {number}")
+        if done.withholding is None:
+            self.stdout.write("Nothing was changed: give a --reason to do it.")
+        else:
+            self.stdout.write(f"Withheld as {done.withholding.id}; it can be lifted.")
+
+
+def find_source(tenant: Tenant, options: dict[str, Any]) -> Source:
+    """Return the source that the options name.
+
+    Raises:
+        CommandError: there is no such key or conversation, or no such time.
+    """
+    key = conversation = None
+    if options["key"]:
+        keys = list(APIKey.objects.of(tenant).filter(prefix__startswith=options["key"])[:2])
+        if len(keys) != 1:
+            raise CommandError("These characters begin no key of the tenant, or several.")
+        key = keys[0]
+    if options["conversation"]:
+        mine = Conversation.objects.of(tenant)
+        conversation = mine.filter(external_id=options["conversation"]).first()
+        if conversation is None:
+            raise CommandError("The tenant has no such conversation.")
+    return Source(
+        since=read_moment(options["since"]),
+        posted_by=key,
+        conversation=conversation,
+        speaker=options["speaker"],
+        role=options["role"],
+    )
+
+
+def read_moment(text: str) -> datetime:
+    """Return a time with its zone.
+
+    Raises:
+        CommandError: it is none.
+    """
+    moment = parse_datetime(text)
+    if moment is None or is_naive(moment):
+        raise CommandError('Give --since as a time with its zone: "2026-03-02T09:00:00Z".')
+    return moment

@@ -1,0 +1,186 @@
+"""Erasing facts, inside the transaction of one erasure, under the conversation's lock.
+
+What is drawn from an episode with an erased message goes: each fact that was worded from
+it, each that only it supports, and what was later put in the place of one of these, since
+a new wording may keep an old one's words. The other episodes behind them are drawn anew.
+A fact worded elsewhere stays, and loses the evidence.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Exists, F, OuterRef
+
+from episodic.models import Conversation
+from memoryproject.ai import embeddings
+from memoryproject.batches import in_batches
+from memoryproject.clock import read_database_clock
+from memoryproject.tenancy.models import Tenant
+from semantic import states
+from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.services import Ledger, put_state
+
+ERASED = "erased"
+"""Note of the steps of an erasure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tainted:
+    """Facts to erase, and the other episodes from which facts are to be drawn once more."""
+
+    fact_ids: list[uuid.UUID]
+    redrawn: list[uuid.UUID]
+
+
+def facts_of(conversation: Conversation) -> list[uuid.UUID]:
+    """Return the ids of all facts of a conversation, held or not."""
+    rows = Fact.objects.of(conversation.tenant).filter(conversation=conversation)
+    return list(rows.order_by("id").values_list("id", flat=True))
+
+
+def find_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
+    """Return what goes with the episodes that were made with an erased message."""
+    from_it = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
+    elsewhere = Evidence.objects.of(tenant).filter(fact=OuterRef("fact"), withdrawn_by=None)
+    worded = from_it.filter(changeset=F("fact__changeset"))
+    alone = from_it.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
+    found = set(worded.values_list("fact_id", flat=True))
+    found |= set(alone.values_list("fact_id", flat=True))
+    fresh = set(found)
+    while fresh:
+        fresh = _replacements_of(tenant, fresh) - found
+        found |= fresh
+    behind = Evidence.objects.of(tenant).filter(fact__in=found)
+    redrawn = set(behind.values_list("episode_id", flat=True)) - set(episode_ids)
+    return Tainted(sorted(found), sorted(redrawn))
+
+
+def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]:
+    """Return the facts that were ever put in the place of these."""
+    steps = Change.objects.of(tenant).filter(
+        action=Change.Action.UPDATE, other_memory_id__in=fact_ids
+    )
+    return {one for one in steps.values_list("memory_id", flat=True) if one is not None}
+
+
+def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
+    """Keep others from changing these facts until the transaction ends."""
+    for ids in in_batches(fact_ids):
+        rows = Fact.objects.of(tenant).filter(id__in=ids)
+        list(rows.select_for_update().order_by("id").values_list("id"))
+
+
+def note_erased(
+    conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
+) -> list[uuid.UUID]:
+    """Write down which facts go, as a changeset, and hold again what only they had ended.
+
+    Comes before `erase_facts`. Returns the facts that are held again.
+    """
+    if not fact_ids:
+        return []
+    now = read_database_clock()
+    changeset = Changeset.objects.create(
+        tenant=conversation.tenant,
+        conversation=conversation,
+        kind=Changeset.Kind.ERASURE,
+        actor=actor,
+        started_at=now,
+    )
+    ledger = Ledger(
+        changeset=changeset,
+        conversation=conversation,
+        embedding_model=embeddings.get_embedder().name,
+        now=now,
+    )
+    rows = Fact.objects.of(conversation.tenant)
+    for fact in rows.filter(id__in=list(fact_ids)).order_by("id"):
+        before = states.read_state(fact)
+        after = states.State(because=Fact.Because.ERASED, valid_until=before.valid_until)
+        pair = (before.to_json(), after.to_json())
+        ledger.note(
+            Change.Action.INVALIDATE, memory_id=fact.id, note=ERASED, states={fact.id: pair}
+        )
+    reopened = _reopen(conversation, fact_ids, ledger)
+    ledger.close()
+    return reopened
+
+
+def _reopen(
+    conversation: Conversation, fact_ids: Sequence[uuid.UUID], ledger: Ledger
+) -> list[uuid.UUID]:
+    """Hold again the facts in whose place nothing stands any more.
+
+    Not what a person called wrong, and no sentence that is held as another fact.
+    """
+    tenant = conversation.tenant
+    facts = Fact.objects.of(tenant).filter(conversation=conversation)
+    ended = facts.filter(
+        superseded_by__in=list(fact_ids), invalidated_because=Fact.Because.SUPERSEDED
+    ).exclude(id__in=list(fact_ids))
+    going = facts.filter(id__in=list(fact_ids), invalid_at=None)
+    leaving = set(going.values_list("id", flat=True))
+    reopened = []
+    for fact in ended.select_for_update().order_by("id"):
+        same = facts.filter(content_hash=fact.content_hash, invalid_at=None).first()
+        if same is not None and same.id not in leaving:
+            continue
+        if same is not None:  # it goes in this transaction, and lets go of the sentence first
+            facts.filter(id=same.id).update(
+                invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
+            )
+        fact.tenant = tenant
+        pair = put_state(fact, states.State(), ledger=ledger)
+        ledger.note(Change.Action.RESTORE, memory_id=fact.id, note=ERASED, states={fact.id: pair})
+        reopened.append(fact.id)
+    return reopened
+
+
+def erase_evidence_of_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
+    """Delete the evidence that episodes give; return how many rows there were."""
+    return sum(
+        Evidence.objects.of(tenant).filter(episode__in=ids).delete()[0]
+        for ids in in_batches(episode_ids)
+    )
+
+
+def erase_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+    """Delete facts with their evidence; return how many facts and rows of evidence.
+
+    What they had replaced stays closed, with nothing in its place.
+    """
+    facts = evidence = 0
+    for ids in in_batches(fact_ids):
+        evidence += Evidence.objects.of(tenant).filter(fact__in=ids).delete()[0]
+        replaced = Fact.objects.of(tenant).filter(superseded_by__in=ids)
+        replaced.update(superseded_by=None)
+    for ids in in_batches(fact_ids):
+        facts += Fact.objects.of(tenant).filter(id__in=ids).delete()[0]
+    return facts, evidence
+
+
+def forget_reasons(
+    *, conversation: Conversation, fact_ids: Sequence[uuid.UUID] | None = None
+) -> None:
+    """Take the reasons out of what people did to facts: they may quote what is erased.
+
+    Of all changesets of the conversation, or of those that touched one of the facts. Who
+    did it and when stays. The tables are append-only: a function of the database does it,
+    while an erasure of this tenant is on record and runs.
+    """
+    tenant = conversation.tenant
+    told = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
+    if fact_ids is not None:
+        touching = Change.objects.of(tenant).filter(memory_id__in=list(fact_ids))
+        others = Change.objects.of(tenant).filter(other_memory_id__in=list(fact_ids))
+        told = told.filter(id__in={
+            *touching.values_list("changeset_id", flat=True),
+            *others.values_list("changeset_id", flat=True),
+        })  # fmt: skip
+    ids = list(told.values_list("id", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])

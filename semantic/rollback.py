@@ -1,0 +1,195 @@
+"""Undoing everything that came from one source since some moment.
+
+What the source said is withheld, the runs that learnt from it are reverted, and what is
+left of what they had read is learnt anew. A later run is reverted too where it built on
+a fact that one of these had changed. What people have done since stays as it is.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+from django.db import transaction
+
+from episodic import queries as episodic_queries
+from episodic import withholding as episodic
+from episodic.models import Conversation, Episode, Withholding
+from episodic.withholding import Source
+from memoryproject.errors import Conflict, NotFound
+from semantic import reverting
+from semantic.curation import Act, check_reason
+from semantic.models import Change, Changeset
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What undoing a source comes to.
+
+    `messages` are withheld; `episodes` were taken apart, and `returned` messages of
+    others in them went back to the window; `runs` were reverted, which closed `closed`
+    facts and held `reopened` ones again; `redrawn` episodes are learnt from anew;
+    `left` facts stay as they are, since people have changed them since.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    episodes: int = 0
+    returned: int = 0
+    runs: int = 0
+    closed: int = 0
+    reopened: int = 0
+    redrawn: int = 0
+    left: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        return asdict(self)
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """What was done, or would be; `withholding` is None after a dry run."""
+
+    withholding: Withholding | None
+    counts: Counts
+
+
+def roll_back(*, act: Act, source: Source, dry_run: bool = False) -> Rollback:
+    """Undo what came from a source, in all its conversations or in none.
+
+    A dry run does it and takes it back, so that its counts are those of the deed; other
+    writers of these conversations wait meanwhile. Receipts of past answers, what was
+    reviewed and what was posted after this call stay as they are.
+
+    Raises:
+        Problem: no reason, or nothing but a time is given.
+        NotFound: the source has said nothing since then that is not withheld.
+    """
+    episodic.check_source(source)
+    reason = check_reason(act)
+    with transaction.atomic():
+        withholding = episodic.open_withholding(
+            tenant=act.tenant, source=source, actor=act.actor, reason=reason
+        )
+        counts = Counts()
+        for conversation_id in episodic.conversations_of(source, tenant=act.tenant):
+            conversation = episodic_queries.lock_conversation(
+                tenant=act.tenant, conversation_id=conversation_id
+            )
+            counts += _roll_back_in(conversation, act, source, withholding)
+        if not counts.messages:
+            raise NotFound("This source has said nothing since then that is not withheld.")
+        Withholding.objects.of(act.tenant).filter(id=withholding.id).update(made=counts.to_json())
+        withholding.made = counts.to_json()
+        if dry_run:
+            transaction.set_rollback(True)
+    return Rollback(None if dry_run else withholding, counts)
+
+
+def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
+    """Let count again what was withheld: it returns to the window and is learnt like new.
+
+    Raises:
+        NotFound: the tenant has no such withholding.
+        Conflict: it is lifted already.
+        Problem: no reason.
+    """
+    check_reason(act)
+    with transaction.atomic():
+        rows = Withholding.objects.of(act.tenant).filter(id=withholding_id)
+        withholding = rows.select_for_update().first()
+        if withholding is None:
+            raise NotFound("There is no such withholding.")
+        withholding.tenant = act.tenant
+        if withholding.lifted_at is not None:
+            raise Conflict("It is lifted already.")
+        for conversation_id in episodic.conversations_withheld_by(withholding):
+            conversation = episodic_queries.lock_conversation(
+                tenant=act.tenant, conversation_id=conversation_id
+            )
+            episodic.lift(conversation, withholding=withholding)
+            episodic.settle(conversation)
+        withholding.lifted_at = episodic_queries.database_now()
+        withholding.lifted_by = act.actor
+        withholding.save(update_fields=["lifted_at", "lifted_by"])
+    return withholding
+
+
+def _roll_back_in(
+    conversation: Conversation, act: Act, source: Source, withholding: Withholding
+) -> Counts:
+    said = episodic.find_said(conversation, source)
+    if not said.message_ids:
+        return Counts()
+    runs = _find_tainted(conversation, said.episodes)
+    counts = Counts()
+    for run in sorted(runs, key=lambda run: run.id, reverse=True):
+        counts += _revert(run, act)
+    apart = {episode.id for episode in said.episodes}
+    beside = [one for one in _episodes_of(conversation, runs) if one not in apart]
+    returned = episodic.withhold(conversation, said, withholding=withholding)
+    redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=beside)
+    episodic.settle(conversation)
+    return counts + Counts(
+        conversations=1,
+        messages=len(said.message_ids),
+        episodes=len(apart),
+        returned=returned,
+        redrawn=redrawn,
+    )
+
+
+def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
+    """Return the runs in effect that read one of the episodes, and those that built on them.
+
+    A run and the episodes that it has read bear the same time.
+    """
+    times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
+    runs = Changeset.objects.of(conversation.tenant).filter(
+        conversation=conversation, kind=Changeset.Kind.CONSOLIDATION
+    )
+    waiting = list(runs.filter(started_at__in=times).order_by("id"))
+    found: dict[uuid.UUID, Changeset] = {}
+    while waiting:
+        run = waiting.pop()
+        if run.id in found:
+            continue
+        run.tenant = conversation.tenant
+        plan = reverting.plan_revert(tenant=conversation.tenant, changeset_id=run.id)
+        if plan.reverted_by is not None:
+            continue
+        found[run.id] = run
+        waiting += [
+            later
+            for step in plan.conflicts
+            for later in step.later
+            if later.kind == Changeset.Kind.CONSOLIDATION
+        ]
+    return list(found.values())
+
+
+def _revert(run: Changeset, act: Act) -> Counts:
+    made = reverting.revert_changeset(act=act, changeset_id=run.id, leave_conflicts=True)
+    steps = Change.objects.of(act.tenant).filter(changeset=made)
+    actions = list(steps.values_list("action", flat=True))
+    return Counts(
+        runs=1,
+        closed=actions.count(Change.Action.INVALIDATE),
+        reopened=actions.count(Change.Action.RESTORE),
+        left=actions.count(Change.Action.SKIP),
+    )
+
+
+def _episodes_of(conversation: Conversation, runs: Sequence[Changeset]) -> list[uuid.UUID]:
+    """Return the episodes that these runs have read."""
+    rows = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, consolidated_at__in=[run.started_at for run in runs]
+    )
+    return list(rows.order_by("first_seq").values_list("id", flat=True))

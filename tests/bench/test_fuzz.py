@@ -1,0 +1,30 @@
+"""Random requests find no answer of 500, and none that the API's description does not have."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+LONGEST_S = 400
+
+
+@pytest.mark.gate
+def test_a_minute_of_random_requests_finds_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.fuzz", "--cases=1000", "--seconds=90", "--seed=7"],
+        cwd=settings.BASE_DIR,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+    results = json.loads(done.stdout)
+    assert results["ok"] and results["cases"] > 200
+    assert results["server_errors"] == results["schema_violations"] == 0

@@ -1,0 +1,71 @@
+"""Erasing from the command line."""
+
+from __future__ import annotations
+
+import io
+import uuid
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from erasure.models import Erasure
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.walls import across_tenants
+from tests.conftest import Agent
+from tests.erasure.lives import digest, memories
+
+pytestmark = pytest.mark.django_db
+
+
+def erase(*words: str, **options: object) -> str:
+    said = io.StringIO()
+    with across_tenants():
+        call_command("erase", *words, stdout=said, **options)
+    return said.getvalue()
+
+
+def test_a_dry_run_says_how_much_it_would_be(ana: Agent, told: uuid.UUID) -> None:
+    before = digest(ana.tenant)
+    said = erase("conversation", str(told), tenant="ana's", dry_run=True)
+    assert said.startswith("Would be erased: ") and "16 messages" in said
+    assert digest(ana.tenant) == before
+
+
+def test_a_conversation_is_erased(ana: Agent, told: uuid.UUID) -> None:
+    said = erase("conversation", str(told), tenant="ana's", reason="asked for")
+    assert said.startswith("Erased: ") and "16 messages" in said
+    assert memories(ana) == 0
+    erasure = Erasure.objects.of(ana.tenant).get()
+    assert (erasure.state, erasure.reason) == ("done", "asked for")
+    assert erasure.actor.startswith("command, ")
+
+
+def test_a_tenant_is_erased_by_its_name(ana: Agent, cleo: Agent, told: uuid.UUID) -> None:
+    assert "1 keys" in erase("tenant", "ana's", reason="they have left")
+    assert list(Tenant.objects.values_list("name", flat=True)) == ["cleo's"]
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "said"),
+    [
+        (["note", str(uuid.uuid4())], {"reason": "so"}, "--tenant"),
+        (["note", str(uuid.uuid4())], {"reason": "so", "tenant": "nobody's"}, "nobody's"),
+        (["note", str(uuid.uuid4())], {"reason": "so", "tenant": "ana's"}, "no such note"),
+        (["note", "x"], {"reason": "so", "tenant": "ana's"}, "UUID"),
+        (["tenant", "nobody's"], {"reason": "so"}, "nobody's"),
+        (["tenant", "ana's"], {}, "--reason"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    ana: Agent, words: list[str], options: dict[str, str], said: str
+) -> None:
+    with pytest.raises(CommandError, match=said):
+        erase(*words, **options)
+    assert Tenant.objects.filter(name="ana's").exists()
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+@pytest.mark.parametrize("how", ["free", "rewrite"])
+def test_the_tables_can_be_vacuumed(ana: Agent, how: str) -> None:
+    note = ana.post("notes", {"content": "Mira likes canals."}).json()["id"]
+    assert "tables vacuumed" in erase("note", note, tenant="ana's", reason="so", vacuum=how)

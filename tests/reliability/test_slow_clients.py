@@ -1,0 +1,123 @@
+"""Clients that are slow, or lie about what they send, keep nobody else out."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from memoryproject import web_worker
+from tests.conftest import Agent
+from tests.reliability.client import HOST, Caller
+from tests.reliability.conftest import SayFigures
+from tests.reliability.product import web
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
+
+SLOW = 50
+HEAD = b"POST /api/v0/add_message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+KINDS: dict[str, tuple[bytes, bytes]] = {
+    "says nothing": (b"", b""),
+    "drips its headers": (HEAD + b"X-Slow: ", b"a"),
+    "drips its body": (HEAD + b"Content-Length: 100000\r\n\r\n", b" "),
+    "promises more than it sends": (HEAD + b"Content-Length: 100000\r\n\r\n{}", b""),
+    "promises more than is allowed": (HEAD + b"Content-Length: 99999999999\r\n\r\n{}", b""),
+    "drips chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+    "waits to be told to go on": (
+        HEAD + b"Expect: 100-continue\r\nContent-Length: 100\r\n\r\n", b"",
+    ),
+    "asks, and does not read": (
+        b"GET /static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js HTTP/1.1\r\n"
+        b"Host: localhost\r\n\r\n", b"",
+    ),
+    "asks without end, and does not read": (
+        b"GET /api/v0/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20, b"",
+    ),
+}  # fmt: skip
+"""What each sends at once, and then again and again."""
+
+
+@contextmanager
+def slow_clients(port: int, kind: str, *, count: int = SLOW) -> Iterator[list[socket.socket]]:
+    """Hold so many connections of one kind until the block ends."""
+    first, then = KINDS[kind]
+    with ExitStack() as stack:
+        held = []
+        for _ in range(count):
+            one = stack.enter_context(socket.create_connection((HOST, port), timeout=10))
+            one.sendall(first)
+            held.append(one)
+        over = threading.Event()
+        dripping = threading.Thread(target=drip, args=(held, then, over))
+        dripping.start()
+        stack.callback(dripping.join)
+        stack.callback(over.set)
+        time.sleep(0.3)
+        yield held
+
+
+def drip(held: list[socket.socket], what: bytes, over: threading.Event) -> None:
+    while not over.wait(0.5):
+        for one in held if what else []:
+            try:
+                one.sendall(what)
+            except OSError:
+                pass
+
+
+def timed(work: Callable[[], int]) -> tuple[int, float]:
+    started = time.monotonic()
+    return work(), time.monotonic() - started
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fifty_slow_connections_keep_nobody_out(
+    ana: Agent, port: int, kind: str, say_figures: SayFigures
+) -> None:
+    caller = Caller(port, ana.secret)
+    assert caller.get("facts").status == 200
+    with slow_clients(port, kind):
+        took = []
+        for _ in range(40):
+            status, seconds = timed(lambda: caller.get("facts").status)
+            assert status == 200
+            took.append(seconds)
+    say_figures(f"{kind}: 40 calls beside {SLOW}, at most {max(took):.2f} s each")
+    assert max(took) < 2.0
+
+
+def is_closed(one: socket.socket) -> bool:
+    one.settimeout(0.01)
+    try:
+        while one.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize("kind", ["drips its headers", "drips its body", "says nothing"])
+def test_who_does_not_come_to_an_end_is_let_go(port: int, kind: str) -> None:
+    until = time.monotonic() + max(web_worker.ARRIVES_WITHIN_S, web_worker.IDLE_AT_MOST_S) + 12
+    with slow_clients(port, kind, count=3) as held:
+        while not all(map(is_closed, held)):
+            assert time.monotonic() < until
+            time.sleep(0.5)
+
+
+def test_more_connections_than_there_is_room_for_give_way_to_newcomers(ana: Agent) -> None:
+    with (
+        web(os.environ) as port,
+        slow_clients(port, "drips its headers", count=web_worker.CONNECTIONS_AT_MOST + 200),
+    ):
+        caller = Caller(port, ana.secret)
+        for _ in range(20):
+            status, seconds = timed(lambda: caller.get("facts").status)
+            assert status == 200 and seconds < 5

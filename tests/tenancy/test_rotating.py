@@ -1,0 +1,191 @@
+"""A key gets another secret while it is in use; the old one ends when its grace is over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.utils import timezone
+
+from memoryproject.errors import Conflict, Problem
+from memoryproject.tenancy import services
+from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.secret_form import has_check, make_secret, may_exist
+from tests.conftest import Agent, make_agent
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+
+
+def ask(secret: str) -> int:
+    client = Client(headers={"authorization": f"Bearer {secret}"}, SERVER_NAME="localhost")
+    return client.get("/api/v0/facts").status_code
+
+
+def held(agent: Agent) -> APIKey:
+    """Return the key as it is in the database."""
+    return APIKey.objects.of(agent.tenant).select_related("tenant").get(id=agent.key.id)
+
+
+def run(command: str, *words: Any) -> str:
+    out = StringIO()
+    call_command(command, *words, stdout=out)
+    return out.getvalue()
+
+
+def test_both_secrets_open_until_the_grace_is_over(ana: Agent) -> None:
+    now = timezone.now()
+    made = services.rotate_key(key=held(ana), now=now, grace=HOUR)
+    assert made.secret != ana.secret and ask(made.secret) == ask(ana.secret) == 200
+    assert services.find_key(secret=ana.secret, now=now + HOUR - timedelta(seconds=1)) == ana.key
+    assert services.find_key(secret=ana.secret, now=now + HOUR) is None
+    assert services.find_key(secret=made.secret, now=now + HOUR) == ana.key
+
+
+def test_without_a_grace_the_old_secret_ends_at_once(ana: Agent) -> None:
+    assert ask(ana.secret) == 200
+    made = services.rotate_key(key=held(ana), now=timezone.now(), grace=timedelta(0))
+    assert (ask(ana.secret), ask(made.secret)) == (401, 200)
+
+
+def test_there_are_never_more_than_two_secrets(ana: Agent) -> None:
+    now = timezone.now()
+    second = services.rotate_key(key=held(ana), now=now).secret
+    third = services.rotate_key(key=held(ana), now=now).secret
+    assert [ask(secret) for secret in (ana.secret, second, third)] == [401, 200, 200]
+
+
+def test_revoking_ends_both_secrets(ana: Agent) -> None:
+    made = services.rotate_key(key=held(ana), now=timezone.now())
+    services.revoke_api_key(key=held(ana), now=timezone.now())
+    assert ask(made.secret) == ask(ana.secret) == 401
+
+
+def test_the_end_of_a_key_is_the_end_of_both_secrets(ana: Agent) -> None:
+    now = timezone.now()
+    APIKey.objects.of(ana.tenant).update(expires_at=now + HOUR)
+    made = services.rotate_key(key=held(ana), now=now, grace=2 * HOUR)
+    for secret in (ana.secret, made.secret):
+        assert services.find_key(secret=secret, now=now) == ana.key
+        assert services.find_key(secret=secret, now=now + HOUR) is None
+
+
+def test_a_key_that_has_ended_gets_no_secret(ana: Agent, bo: Agent) -> None:
+    now = timezone.now()
+    APIKey.objects.of(ana.tenant).filter(id=ana.key.id).update(expires_at=now)
+    services.revoke_api_key(key=held(bo), now=now)
+    for agent in (ana, bo):
+        with pytest.raises(Conflict):
+            services.rotate_key(key=held(agent), now=now)
+
+
+def test_of_two_who_rotate_at_once_one_is_told(ana: Agent) -> None:
+    mine, theirs = held(ana), held(ana)
+    made = services.rotate_key(key=mine, now=timezone.now())
+    with pytest.raises(Conflict, match="meanwhile"):
+        services.rotate_key(key=theirs, now=timezone.now())
+    assert ask(made.secret) == 200
+
+
+@pytest.mark.parametrize("grace", [-HOUR, services.GRACE_AT_MOST + HOUR])
+def test_a_grace_has_bounds(ana: Agent, grace: timedelta) -> None:
+    with pytest.raises(Problem, match="grace"):
+        services.rotate_key(key=held(ana), now=timezone.now(), grace=grace)
+    assert held(ana).hash == ana.key.hash
+
+
+def test_a_previous_secret_without_an_end_cannot_be_stored(ana: Agent) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        APIKey.objects.of(ana.tenant).update(previous_hash="0" * 64)
+
+
+def test_rotating_keeps_all_else(ana: Agent) -> None:
+    before = held(ana)
+    services.rotate_key(key=held(ana), now=timezone.now())
+    after = held(ana)
+    for name in ("id", "tenant_id", "name", "scopes", "expires_at", "revoked_at", "rate"):
+        assert getattr(after, name) == getattr(before, name)
+    assert after.prefix != before.prefix
+
+
+def test_a_secret_that_is_cut_changed_or_made_up_is_refused_without_a_look() -> None:
+    good = make_secret()
+    other = "A" if good[-1] != "A" else "B"
+    assert may_exist(good) and has_check(good)
+    assert may_exist(good[:47]) and not has_check(good[:47])
+    for bad in (good[:-1], good + "x", good[:-1] + other, good[:20] + other + good[21:], "x",
+                good.replace("mem_", "men_"), good[:47] + "é" * 11):  # fmt: skip
+        assert not may_exist(bad) and not has_check(bad), bad
+
+
+# ---- by command
+
+
+def test_the_commands_rotate_list_and_revoke(ana: Agent, cleo: Agent) -> None:
+    secret = run("rotate_key", ana.key.prefix).strip()
+    assert ask(secret) == ask(ana.secret) == 200
+    last = run("rotate_key", str(ana.key.id), "--grace-hours", "0").strip()
+    assert [ask(one) for one in (ana.secret, secret, last)] == [401, 401, 200]
+    listed = run("list_keys")
+    assert last not in listed and last[:10] in listed and cleo.key.prefix in listed
+    assert cleo.key.prefix not in run("list_keys", "--tenant", "ana's")
+    assert "revoked ana" in run("revoke_key", last[:10])
+    assert ask(last) == 401 and ask(cleo.secret) == 200
+    assert last[:10] not in run("list_keys") and "revoked" in run("list_keys", "--all")
+    for command in ("rotate_key", "revoke_key"):
+        with pytest.raises(CommandError):
+            run(command, str(ana.key.id))
+
+
+@pytest.mark.parametrize("named", ["", "mem_", "nobody", "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"])
+def test_a_key_that_is_not_there_is_said_so(ana: Agent, named: str) -> None:
+    for command in ("rotate_key", "revoke_key", "set_rate --key"):
+        with pytest.raises(CommandError, match="No key"):
+            run(*command.split(), named)
+    assert ask(ana.secret) == 200
+
+
+def test_a_prefix_of_two_keys_names_neither(ana: Agent, cleo: Agent) -> None:
+    APIKey.objects.of(cleo.tenant).update(prefix=ana.key.prefix)
+    with pytest.raises(CommandError, match="More than one"):
+        run("revoke_key", ana.key.prefix)
+
+
+@pytest.mark.parametrize("hours", ["-1", "nan", "inf", "1e300", "3000"])
+def test_hours_that_are_none_change_nothing(ana: Agent, hours: str) -> None:
+    with pytest.raises(CommandError):
+        run("rotate_key", ana.key.prefix, f"--grace-hours={hours}")
+    assert held(ana).hash == ana.key.hash
+
+
+def test_the_rate_of_a_key_and_of_a_tenant_is_set_by_command(ana: Agent) -> None:
+    tenant = ("--tenant", "ana's")
+    assert run("set_rate", "--key", ana.key.prefix, "600").strip() == "600 a minute"
+    assert held(ana).rate == 600
+    assert run("set_rate", "--key", ana.key.prefix, "default").startswith("no limit (the server's)")
+    assert held(ana).rate is None
+    assert run("set_rate", *tenant, "900").strip() == run("set_rate", *tenant).strip()
+    assert held(ana).tenant.settings == {"rate": 900}
+    run("set_rate", *tenant, "default")
+    assert held(ana).tenant.settings == {}
+    for bad in ("-1", "x", "1000001", "1.5"):
+        with pytest.raises(CommandError):
+            run("set_rate", "--key", ana.key.prefix, "--", bad)
+    assert held(ana).rate is None
+
+
+def test_a_key_of_another_tenant_sees_nothing_of_it(ana: Agent) -> None:
+    stranger = make_agent("cleo's", "cleo")
+    made = services.rotate_key(key=held(stranger), now=timezone.now())
+    found = services.find_key(secret=made.secret, now=timezone.now())
+    assert found is not None and found.tenant_id != ana.tenant.id

@@ -1,0 +1,227 @@
+"""Whose rows a connection shows: told before each statement, whatever became of the last ones."""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, connections, transaction
+from django.db.transaction import TransactionManagementError
+
+from memoryproject.tenancy.walls import across_tenants, acting_for, acting_for_nobody
+
+ANA, CLEO = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+class Oops(Exception):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def own_connection(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Give each test a connection of its own: its transactions are not inside another's."""
+    with django_db_blocker.unblock():
+        usual = connections["default"]
+        connections["default"] = connections.create_connection("default")
+        try:
+            yield
+            assert told() == "*", "tests' own queries see all tenants"
+        finally:
+            connection.close()
+            connections["default"] = usual
+
+
+def told() -> str:
+    """Return what a statement of Django's sees."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('memory.tenant', true)")
+        return str(cursor.fetchone()[0])
+
+
+def holds() -> str:
+    """Return what the session holds, asked past everything that could tell it more."""
+    raw = connection.connection
+    assert raw is not None
+    return str(raw.execute("SELECT current_setting('memory.tenant', true)").fetchone()[0])
+
+
+def test_a_connection_is_told_before_a_statement_and_keeps_it() -> None:
+    with acting_for(ANA):
+        assert told() == str(ANA)
+        with acting_for(CLEO):
+            assert told() == str(CLEO)
+        assert told() == str(ANA)
+    with across_tenants():
+        assert told() == "*"
+    assert holds() == "*"
+    with acting_for_nobody():
+        assert told() == ""
+
+
+def test_after_a_commit_it_stands() -> None:
+    with acting_for(ANA):
+        with transaction.atomic():
+            assert told() == str(ANA)
+        assert holds() == str(ANA)
+        assert told() == str(ANA)
+
+
+def test_after_a_rollback_it_is_told_again() -> None:
+    with acting_for(CLEO):
+        told()
+    with acting_for(ANA):
+        with pytest.raises(Oops), transaction.atomic():
+            assert told() == str(ANA)
+            raise Oops
+        assert holds() == str(CLEO), "the rollback took it back: that is the trap"
+        assert told() == str(ANA)
+
+
+def test_after_a_rollback_the_next_transaction_is_told_again() -> None:
+    """Both look alike: in a transaction, with no savepoint."""
+    with acting_for(CLEO):
+        told()
+    with acting_for(ANA):
+        with pytest.raises(Oops), transaction.atomic():
+            told()
+            raise Oops
+        with transaction.atomic():
+            assert told() == str(ANA)
+
+
+def test_after_a_rollback_to_a_savepoint_it_is_told_again() -> None:
+    with acting_for(ANA), transaction.atomic():
+        told()
+        with pytest.raises(Oops), transaction.atomic(), acting_for(CLEO):
+            assert told() == str(CLEO)
+            raise Oops
+        assert told() == str(ANA)
+        with pytest.raises(Oops), acting_for(CLEO), transaction.atomic():
+            told()
+            raise Oops
+        with acting_for(CLEO):
+            assert told() == str(CLEO)
+
+
+def test_after_a_transaction_without_savepoint_that_fails_it_is_told_again() -> None:
+    with acting_for(CLEO):
+        told()
+    with acting_for(ANA):
+        with transaction.atomic():
+            with pytest.raises(Oops), transaction.atomic(savepoint=False):
+                told()
+                raise Oops
+            with pytest.raises(TransactionManagementError):
+                told()
+            transaction.set_rollback(True)
+        assert told() == str(ANA)
+
+
+def test_a_statement_that_fails_fails_by_itself_and_not_by_telling() -> None:
+    with acting_for(CLEO):
+        told()
+    with acting_for(ANA):
+        with pytest.raises(DatabaseError, match="division by zero"), transaction.atomic():
+            with acting_for(CLEO):
+                told()
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1 / 0")
+        assert told() == str(ANA)
+        with transaction.atomic():
+            with (
+                pytest.raises(DatabaseError, match="division by zero"),
+                transaction.atomic(),
+                acting_for(CLEO),
+                connection.cursor() as cursor,
+            ):
+                cursor.execute("SELECT 1 / 0")
+            assert told() == str(ANA)
+
+
+def test_a_connection_that_was_lost_is_told_when_it_is_back() -> None:
+    with acting_for(ANA):
+        told()
+        connection.close()
+        assert told() == str(ANA)
+    with acting_for_nobody():
+        connection.close()
+        assert told() == ""
+
+
+def test_a_thread_sees_nobodys_rows_until_it_says_whose() -> None:
+    seen: list[str] = []
+
+    def look() -> None:
+        try:
+            seen.append(told())
+            with acting_for(CLEO):
+                seen.append(told())
+        finally:
+            connection.close()
+
+    with acting_for(ANA):
+        told()
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        assert told() == str(ANA)
+    assert seen == ["", str(CLEO)]
+
+
+def test_a_callback_at_commit_is_told_too() -> None:
+    seen: list[str] = []
+    with acting_for(CLEO):
+        told()
+    with acting_for(ANA):
+        with transaction.atomic():
+            transaction.on_commit(lambda: seen.append(told()))
+            told()
+        assert seen == [told()] == [str(ANA)]
+
+
+@transaction.atomic
+def in_a_transaction(step: Callable[[], None]) -> None:
+    step()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_happens_before_a_statement_sees_what_it_should(seed: int) -> None:
+    """Random programs of blocks that commit and fail, and of changes of whose rows are seen."""
+    chance = random.Random(seed)
+    blocks = {
+        str(ANA): lambda: acting_for(ANA),
+        str(CLEO): lambda: acting_for(CLEO),
+        "*": across_tenants,
+        "": acting_for_nobody,
+    }
+
+    def run(whose: str, depth: int) -> None:
+        for _ in range(chance.randrange(1, 5)):
+            step = chance.random()
+            if step < 0.4 or depth > 5:
+                assert told() == whose
+            elif step < 0.6:
+                other = chance.choice(list(blocks))
+                with blocks[other]():
+                    run(other, depth + 1)
+            elif step < 0.9:
+                fails, savepoint = chance.random() < 0.5, chance.random() < 0.9
+                if connection.in_atomic_block and not savepoint and fails:
+                    continue  # it would doom what is around it
+                try:
+                    with transaction.atomic(savepoint=savepoint):
+                        run(whose, depth + 1)
+                        if fails:
+                            raise Oops
+                except Oops:
+                    pass
+            else:
+                in_a_transaction(lambda: run(whose, depth + 1))
+
+    with across_tenants():
+        for _ in range(10):
+            run("*", 0)
