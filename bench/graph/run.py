@@ -111,24 +111,23 @@ def _measure(
 ) -> Iterator[str]:
     """Yield the line of one sort and depth; every walk has a start of its own."""
     taken, sizes, cuts = [], [], 0
-    backend = Backend()
-    ran = backend.read_ms()
+    backend, processor_ms = Backend(), 0.0
     for _ in range(times + 3):
         start = pick()
-        began = time.perf_counter()
+        ran, began = backend.read_ms(), time.perf_counter()
         rows = navigation.walk_rows(
             tenant=tenant, starts=[start], depth=depth, at_most=navigation.NODES_AT_MOST
         )
         taken.append(time.perf_counter() - began)
+        processor_ms += backend.read_ms() - ran
         sizes.append(len(rows))
         cuts += bool(rows and rows[0][-1])
-    processor_ms = (backend.read_ms() - ran) / len(taken)
     quantiles = summarise(taken[3:])
     middle = sorted(sizes)[len(sizes) // 2]
     share = 100 * cuts // len(sizes)
     yield (
-        f"| {name} | {depth} | {middle} | {share} % | {processor_ms:.1f} | {quantiles.p50:.1f} "
-        f"| {quantiles.p95:.1f} | {max(taken[3:]) * 1000:.1f} |\n"
+        f"| {name} | {depth} | {middle} | {share} % | {processor_ms / len(taken):.1f} "
+        f"| {quantiles.p50:.1f} | {quantiles.p95:.1f} | {max(taken[3:]) * 1000:.1f} |\n"
     )
 
 
