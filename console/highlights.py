@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 import snowballstemmer
-from django.utils.html import conditional_escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from indexing import text as indexing_text
 from indexing.languages import SIMPLE
@@ -88,7 +88,7 @@ def show_difference(old: str, new: str) -> SafeString:
             shown.append(format_html("<del>{}</del>", gone))
         if came := "".join(after[k:m]):
             shown.append(format_html("<ins>{}</ins>", came))
-    return mark_safe("".join(shown))  # each piece is escaped
+    return format_html_join("", "{}", ((piece,) for piece in shown))
 
 
 def _word_start(shown: str, near: int) -> int:
@@ -107,7 +107,7 @@ def _mark(shown: str, spans: list[Span], start: int, end: int) -> SafeString:
         pieces.append(format_html("<mark>{}</mark>", shown[first:last]))
         at = last
     pieces.append(conditional_escape(shown[at:end]))
-    return mark_safe("".join(pieces))  # each piece is escaped
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
 
 
 def _join(spans: Iterator[Span]) -> Iterator[Span]:

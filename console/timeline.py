@@ -57,9 +57,11 @@ class Block:
 
     @property
     def kind(self) -> str:
-        """`episode`, `window` or `aside`."""
+        """`episode`, `window`, `withheld` or `aside`."""
         if self.episode is not None:
             return "episode"
+        if self.said[0].withheld_by is not None:
+            return "withheld"
         return "window" if self.said[0].set_aside_by is None else "aside"
 
     @property
@@ -133,8 +135,8 @@ def read_blocks(
     return blocks
 
 
-def _belongs_to(said: Said) -> tuple[uuid.UUID | None, bool]:
-    return said.episode_id, said.set_aside_by is not None
+def _belongs_to(said: Said) -> tuple[uuid.UUID | None, bool, uuid.UUID | None]:
+    return said.episode_id, said.set_aside_by is not None, said.withheld_by
 
 
 def learnt_from(

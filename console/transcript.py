@@ -53,6 +53,8 @@ class Said:
     episode_id: uuid.UUID | None
     set_aside_by: uuid.UUID | None
     """The job that no engine could finish because of it."""
+    withheld_by: uuid.UUID | None
+    """Why it is neither learnt from nor served."""
     silence: Silence | None
 
     @property
@@ -77,7 +79,10 @@ def read_transcript(
     texts: dict[str, Any] = {"characters": Length("content")}
     if may_read:
         texts["head"] = Left("content", CUT_AT)
-    columns = ("id", "seq", "role", "name", "occurred_at", "episode_id", "quarantined_by_id")
+    columns = (
+        "id", "seq", "role", "name", "occurred_at", "episode_id", "quarantined_by_id",
+        "withheld_by_id",
+    )  # fmt: skip
     said: list[Said] = []
     for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
         said.append(
@@ -92,6 +97,7 @@ def read_transcript(
                 at=row["occurred_at"],
                 episode_id=row["episode_id"],
                 set_aside_by=row["quarantined_by_id"],
+                withheld_by=row["withheld_by_id"],
                 silence=_silence_between(said[-1].at, row["occurred_at"]) if said else None,
             )
         )

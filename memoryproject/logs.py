@@ -92,7 +92,7 @@ def tell_event(record: logging.LogRecord) -> str:
             hidden = {name: _hide(given) for name, given in record.args.items()}
         else:
             hidden = tuple(_hide(given) for given in record.args)
-        return str(record.msg) % hidden
+        return str(str(record.msg) % hidden)
     except (TypeError, ValueError, KeyError):
         return str(record.msg) if isinstance(record.msg, str) and record.args else ""
 

@@ -64,7 +64,8 @@ class StateOutput(serializers.Serializer[Any]):
     """Whether a fact was held."""
 
     because = serializers.CharField(
-        allow_null=True, help_text="Why it was not held: superseded, wrong or erased; null: held."
+        allow_null=True,
+        help_text="Why not: superseded, wrong, reverted, erased or waiting; null: it was held.",
     )
     valid_until = serializers.DateTimeField(allow_null=True)
     superseded_by = serializers.UUIDField(allow_null=True)

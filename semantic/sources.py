@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from episodic.engines import Line
 from episodic.models import Role
 from semantic.echoes import Echoes, content_words, first_of_all
 from semantic.engines import Action, EpisodeText, Proposal, Served
-from semantic.merge import read_roles
-
-CLEARLY_MORE = 2
-"""Times as many words: an assistant that confirms a wish in other words does not take it over."""
+from semantic.merge import read_numbers, read_roles
 
 
 class Sources:
@@ -36,27 +33,31 @@ class Sources:
         if not named or any(line.role != Role.USER for line in named):
             return False
         others = [line for line in self._lines() if line.role != Role.USER]
-        return not self._says_more(proposal.fact, others, than=named, by=CLEARLY_MORE)
+        users = _count_said(proposal.fact, named)
+        return self.is_vouched_for(proposal) and _most_said(proposal.fact, others) <= 2 * users
+
+    def is_vouched_for(self, proposal: Proposal) -> bool:
+        """Return whether people who are named share a word with it, if a tool might have said it.
+
+        A tool may say it in another language, or so that nobody sees it.
+        """
+        if not any(line.role in {Role.TOOL, Role.SYSTEM} for line in self._lines()):
+            return True
+        return _count_said(proposal.fact, filter(_is_person, self._named(proposal))) > 0
 
     def is_of_tools(self, proposal: Proposal) -> bool:
-        """Return whether a tool said it: it alone is named, or says more of it than any user."""
-        named = self._named(proposal)
-        if named and all(line.role == Role.TOOL for line in named):
-            return True
-        tools = [line for line in self._lines() if line.role == Role.TOOL]
-        people = [line for line in named or self._lines() if _is_person(line)]
-        return self._says_more(proposal.fact, tools, than=people, by=1)
+        """Return whether a tool said it: it says more of it than the people who are named.
 
-    def _says_more(
-        self, fact: str, lines: Sequence[Line], *, than: Sequence[Line], by: int
-    ) -> bool:
-        """Return whether one line holds over `by` times the words of a fact that others do."""
-        words = set(content_words(fact)) - set(content_words(" ".join(read_roles(fact)[:1])))
-        said = {word for line in than for word in content_words(line.content)}
-        most = max(
-            (len(words.intersection(content_words(line.content))) for line in lines), default=0
+        Where a tool is named, too, people must have said as much at least.
+        """
+        named = self._named(proposal)
+        tools = _most_said(
+            proposal.fact, [line for line in self._lines() if line.role == Role.TOOL]
         )
-        return most > by * len(words & said)
+        people = _count_said(proposal.fact, filter(_is_person, named or self._lines()))
+        if any(line.role == Role.TOOL for line in named):
+            return not people or tools > people
+        return tools > people
 
     def find_echo(self, proposal: Proposal, *, held: str = "") -> Served | None:
         """Return what was served, if nobody but an echo of it says what `proposal` says.
@@ -111,3 +112,18 @@ class Sources:
 def _is_person(line: Line) -> bool:
     """A user, or an assistant with a name: of two people one is posted as the assistant."""
     return line.role == Role.USER or (line.role == Role.ASSISTANT and bool(line.name))
+
+
+def _count_said(fact: str, lines: Iterable[Line]) -> int:
+    """Return how many words and numbers of a fact some lines hold, its subject left out."""
+    said = {word for line in lines for word in _words(line.content)}
+    return len((_words(fact) - _words(" ".join(read_roles(fact)[:1]))) & said)
+
+
+def _most_said(fact: str, lines: Iterable[Line]) -> int:
+    """Return how many of them one of the lines holds at most."""
+    return max((_count_said(fact, [line]) for line in lines), default=0)
+
+
+def _words(text: str) -> set[str]:
+    return {*content_words(text), *read_numbers(text)}

@@ -165,11 +165,13 @@ class Writer:
         return guarded and self._sources.is_of_tools(proposal)
 
     def _must_wait(self, proposal: Proposal, target: Fact | None) -> bool:
-        """Return whether a proposal steers the agent and others than users say so."""
+        """Return whether no user steers the agent, or perhaps a tool says who somebody is."""
         if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
             return False
         replaces = target is not None and target.category == Category.GUIDELINE
         steers = proposal.category is Category.GUIDELINE or steers_agent(proposal.fact)
+        if proposal.category is Category.IDENTITY and not self._sources.is_vouched_for(proposal):
+            return True
         return (steers or replaces) and not self._sources.is_of_users_alone(proposal)
 
     def _keep_waiting(self, proposal: Proposal, new: NewFact) -> None:

@@ -57,11 +57,12 @@ class Tally:
 
 def fuzz(*, cases: int, seconds: float, seed: int, workers: int) -> dict[str, Any]:
     """Return what became of at least `cases` requests, or of as many as `seconds` allow."""
-    started = time.monotonic()
     tally = Tally()
     with running() as server:
+        started = time.monotonic()
         while tally.cases < cases and (left := seconds - (time.monotonic() - started)) > LEAST_S:
             _run_round(server, tally, seed=seed + tally.rounds, seconds=left, workers=workers)
+        took = time.monotonic() - started
         logged = _count_logged(server.logs)
     for said in tally.told:
         sys.stderr.write(said)
@@ -75,7 +76,7 @@ def fuzz(*, cases: int, seconds: float, seed: int, workers: int) -> dict[str, An
         "by_check": dict(tally.failures),
         "harness_errors": tally.errors,
         "filtered": tally.filtered,
-        "seconds": round(time.monotonic() - started),
+        "seconds": round(took),
         "ok": not (tally.failures or tally.errors or logged) and tally.cases > 0,
     }
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+from urllib import request as urllib_request
 from urllib.parse import urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment
 
 import httpcore2
 import httpx2
@@ -85,28 +85,26 @@ class JudgingTransport(httpx2.HTTPTransport):
         response = super().handle_request(request)
         if response.status_code >= 300:
             silence_s = request.extensions.get("timeout", {}).get("read")
-            response.stream = Bounded(response.stream, within_s=silence_s)
+            body = cast(httpx2.SyncByteStream, response.stream)
+            response.stream = Bounded(body, within_s=silence_s)
         return response
 
 
 class Bounded(httpx2.SyncByteStream):
     """A body that ends in an error where it is too long, or takes too long as a whole."""
 
-    def __init__(self, body: Any, *, within_s: float | None) -> None:
+    def __init__(self, body: httpx2.SyncByteStream, *, within_s: float | None) -> None:
         self._body = body
         self._until = time.monotonic() + within_s if within_s else None
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
-        for part in self._parts():
+        for part in self._body:
             size += len(part)
             late = self._until is not None and time.monotonic() > self._until
             if size > ERROR_BYTES_AT_MOST or late:
                 raise httpx2.ReadError("the answer that tells of an error does not end")
             yield part
-
-    def _parts(self) -> Iterable[bytes]:
-        return iter(self._body)
 
     def close(self) -> None:
         self._body.close()
@@ -127,8 +125,8 @@ def make_http_client(base_url: str) -> httpx2.Client:
 def find_proxy(base_url: str) -> str | None:
     """Return the URL of the proxy that the environment names for this one, if it does."""
     parts = urlsplit(base_url)
-    proxies = getproxies_environment()
-    if proxy_bypass_environment(parts.netloc.rpartition("@")[2], proxies):
+    proxies = urllib_request.getproxies_environment()
+    if urllib_request.proxy_bypass_environment(parts.netloc, proxies):  # type: ignore[attr-defined]
         return None
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"

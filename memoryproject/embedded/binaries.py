@@ -72,7 +72,7 @@ def _copy_atomically(binaries: Binaries, target: Path) -> None:
         for name in (PACKAGE, f"{PACKAGE}.libs"):
             if (binaries.site / name).exists():  # macOS wheels keep the libraries inside
                 shutil.copytree(binaries.site / name, unfinished / name, symlinks=True)
-        subprocess.run(["chmod", "-R", "a+rX", str(unfinished)], check=True)
+        subprocess.run(["chmod", "-R", "a+rX", str(unfinished)], check=True)  # noqa: S607
         os.rename(unfinished, target)
     except OSError:
         if not target.exists():  # otherwise another starter was faster, with the same files

@@ -23,7 +23,7 @@ MAX_SOCKET_PATH_BYTES = 99
 
 # Not tempfile.gettempdir(): TMPDIR differs between a shell, cron and systemd, and
 # every process of a user must find the same socket.
-SHORT_SOCKET_PARENT = Path("/tmp")
+SHORT_SOCKET_PARENT = Path("/tmp")  # noqa: S108 - a folder of our own in it, mode 0700
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from django.db import connections
 
+from memoryproject.tenancy.walls import across_tenants
+
 Result = TypeVar("Result")
 
 THREADS = 8
@@ -18,6 +20,7 @@ def run_in_threads(work: Callable[[int], Result], *, threads: int = THREADS) -> 
     """Call `work` with 0, 1, … in as many threads, all starting together; return the results."""
     together = Barrier(threads)
 
+    @across_tenants()
     def run(index: int) -> Result:
         together.wait()
         try:

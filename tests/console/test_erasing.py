@@ -12,6 +12,7 @@ from episodic.models import Conversation, Message
 from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import Tenant
+from semantic.models import Changeset
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import digest, memories
@@ -86,6 +87,16 @@ def test_the_pages_of_a_conversation_bear_its_gaps(ana: Agent, told: uuid.UUID) 
         for row in listed.context["cl"].result_list:
             page = browser.get(reverse(f"admin:{table}_change", args=[row.pk]))
             assert page.status_code == 200, (table, row)
+
+
+def test_the_page_that_undoes_says_what_is_erased(ana: Agent, told: uuid.UUID) -> None:
+    changeset = Changeset.objects.of(ana.tenant).order_by("id")[0]
+    for seq in (5, 13):
+        message = Message.objects.of(ana.tenant).get(seq=seq)
+        asked = {"scope": "message", "id": str(message.id), "reason": "asked for"}
+        assert ana.post("erasures", asked).status_code == 200
+    page = visit_as(SUPERUSER).get(reverse("console:changeset_revert", args=[changeset.id]))
+    assert "erased: nothing brings" in page.content.decode()
 
 
 def test_the_door_shows_to_those_who_may(ana: Agent, told: uuid.UUID) -> None:

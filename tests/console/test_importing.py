@@ -21,6 +21,7 @@ from django.urls import reverse
 
 from console import import_runs
 from console.models import ImportBatch, ImportRun
+from memoryproject.tenancy.walls import across_tenants
 from semantic.curation import Act
 from semantic.models import Changeset, Fact
 from semantic.reverting import revert_changeset
@@ -379,6 +380,7 @@ def test_two_who_write_the_same_run_write_every_row_once(ana: Agent) -> None:
     )
     import_runs.confirm_run(run, reason="boats")
 
+    @across_tenants()
     def finish() -> int:
         try:
             return import_runs.finish_run(run, report=lambda done: None).done

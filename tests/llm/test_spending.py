@@ -20,6 +20,7 @@ from jobs import spending
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
 from jobs.spending import BudgetSpent
+from memoryproject.tenancy.walls import across_tenants
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
@@ -173,6 +174,7 @@ def test_yesterdays_calls_are_paid_from_yesterdays_budget(ana: Agent, cleo: Agen
 def test_calls_at_once_never_spend_more_than_the_budget(ana: Agent) -> None:
     spending.set_budget(ana.tenant, Decimal("0.35"))
 
+    @across_tenants()
     def open_one(number: int) -> bool:
         call = LLMCall(
             tenant=ana.tenant, request_sha256=str(number), purpose="segment", model="s", ok=False

@@ -56,7 +56,7 @@ WRONG: dict[str, Any] = {
     "source_path": [1, "x" * 1_001],
     "excerpt": [1, "x" * 16_001],
     "occurred_at": ["yesterday", "2026-05-01", -1, True, "2999-01-01T00:00:00Z"],
-    "conversation_id": ["x", 1, str(uuid.uuid4())[:-1]],
+    "conversation_id": ["x", 1, str(uuid.UUID(int=7))[:-1]],
     "id": [UNKNOWN],
     "version": [1],
     "made_by": ["me"],

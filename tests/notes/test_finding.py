@@ -24,6 +24,7 @@ from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OpenAIEmbedder
 from memoryproject.ai.models import Breaker
+from memoryproject.tenancy.walls import across_tenants
 from notes import services
 from notes.wording import PASSAGE_AT_MOST
 from tests.conftest import Agent
@@ -198,6 +199,7 @@ def test_a_note_that_goes_while_its_vectors_are_made_gets_none(
     note = uuid.UUID(write(ana, LONG))
     gone: list[bool] = []
 
+    @across_tenants()
     def meanwhile(asked: Asked) -> Reply:
         if not gone:
             gone.append(True)

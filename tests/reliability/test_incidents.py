@@ -32,6 +32,7 @@ from jobs.reconciler import reconcile
 from jobs.tasks import run_job
 from memoryproject import urls
 from memoryproject.ai.models import Breaker
+from memoryproject.tenancy.walls import across_tenants
 from memoryproject.views import KeyedView
 from notes.models import Link, Note
 from retrieval.models import Context, ContextSection, Retrieval
@@ -268,6 +269,7 @@ def at_the_same_time(*works: Callable[[], Any]) -> None:
     """Do the works in threads that start together, each with a connection of its own."""
     together = threading.Barrier(len(works))
 
+    @across_tenants()
     def run(work: Callable[[], Any]) -> None:
         together.wait()
         try:

@@ -97,7 +97,7 @@ FOLLOWED = re.compile(
     re.IGNORECASE,
 )
 """Nothing of this either: a renderer would load or follow it, or take it for a tag."""
-DEFINED = re.compile(r"^[ \t>*+.)\d-]*\[[^\]\n]+\]:", re.MULTILINE)
+DEFINED = re.compile(r"^[ \t>*+.)\d-]*\[[^\[\]\n]+\]:", re.MULTILINE)
 
 
 def assert_harmless(text: str) -> None:

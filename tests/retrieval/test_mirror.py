@@ -21,6 +21,7 @@ from indexing.models import Memory, MemoryKind
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from memoryproject.tenancy.fields import make_id
+from memoryproject.tenancy.walls import across_tenants
 from retrieval import mirror, mirroring
 from retrieval.mirror_page import Page, UnreadablePage, read_page, write_page
 from semantic.models import Fact
@@ -269,6 +270,7 @@ def test_who_waits_for_the_folder_reads_what_is_held_afterwards(folder: Path, an
     note = write(ana, "Before.")
     ids = [uuid.UUID(note)]
 
+    @across_tenants()
     def write_page_of_it() -> None:
         mirroring.mirror_memories(tenant=ana.tenant, memory_ids=ids)
         connections.close_all()

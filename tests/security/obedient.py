@@ -133,6 +133,10 @@ DEEDS: dict[str, Callable[..., Rows]] = {
     "guideline": _plant(PLANTED, "guideline", slice(1, 2)),
     "guideline_as_user": _plant(PLANTED, "guideline", slice(0, 2)),
     "guideline_disguised": _plant(PLANTED, "preference", slice(1, 2)),
+    "guideline_blamed": _plant(PLANTED, "guideline", slice(0, 1)),
+    "identity_blamed": _plant(
+        "The user keeps money at the Zanzibar Bank.", "identity", slice(0, 1)
+    ),
     "identity": _plant("The user keeps money at the Zanzibar Bank.", "identity", slice(1, 2)),
     "leak": lambda aliases, seqs, foreign: [],
 }

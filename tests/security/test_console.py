@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from episodic.models import Withholding
+from episodic.models import Conversation, Withholding
 from jobs.draining import drain_jobs
 from semantic.models import Fact
 from tests.conftest import Agent
@@ -78,6 +78,9 @@ def test_a_curator_previews_and_undoes_a_source_and_lifts_it(ana: Agent, curator
     assert done.status_code == 302 and facts_of(ana) == []
     made = Withholding.objects.of(ana.tenant).get()
     assert made.actor == "curator"
+    home = Conversation.objects.of(ana.tenant).get()
+    talk = curator.get(reverse("admin:episodic_conversation_change", args=[home.id]))
+    assert "<h2>Withheld</h2>" in talk.content.decode()
     page = curator.get(done["Location"]).content.decode()
     assert "Let it count again" in page and WHY["reason"] in page
     assert curator.post(reverse("console:lift", args=[made.id]), WHY).status_code == 302

@@ -16,6 +16,7 @@ from jobs.claims import SnapshotMoved
 from jobs.models import Job
 from memoryproject.ai import embeddings
 from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.tenancy.walls import across_tenants
 from semantic import curation
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -439,6 +440,7 @@ def test_of_two_corrections_at_once_one_is_told_to_look_again(ana: Agent) -> Non
     fact, both = talk.fact(BAKERY), threading.Barrier(2)
     outcomes: list[str] = []
 
+    @across_tenants()
     def work(sentence: str) -> None:
         both.wait()
         try:

@@ -10,6 +10,7 @@ import pytest
 from django.db import connections
 
 from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.tenancy.walls import across_tenants
 from semantic import curation
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -366,6 +367,7 @@ def test_of_two_people_who_undo_the_same_at_once_one_does(ana: Agent) -> None:
     both = threading.Barrier(2)
     outcomes: list[str] = []
 
+    @across_tenants()
     def work() -> None:
         both.wait()
         try:

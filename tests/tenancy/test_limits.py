@@ -101,6 +101,17 @@ def test_an_end_too_far_ahead_is_cut_to_a_whole_allowance() -> None:
     assert takes(held) == 0
 
 
+def test_a_row_that_was_changed_often_makes_way_and_nothing_is_forgotten() -> None:
+    mine, ours = allowance(1, 700), allowance(1, 1300)
+    assert drain(mine, ours) == 700 and drain(ours) == 600
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT turn, uses FROM tenancy_allowance WHERE owner = ANY(%s) ORDER BY turn",
+            [[mine.owner, ours.owner]],
+        )
+        assert cursor.fetchall() == [(1, 199), (2, 298)]
+
+
 def test_without_a_limit_the_database_is_not_asked(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         limits.take([])
@@ -193,9 +204,14 @@ def test_health_and_the_description_are_free(ana: Agent) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_threads_take_exactly_what_there_is() -> None:
-    """Two keys of one tenant; nothing comes back while the test lasts."""
-    keys, ours = [allowance(1, 90), allowance(1, 200)], allowance(1, 120)
+    """Two keys of one tenant; nothing comes back while the test lasts.
+
+    The tenant's row makes way for another in the middle.
+    """
+    keys, ours = [allowance(1, 90), allowance(1, 600)], allowance(1, 120)
     barrier, each = threading.Barrier(50), 12
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO tenancy_allowance VALUES (%s, 7, 440, 'epoch')", [ours.owner])
 
     def work(number: int) -> list[bool]:
         barrier.wait()

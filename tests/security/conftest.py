@@ -1,0 +1,5 @@
+"""Installations to attack; see tests.reliability."""
+
+from tests.reliability.conftest import folder as folder
+from tests.reliability.conftest import product as product
+from tests.reliability.conftest import template as template
