@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from django.utils.html import conditional_escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from console.highlights import show_difference
 from notes.models import Note, NoteState
@@ -130,4 +130,4 @@ def _by_lines(old: str, new: str) -> SafeString:
             shown.append(format_html("<del>{}</del>", "".join(before[i:j])))
         if m > k:
             shown.append(format_html("<ins>{}</ins>", "".join(after[k:m])))
-    return mark_safe("".join(shown))  # each piece is escaped
+    return format_html_join("", "{}", ((piece,) for piece in shown))

@@ -255,7 +255,8 @@ def test_a_question_in_an_unknown_conversation_has_a_case_too(curator: Client, a
     [
         {"phrase": "x\x00y"}, {"since": "last week"}, {"until": "9999-12-31"},
         {"conversation": "no id"}, {"conversation": uuid.UUID(int=7)}, {"phrase": '"'},
-        {"memory": "1"}, {"memory": uuid.UUID(int=7)}, {"phrase": "the of and"}, {"tenant": "nobody"},
+        {"memory": "1"}, {"memory": uuid.UUID(int=7)}, {"phrase": "the of and"},
+        {"tenant": "nobody"},
     ],
     ids=str,
 )  # fmt: skip
