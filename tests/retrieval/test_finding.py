@@ -191,7 +191,9 @@ def test_a_search_leaves_a_receipt_that_no_review_waits_for(ana: Agent, told: uu
 def count_queries(agent: Agent, **fields: Any) -> int:
     with CaptureQueriesContext(connection) as captured:
         search(agent, "moving to Rotterdam, pricing", **fields)
-    return sum(not row["sql"].startswith(("SAVEPOINT", "RELEASE")) for row in captured)
+    # The key is looked up anew after half a second, which a busy machine may take.
+    counted = (row["sql"] for row in captured if "tenancy_apikey" not in row["sql"])
+    return sum(not sql.startswith(("SAVEPOINT", "RELEASE")) for sql in counted)
 
 
 @pytest.mark.parametrize(("hops", "at_most"), [(0, 14), (2, 17)])

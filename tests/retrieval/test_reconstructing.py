@@ -407,7 +407,9 @@ def test_the_number_of_queries_does_not_grow(ana: Agent) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as captured:
             ask(ana, focus_level=5)
-        return sum(not row["sql"].startswith(("SAVEPOINT", "RELEASE")) for row in captured)
+        # The key is looked up anew after half a second, which a busy machine may take.
+        counted = (row["sql"] for row in captured if "tenancy_apikey" not in row["sql"])
+        return sum(not sql.startswith(("SAVEPOINT", "RELEASE")) for sql in counted)
 
     first = lighthouse(ana)
     link(ana, first, old(ana))
