@@ -19,5 +19,7 @@ def have_roles() -> None:
     importlib.import_module("console.migrations.0005_roles_see_notes").show_notes(apps, editor)
     contexts = importlib.import_module("console.migrations.0006_roles_see_contexts")
     contexts.show_contexts(apps, editor)
+    erasures = importlib.import_module("console.migrations.0009_roles_see_erasures")
+    erasures.show_erasures(apps, editor)
     withheld = importlib.import_module("console.migrations.0010_roles_see_withholdings")
     withheld.show_withholdings(apps, editor)
