@@ -96,7 +96,8 @@ def _restore(page: Page, exact: str) -> Page:
     kept = json.loads(base64.b64decode(exact, validate=True)) if exact else {}
     if not set(kept) <= {*CLEANED, "tags"}:
         raise UnreadablePage("The field Exact is malformed.")
-    return replace(page, **{name: tuple(it) if name == "tags" else it for name, it in kept.items()})
+    texts: dict[str, Any] = {**kept, "tags": tuple(kept.get("tags", page.tags))}
+    return replace(page, **texts)
 
 
 def _write_emotion(page: Page) -> str:

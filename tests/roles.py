@@ -21,5 +21,7 @@ def have_roles() -> None:
     contexts.show_contexts(apps, editor)
     writing = importlib.import_module("console.migrations.0007_curators_write_notes")
     writing.let_curators(apps, editor)
+    erasures = importlib.import_module("console.migrations.0009_roles_see_erasures")
+    erasures.show_erasures(apps, editor)
     withheld = importlib.import_module("console.migrations.0010_roles_see_withholdings")
     withheld.show_withholdings(apps, editor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from memoryproject.tenancy import walls
@@ -38,8 +37,7 @@ class WallsMiddleware:
 def _is_of_staff(request: HttpRequest) -> bool:
     if not request.path_info.startswith(ADMIN):
         return False
-    person = cast("User | AnonymousUser", request.user)
-    return person.is_active and person.is_staff
+    return request.user.is_active and request.user.is_staff
 
 
 def _across(content: Iterator[bytes]) -> Iterator[bytes]:

@@ -103,8 +103,7 @@ class Teller:
             return False
         if self._at_commit is None:
             return True
-        callbacks = reversed(connection.run_on_commit)
-        return any(callback is self._at_commit for _, callback, _ in callbacks)
+        return any(entry[1] is self._at_commit for entry in reversed(connection.run_on_commit))
 
     def _tell(self, connection: BaseDatabaseWrapper, whose: str) -> None:
         self._told = None

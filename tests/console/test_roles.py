@@ -15,7 +15,8 @@ MEMORY = (
     "notes.noteversion semantic.evidence semantic.fact"
 )
 AUDIT = (
-    "console.exportrun console.importrun episodic.reveal episodic.review "
+    "console.exportrun console.importrun episodic.reveal episodic.review episodic.withholding "
+    "erasure.erasure "
     "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
     "semantic.change semantic.changeset"
 )

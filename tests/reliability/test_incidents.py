@@ -376,6 +376,7 @@ def test_odysseus_1940_what_changes_while_the_model_thinks_is_not_overwritten(
     model.script("segment", says(segments(segment(0, 7))))
     asked_about: list[set[str]] = []
 
+    @across_tenants()
     def think(asked: Asked) -> Reply:
         shown = shown_facts(asked)
         asked_about.append(set(shown))
