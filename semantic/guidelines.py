@@ -58,7 +58,8 @@ CHINESE_TOPIC = re.compile(
 STEERING = re.compile(
     r"^\W*(?:the |an? |this |your )?(?:ai |llm |chat ?)?(?:assistant|agent|bot|chatbot|model|"
     r"system|ai|llm)s?\b[^.!?]*?\b(?:should|must|shall|ought|may not|can't|cannot|"
-    r"(?:has|have|needs?|is|are) (?:to|required|allowed|instructed|supposed|obliged)|always|never|will|won't)\b|"
+    r"(?:has|have|needs?|is|are) (?:to|required|allowed|instructed|supposed|obliged)|"
+    r"always|never|will|won't)\b|"
     r"^\W*(?:always|never|from now on|ignore|disregard|you (?:must|should|shall))\b|"
     r"^[「『“\"]?(?:助手|助理|机器人|模型|系统|AI|人工智能)[^。！]*(?:应该|应当|必须|不得|不要|总是|"
     r"永远|需要|务必|一定要)|^(?:必须|务必|总是|永远|忽略|无视|请?你)",
