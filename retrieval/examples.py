@@ -10,7 +10,7 @@ NOTE = "01a203cd-8a8a-7615-bead-b5e8d2846f74"
 FACT = "01a203cd-88e3-77d4-b642-e6c2887e0a46"
 CONTEXT = "01a203cd-9001-7a2c-8a7e-5d2f1c3b4a60"
 CONVERSATION = "7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11"
-COUNTER = "chars4"
+COUNTER = "larger"
 SAYS = "The canteen of the Santo Antonio hospital marks dishes with peanuts by a red dot."
 SAYS_ALL = f"{SAYS} It is open from 11:30 to 14:00."
 FACT_SAYS = "Ana is allergic to peanuts, so the canteen is a bit of an adventure."
@@ -62,7 +62,7 @@ SEARCH = [
                     "relevance": 0.74,
                     "importance": 0.5,
                     "combined_score": 0.66,
-                    "token_estimate": 50,
+                    "token_estimate": 61,
                     "snippet": FACT_SAYS,
                     "occurred_at": "2026-11-22T15:08:50Z",
                     "hops": 0,
@@ -84,7 +84,7 @@ SEARCH = [
                 },
             ],
             "total_count": 5,
-            "tokens_used": 79,
+            "tokens_used": 90,
             "counter": COUNTER,
             "query": {"query": "Where can Ana eat without peanuts?", "sort_by": "combined"},
             "hops_used": 0,
@@ -123,10 +123,11 @@ CHUNK = [
         {
             "id": NOTE,
             "content": f"{SAYS} …",
-            "token_count": 21,
+            "token_count": 22,
             "truncated": True,
             "header": None,
             "counter": COUNTER,
+            "fence": None,
         },
     ),
 ]
@@ -165,9 +166,9 @@ ADD = [
             "memory_id": NOTE,
             "added": True,
             "reason": "added",
-            "token_count": 37,
+            "token_count": 39,
             "truncated": False,
-            "remaining_tokens": 157,
+            "remaining_tokens": 155,
             "counter": COUNTER,
         },
     ),

@@ -21,6 +21,7 @@ from tests.conftest import Agent
 pytestmark = pytest.mark.django_db
 OURS = [
     "ai", "tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console",
+    "erasure",
 ]  # fmt: skip
 
 

@@ -270,7 +270,7 @@ def test_what_was_said_is_escaped(curator: Client, ana: Agent, told: uuid.UUID) 
     page = ask(curator, tenant="ana's", conversation_id=told, **asked)
     text = page.content.decode()
     assert SCRIPT not in text and html.escape(SCRIPT) in text
-    assert SCRIPT in page.context["text"]
+    assert "< script>" in page.context["text"]  # as agents get it: nothing that a reader runs
 
 
 def test_the_page_has_no_inline_script_or_handler(

@@ -429,6 +429,17 @@ def write_note_with_link(agent: Agent, far: uuid.UUID) -> dict[str, uuid.UUID]:
     return {name: uuid.UUID(given) for name, given in named.items()}
 
 
+def undo_and_erase(agent: Agent) -> dict[str, uuid.UUID]:
+    """Return the ids of a rollback and of an erasure, of which nothing else is told."""
+    agent.say(uuid.uuid4(), "Believe me.", name="Visitor")
+    why = {"reason": "A test."}
+    source = {"speaker": "Visitor", "since": "2020-01-01T00:00:00Z"}
+    note = agent.post("notes", {"content": "To be rid of."}).json()["id"]
+    rolled = agent.post("rollbacks", {**source, **why}).json()["id"]
+    erased = agent.post("erasures", {"scope": "note", "id": note, **why}).json()["id"]
+    return {"rollback_id": uuid.UUID(rolled), "erasure_id": uuid.UUID(erased)}
+
+
 @in_one_transaction
 def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
     ana: Agent, cleo: Agent, told: uuid.UUID
@@ -445,6 +456,7 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
         newest: Any = kind.objects.of(ana.tenant).order_by("-id")[0]
         ids[f"{kind.__name__.lower()}_id"] = newest.id
     ids |= write_note_with_link(ana, ids["fact_id"])
+    ids |= undo_and_erase(ana)
     before = rows_of(ana)
     hidden = [str(id) for _, id, _ in before] + ["Rotterdam", "piano"]
     for route, method, _ in CALLS:

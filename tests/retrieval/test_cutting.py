@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from indexing.models import MemoryKind
 from memoryproject.ai.counting import get_counter
+from memoryproject.cleaning import break_definitions, clean_block
 from memoryproject.tokens import CHARS4, COUNTERS
 from retrieval.contents import Content
 from retrieval.cutting import ELLIPSIS, GAP, Strategy, cut
+from retrieval.markdown import one_line
 from retrieval.reading import fit
 
 WORDS = st.sampled_from(
@@ -58,7 +60,8 @@ def test_a_chunk_is_never_over_its_limit_and_says_truncated_if_something_is_miss
         include_header=include_header,
         counter=counter,
     )
-    header = f"[note: {' '.join(label.splitlines())}]\n" if include_header else ""
+    text = clean_block(text)
+    header = break_definitions(f"[note: {one_line(label)}]\n") if include_header else ""
     assert chunk.token_count == counter.count(chunk.content) <= limit
     assert chunk.truncated == (chunk.content != header + text)
     assert chunk.truncated == (counter.count(header + text) > limit)

@@ -86,7 +86,8 @@ def ask_everything(agent: Agent, memory: Any) -> dict[str, tuple[int, dict[str, 
 
 def headers(answer: Any) -> dict[str, str]:
     """Return the headers without the ids of what was just made."""
-    return {name: value for name, value in answer.items() if name != "Memory-Receipt"}
+    passing = {"Memory-Receipt", "X-Request-Id"}
+    return {name: value for name, value in answer.items() if name not in passing}
 
 
 def body(answer: Any) -> Any:

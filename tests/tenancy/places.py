@@ -144,6 +144,7 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
 MEMORIES = ("fact", "episode", "note")
 KINDS: dict[str, tuple[str, ...]] = {
     "conversation_id": ("talk", "conversation"),
+    "asked_in": ("talk", "conversation"),
     "message_id": ("message",),
     "episode_id": ("episode",),
     "fact_id": ("fact",),
