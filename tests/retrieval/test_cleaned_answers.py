@@ -245,8 +245,8 @@ def test_json_names_the_fence(ana: Agent, told: uuid.UUID) -> None:
     assert text.endswith(f"[end of memory {rebuilt['fence']}]\n")
     assert rebuilt["context_tokens"] == tokens.count_tokens(text) <= 400
     memory = rebuilt["memories_retrieved"][0]["id"]
-    chunk = ana.post(f"memories/{memory}/chunk", {"max_tokens": 60, "fence": True}).json()
-    assert chunk["content"].count(chunk["fence"]) == 3 and chunk["token_count"] <= 60
-    bare = ana.post(f"memories/{memory}/chunk", {"max_tokens": 60}).json()
+    chunk = ana.post(f"memories/{memory}/chunk", {"max_tokens": 150, "fence": True}).json()
+    assert chunk["content"].count(chunk["fence"]) == 3 and chunk["token_count"] <= 150
+    bare = ana.post(f"memories/{memory}/chunk", {"max_tokens": 150}).json()
     assert bare["fence"] is None
     assert not UNSEEN.search(text) and not DEFINED.search(text)
