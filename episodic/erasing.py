@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
-from episodic import queries, services
+from episodic import services
 from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
+from episodic.recounting import recount
 from memoryproject.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 
@@ -108,31 +109,9 @@ def erase_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
     )
 
 
-def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
-    """Make episodes fresh, so that facts are drawn from them once more."""
-    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
-    rows.update(consolidated_at=None, consolidation_failed_at=None)
-
-
 def settle(conversation: Conversation) -> None:
-    """Store what erasing has changed of the conversation, and abort the runs in flight.
-
-    What the next segmentation is told of the last episode is that of one still there.
-    """
-    tenant = conversation.tenant
-    there = Episode.objects.of(tenant).filter(conversation=conversation, withheld_by=None)
-    last = there.order_by("-last_seq").first()
-    mine = Message.objects.of(tenant).filter(conversation=conversation)
-    conversation.previous_summary = last.summary if last else ""
-    conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
-    conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()
-    conversation.version += 1
-    conversation.save(
-        update_fields=[
-            "previous_summary", "pending_count", "withheld_count", "erased_count",
-            "window_doubled", "version",
-        ]
-    )  # fmt: skip
+    """Store what erasing has changed of the conversation, and abort the runs in flight."""
+    recount(conversation, changed=["erased_count", "window_doubled"])
     services.request_segmentation_if_due(conversation)
 
 

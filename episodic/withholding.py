@@ -8,7 +8,6 @@ so that its episodes and facts are made anew without what is withheld.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +16,7 @@ from django.db.models.functions import Coalesce
 
 from episodic import queries
 from episodic.models import Conversation, Episode, Message, Withholding
+from episodic.recounting import recount
 from indexing import services as index
 from jobs.enqueue import enqueue
 from jobs.models import Kind
@@ -122,12 +122,6 @@ def withhold(conversation: Conversation, said: Said, *, withholding: Withholding
     return returned
 
 
-def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
-    """Make episodes fresh, so that facts are drawn from them once more; return how many."""
-    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
-    return rows.update(consolidated_at=None, consolidation_failed_at=None)
-
-
 def lift(conversation: Conversation, *, withholding: Withholding) -> int:
     """Return withheld messages to the window; return how many there were."""
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
@@ -135,18 +129,6 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> int:
 
 
 def settle(conversation: Conversation) -> None:
-    """Store what has changed of the conversation, abort runs in flight, and have it made anew.
-
-    What the next segmentation is told of the last episode is that of one still there.
-    """
-    tenant = conversation.tenant
-    there = Episode.objects.of(tenant).filter(conversation=conversation, withheld_by=None)
-    last = there.order_by("-last_seq").first()
-    mine = Message.objects.of(tenant).filter(conversation=conversation)
-    conversation.previous_summary = last.summary if last else ""
-    conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
-    conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()
-    conversation.version += 1
-    changed = ["previous_summary", "pending_count", "withheld_count", "version"]
-    conversation.save(update_fields=changed)
-    enqueue(tenant=tenant, kind=Kind.FLUSH, scope=conversation.id)
+    """Store what has changed of the conversation, abort runs in flight, and have it made anew."""
+    recount(conversation)
+    enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=conversation.id)

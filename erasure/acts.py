@@ -16,6 +16,7 @@ from console import erasing as console
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
+from episodic.recounting import draw_anew
 from indexing import erasing as index
 from indexing.mirrored import tell_mirror
 from jobs import erasing as jobs
@@ -73,7 +74,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=conversation.id)
-    episodic.draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
+    draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
     console.erase_names([message.id])
     done.counts["saved_searches"] += console.erase_addresses([message.id])
     episodic.settle(conversation)

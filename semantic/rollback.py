@@ -16,6 +16,7 @@ from django.db import transaction
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
 from episodic.models import Conversation, Episode, Withholding
+from episodic.recounting import draw_anew
 from episodic.withholding import Source
 from memoryproject.errors import Conflict, NotFound
 from semantic import reverting
@@ -135,7 +136,7 @@ def _roll_back_in(
     apart = {episode.id for episode in said.episodes}
     beside = [one for one in _episodes_of(conversation, runs) if one not in apart]
     returned = episodic.withhold(conversation, said, withholding=withholding)
-    redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=beside)
+    redrawn = draw_anew(tenant=act.tenant, episode_ids=beside)
     episodic.settle(conversation)
     return counts + Counts(
         conversations=1,
