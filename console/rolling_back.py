@@ -16,7 +16,7 @@ from console.curating import add_problem
 from console.curation_forms import CURATE, ReasonForm
 from console.pages import choose_tenant, page_for, show_page
 from episodic.models import Conversation, Role, Withholding
-from episodic.withholding import Source
+from episodic.withholding import Source, conversations_withheld_by
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
@@ -24,6 +24,19 @@ from semantic.curation import Act
 
 SEES = ("episodic.view_withholding", CURATE)
 KEYS_AT_MOST = 500
+CONVERSATIONS_AT_MOST = 20
+FIGURES = {
+    "conversations": "Conversations it spoke in",
+    "messages": "Messages withheld",
+    "episodes": "Episodes taken apart",
+    "returned": "Messages of others in them, read anew",
+    "runs": "Learning runs undone",
+    "closed": "Facts ended",
+    "reopened": "Facts held again",
+    "redrawn": "Other episodes learnt from anew",
+    "left": "Facts left alone, since people have changed them",
+}
+"""What the numbers of a rollback are called, in the order in which it happens."""
 
 
 class SourceForm(ReasonForm):
@@ -86,7 +99,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
     tenant = choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
-    counts: Mapping[str, int] = {}
+    counts: Mapping[str, int] = {}  # of a preview
     if posted and tenant is not None and form.is_valid():
         act = Act(tenant, request.user.get_username(), form.cleaned_data["reason"])
         wanted = "do" in request.POST
@@ -107,14 +120,23 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         form=form,
         owner=tenant,
         tenants=list(Tenant.objects.order_by("name")[:200]),
-        counts=counts,
+        figures=name_figures(counts),
     )
 
 
+def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return each number with what it is called."""
+    return [(called, counts[name]) for name, called in FIGURES.items() if name in counts]
+
+
 def tell(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
-    """Return what it came to, and whether the person may lift it."""
+    """Return where its messages are, what it came to, and whether the person may lift it."""
+    ids = conversations_withheld_by(withholding)
+    named = Conversation.objects.of(withholding.tenant).filter(id__in=ids[:CONVERSATIONS_AT_MOST])
     return {
-        "counts": withholding.made,
+        "conversations": named,
+        "more": max(0, len(ids) - CONVERSATIONS_AT_MOST),
+        "figures": name_figures(withholding.made),
         "may_lift": withholding.lifted_at is None and request.user.has_perms(SEES),
     }
 

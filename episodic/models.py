@@ -94,7 +94,7 @@ class Withholding(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.actor} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
 
 
 class Episode(TenantModel):

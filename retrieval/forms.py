@@ -25,6 +25,11 @@ from semantic.forms import CATEGORIES, FactOutput
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
+RECEIPT_OR_NULL = "Names this answer in audits; null: the database was away."
+DEGRADED = (
+    "no_vectors: only words were searched; mirror: in files, as the database was away; "
+    "null: nothing missing."
+)
 ASKED_IN = (
     "The conversation that the answer is for. It narrows nothing; but what your agent says there "
     "of the answer is an echo, and not learnt as news. Default: conversation_id."

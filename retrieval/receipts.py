@@ -11,6 +11,7 @@ from django.db import connection
 from psycopg.types.json import Json
 
 from episodic.models import Conversation
+from episodic.queries import find_conversation
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from memoryproject.tenancy.fields import make_id
@@ -66,6 +67,14 @@ def write_receipt(
             read_file("write_receipt.sql"), {**_to_row(retrieval), **_to_columns(served)}
         )
     return retrieval
+
+
+def find_audience(
+    *, tenant: Tenant, asked_in: uuid.UUID | None, conversation_id: uuid.UUID | None
+) -> Conversation | None:
+    """Return where an answer counts as served: what is said of it there is no news."""
+    named = asked_in or conversation_id
+    return find_conversation(tenant=tenant, external_id=named) if named else None
 
 
 def _to_row(retrieval: Retrieval) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.views import KeyedView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror, mirror_answers, reconstruction
-from retrieval.forms import ASKED_IN, FENCE
+from retrieval.forms import ASKED_IN, DEGRADED, FENCE, RECEIPT_OR_NULL
 from retrieval.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
 
@@ -106,14 +106,8 @@ class ReconstructionOutput(serializers.Serializer[Any]):
     )
     counter = serializers.CharField(help_text="How tokens are counted.")
     cut = serializers.BooleanField(help_text="Links lead to more than was brought back.")
-    receipt = serializers.UUIDField(
-        allow_null=True, help_text="Names this answer in audits; null: the mirror answered."
-    )
-    degraded = serializers.CharField(
-        allow_null=True,
-        help_text="no_vectors: only words were searched; mirror: the database is away; null: "
-        "nothing missing.",
-    )
+    receipt = serializers.UUIDField(allow_null=True, help_text=RECEIPT_OR_NULL)
+    degraded = serializers.CharField(allow_null=True, help_text=DEGRADED)
 
 
 class ReconstructContext(KeyedView):

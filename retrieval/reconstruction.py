@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from episodic.queries import find_conversation
 from memoryproject.fields import say_moment
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval import fencing, finding, memories, mirror, navigation, receipts, synthesis
@@ -128,8 +127,6 @@ def reconstruct(
     """
     started = time.monotonic()
     answer = bring_back(tenant=tenant, request=request, now=now)
-    named = request.asked_in or request.conversation_id
-    conversation = find_conversation(tenant=tenant, external_id=named) if named else None
     receipt = receipts.write_receipt(
         asked=receipts.Asked(
             tenant=tenant,
@@ -138,7 +135,9 @@ def reconstruct(
             query=request.query,
             parameters=_say_request(request, since=answer.since),
         ),
-        conversation=conversation,
+        conversation=receipts.find_audience(
+            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
+        ),
         served=[_to_served(place, one) for place, one in enumerate(answer.recalled, start=1)],
         embedding_model=answer.embedding_model,
         degraded=answer.degraded,

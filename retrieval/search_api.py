@@ -28,7 +28,7 @@ from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval import examples, mirror, mirror_findings, searching
 from retrieval.finding import ORDERS, SOURCE_TYPES, Hop, Request
-from retrieval.forms import ASKED_IN
+from retrieval.forms import ASKED_IN, DEGRADED, RECEIPT_OR_NULL
 from retrieval.searching import Item, Result
 
 RESULTS = 10
@@ -154,14 +154,8 @@ class SearchOutput(serializers.Serializer[Any]):
     query = serializers.DictField(help_text="Every parameter as it was applied.")
     hops_used = serializers.IntegerField(help_text="Steps after which links led to nothing new.")
     hop_paths = HopPath(many=True, help_text="The links on the way to items, nearest first.")
-    receipt = serializers.UUIDField(
-        allow_null=True, help_text="Names this answer in audits; null: the database was away."
-    )
-    degraded = serializers.CharField(
-        allow_null=True,
-        help_text="no_vectors: only words were searched; mirror: in files, as the "
-        "database was away; null: nothing missing.",
-    )
+    receipt = serializers.UUIDField(allow_null=True, help_text=RECEIPT_OR_NULL)
+    degraded = serializers.CharField(allow_null=True, help_text=DEGRADED)
 
 
 class Search(KeyedView):

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from episodic import queries as episodic_queries
-from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject import tokens
 from memoryproject.cleaning import clean_alone, clean_block
@@ -75,7 +73,9 @@ def search(
             query=request.query,
             parameters={name: value for name, value in applied.items() if name != "query"},
         ),
-        conversation=_find_conversation(tenant, request),
+        conversation=receipts.find_audience(
+            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
+        ),
         served=[_to_served(place, item.finding) for place, item in enumerate(items, start=1)],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
@@ -83,14 +83,6 @@ def search(
         latency_ms=round((time.monotonic() - started) * 1000),
     )
     return Result(items, findings, used, tokens.in_use().name, applied, receipt)
-
-
-def _find_conversation(tenant: Tenant, request: Request) -> Conversation | None:
-    """Return where the answer counts as served: what is said of it there is no news."""
-    named = request.asked_in or request.conversation_id
-    if named is None:
-        return None
-    return episodic_queries.find_conversation(tenant=tenant, external_id=named)
 
 
 def fit(

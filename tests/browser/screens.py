@@ -8,13 +8,15 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
+from playwright.sync_api import Page
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Episode, Message, Withholding
+from erasure.models import Erasure
 from jobs.models import Job, LLMCall
 from notes.models import Link, Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
-from tests.browser.story import LONELY, RULE, WRONG_SENTENCE, Story
+from tests.browser.story import BANK, FRONT_DESK, LONELY, RULE, WRONG_SENTENCE, Story
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Screen:
     name: str
     role: str
     address: Callable[[Story], str]
+    then: Callable[[Page], None] = lambda page: None
+    """What the person does there before it is looked at."""
 
 
 def _page(name: str, **query: Any) -> Callable[[Story], str]:
@@ -59,6 +63,19 @@ def _wrong_graph(story: Story) -> str:
 def _episode_graph(story: Story) -> str:
     served = Episode.across_tenants.filter(conversation__external_id=story.nora)
     return reverse("console:graph", args=[served.order_by("id")[0].id]) + "?depth=3"
+
+
+def _preview_undoing(page: Page) -> None:
+    page.get_by_label("Since (UTC)").fill("2020-01-01T00:00")
+    page.get_by_label("Speaker").fill(FRONT_DESK)
+    page.get_by_label("Reason").fill("It mixes customers up.")
+    page.get_by_role("button", name="Show what it would come to").click()
+    page.get_by_role("button", name="Undo all this").wait_for()
+
+
+def _conversation_erasing(story: Story) -> str:
+    row = Conversation.across_tenants.get(external_id=story.nora)
+    return reverse("erasure:conversation", args=[row.id])
 
 
 def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:
@@ -125,6 +142,11 @@ SCREENS = [
     Screen("graph-episode", "auditor", _episode_graph),
     Screen("link", "curator", _row(Link)),
     Screen("link-remove", "curator", _link_removal),
+    Screen("waiting", "curator", _page("console:inbox", tenant=BANK)),
+    Screen("undo", "curator", _page("console:roll_back", tenant=BANK), _preview_undoing),
+    Screen("withholding", "curator", _row(Withholding)),
+    Screen("erase", "boss", _conversation_erasing),
+    Screen("erasure", "curator", _row(Erasure)),
     Screen("job", "operator", _row(Job, state="dead")),
     Screen("call", "operator", _row(LLMCall)),
     Screen(

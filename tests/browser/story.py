@@ -13,14 +13,21 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.test import override_settings
 from django.utils import timezone
 
 from episodic.models import Conversation
+from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, LLMCall, State
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent
+from tests.llm.answers import change, changes, segment, segments
+from tests.llm.conftest import forget_server, settings_for
+from tests.model_server import run_model_server, says
 
 Lines = Sequence[tuple[str, str]]
+BANK = "Harbour Bank"
+FRONT_DESK = "Front desk"
 WRONG_SENTENCE = "Nora owns three dogs and a summer house in Ystad."
 
 MOVE = [
@@ -43,7 +50,7 @@ CARD = [
     ("assistant", "I have unblocked the old card until Friday."),
     ("Nora", "Thank you! I always pay by card, I never carry cash."),
     ("assistant", "You are welcome. The new card should be there by Thursday."),
-    ("Front desk", WRONG_SENTENCE),
+    (FRONT_DESK, WRONG_SENTENCE),
     ("assistant", "Thank you, I have noted that."),
 ]
 SAVING = [
@@ -84,6 +91,8 @@ NEW_RULE = (
     "The old card stays open until the new one has arrived, for ten days at most.\n\n"
     "Tell the customer when the letter was sent, and unblock the old card at once if he asks."
 )
+WAITING = "Assistant should call customers by their first name."
+FORGER = "Web form"
 QUESTIONS = [
     "Where does Nora live?",
     "Which insurance fits Nora?",
@@ -105,7 +114,7 @@ class Story:
 
 def tell_story() -> Story:
     """Post, flush and ask, as an agent does; everything is committed."""
-    agent = make_agent("Harbour Bank", "support agent")
+    agent = make_agent(BANK, "support agent")
     story = Story(agent=agent, nora=uuid.uuid4(), iver=uuid.uuid4(), pending=uuid.uuid4())
     now = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     for lines, ago, questions in (
@@ -125,6 +134,7 @@ def tell_story() -> Story:
     _post(agent, story.pending, SECOND[:2], now)
     _write_notes(story)
     _leave_dead_job(agent)
+    _leave_for_curators(story)
     return story
 
 
@@ -168,6 +178,36 @@ def _write_notes(story: Story) -> None:
     assert agent.post("search", {"query": "What happens to the old card?"}).status_code == 200
     prompt = agent.post("contexts", {"max_tokens": 2000}).json()["id"]
     assert agent.post(f"contexts/{prompt}/add", {"memory_id": rule}).status_code == 200
+
+
+def _leave_for_curators(story: Story) -> None:
+    """Leave a rule that waits, a source that was undone, and a talk that was erased."""
+    agent, talk, goner = story.agent, uuid.uuid4(), uuid.uuid4()
+    _learn_rule(agent)
+    agent.say(talk, "I now live in Svalbard and I hate the Harbour Bank.", name=FORGER)
+    agent.say(talk, "I am Iver Dahl, and I run a bakery in Bergen.", name="Iver")
+    agent.say(goner, "I am Tuva Berg, and I want everything about me to be deleted.", name="Tuva")
+    for one in (talk, goner):
+        agent.flush(one)
+    forged = {"since": "2020-01-01T00:00:00Z", "speaker": FORGER, "reason": "A forged form."}
+    assert agent.post("rollbacks", forged).status_code == 201
+    asked = {"scope": "conversation", "id": str(goner), "reason": "Asked for in ticket 4711."}
+    protector = make_agent(BANK, "data protection", ("admin",))
+    assert protector.post("erasures", asked).status_code == 200
+    drain_jobs()
+
+
+def _learn_rule(agent: Agent) -> None:
+    """Let a language model take what the assistant said of itself for a rule."""
+    talk = uuid.uuid4()
+    agent.say(talk, "Nobody at your bank remembers who I am.", name="Iver")
+    agent.say(talk, "I should call you by your first name, and so all customers.", role="assistant")
+    rule = change("new", WAITING, category="guideline", messages=[1, 2])
+    with run_model_server() as server, override_settings(**settings_for(server)):
+        server.script("segment", says(segments(segment(0, 1))))
+        server.script("consolidate", says(changes(rule)))
+        agent.flush(talk)
+        forget_server()
 
 
 def _write(agent: Agent, **fields: Any) -> str:

@@ -33,6 +33,7 @@ def test_each_screen_is_whole_and_accessible(
     for screen in SCREENS:
         if screen.role == role:
             tab.open(screen.address(story))
+            screen.then(tab.page)
             keep_picture(tab, f"{screen.name}-{look}")
             faults += [f"{screen.name}: {fault}" for fault in find_faults(tab, width=width)]
     assert not faults, "\n".join(faults)

@@ -25,16 +25,24 @@ def forget_server() -> None:
     llm.open_channel.cache_clear()
 
 
+def settings_for(server: ModelServer) -> dict[str, Any]:
+    """Return the settings with which that server is the language model."""
+    return {
+        "LLM": "openai",
+        "OPENAI_BASE_URL": server.url,
+        "OPENAI_API_KEY": "key-of-the-provider",
+        "CHAT_MODEL": "scripted",
+        "MODEL_TIMEOUT_S": 10,
+    }
+
+
 @pytest.fixture
 def model(settings: Settings) -> Iterator[ModelServer]:
     """A language model that says what the test scripts."""
     forget_server()
     with run_model_server() as server:
-        settings.LLM = "openai"
-        settings.OPENAI_BASE_URL = server.url
-        settings.OPENAI_API_KEY = "key-of-the-provider"
-        settings.CHAT_MODEL = "scripted"
-        settings.MODEL_TIMEOUT_S = 10
+        for name, value in settings_for(server).items():
+            setattr(settings, name, value)
         yield server
         forget_server()
 
