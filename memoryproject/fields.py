@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -129,19 +130,18 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
     """A time: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
     def to_internal_value(self, value: Any) -> datetime:
-        moment = self._read(value)
-        if not EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
-            raise serializers.ValidationError("This must lie between 1970 and 24 hours from now.")
-        return moment
+        with suppress(OverflowError):  # beyond the years that Python has
+            moment = self._read(value)
+            if EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
+                return moment
+        raise serializers.ValidationError("This must lie between 1970 and 24 hours from now.")
 
     def _read(self, value: Any) -> datetime:
-        try:
-            if isinstance(value, int) and not isinstance(value, bool):
-                return EARLIEST + timedelta(milliseconds=value)
-            if isinstance(value, str) and ISO_8601.fullmatch(value):
+        if isinstance(value, int) and not isinstance(value, bool):
+            return EARLIEST + timedelta(milliseconds=value)
+        if isinstance(value, str) and ISO_8601.fullmatch(value):
+            with suppress(ValueError):
                 return datetime.fromisoformat(value.upper()).astimezone(UTC)
-        except (ValueError, OverflowError):
-            pass
         raise serializers.ValidationError(
             "This must be an ISO 8601 time with an offset, or milliseconds since 1970."
         )

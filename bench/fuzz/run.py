@@ -9,10 +9,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.fuzz.hooks import LET_PASS
 from bench.fuzz.server import Server, running
 from bench.storm.database import ROOT
 
@@ -34,17 +36,18 @@ class Tally:
     rounds: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     """By the kind of failure and the operation."""
-    filtered: int = 0
+    let_pass: Counter[str] = field(default_factory=Counter)
+    """Refusals of what fits the schema, which hooks.py has a reason for; by call and reason."""
     errors: int = 0
     server_errors: int = 0
     told: list[str] = field(default_factory=list)
     """What schemathesis printed of rounds that failed."""
 
-    def add(self, report: dict[str, Any], *, said: str) -> None:
+    def add(self, report: dict[str, Any], *, let_pass: Iterable[str], said: str) -> None:
         """Add one round's report."""
         self.rounds += 1
+        self.let_pass.update(let_pass)
         self.cases += report["test_cases"]["generated"]
-        self.filtered += report["filtered"]
         self.errors += len(report["errors"])
         for failure in report["failures"]:
             for operation in failure["operations"]:
@@ -62,6 +65,10 @@ def fuzz(*, cases: int, seconds: float, seed: int, workers: int) -> dict[str, An
         started = time.monotonic()
         while tally.cases < cases and (left := seconds - (time.monotonic() - started)) > LEAST_S:
             _run_round(server, tally, seed=seed + tally.rounds, seconds=left, workers=workers)
+            so_far = f"{tally.cases} cases, {sum(tally.failures.values())} failures"
+            sys.stderr.write(
+                f"round {tally.rounds}: {so_far}, {time.monotonic() - started:.0f} s\n"
+            )
         took = time.monotonic() - started
         logged = _count_logged(server.logs)
     for said in tally.told:
@@ -75,7 +82,7 @@ def fuzz(*, cases: int, seconds: float, seed: int, workers: int) -> dict[str, An
         "schema_violations": sum(tally.failures.values()),
         "by_check": dict(tally.failures),
         "harness_errors": tally.errors,
-        "filtered": tally.filtered,
+        "let_pass": dict(tally.let_pass.most_common()),
         "seconds": round(took),
         "ok": not (tally.failures or tally.errors or logged) and tally.cases > 0,
     }
@@ -85,6 +92,8 @@ def _run_round(server: Server, tally: Tally, *, seed: int, seconds: float, worke
     """Let schemathesis run once, and add what it reports."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
+        let_pass = Path(folder) / "let_pass"
+        let_pass.touch()
         # The phase that covers each constraint is the same in every round.
         phases = "coverage,fuzzing,stateful" if tally.rounds == 0 else "fuzzing,stateful"
         command = [
@@ -100,7 +109,9 @@ def _run_round(server: Server, tally: Tally, *, seed: int, seconds: float, worke
         done = subprocess.run(
             command,
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "SCHEMATHESIS_HOOKS": "bench.fuzz.hooks"},
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT), "SCHEMATHESIS_HOOKS": "bench.fuzz.hooks"}
+            | {LET_PASS: str(let_pass)},
             capture_output=True,
             text=True,
             timeout=seconds + LEAVES_WITHIN_S,
@@ -108,7 +119,11 @@ def _run_round(server: Server, tally: Tally, *, seed: int, seconds: float, worke
         )
         if not report.exists():
             raise RuntimeError(done.stdout[-TOLD_AT_MOST:] + done.stderr[-TOLD_AT_MOST:])
-        tally.add(json.loads(report.read_text(encoding="utf-8")), said=done.stdout)
+        tally.add(
+            json.loads(report.read_text(encoding="utf-8")),
+            let_pass=let_pass.read_text(encoding="utf-8").splitlines(),
+            said=done.stdout,
+        )
 
 
 def _count_logged(logs: Path) -> int:
