@@ -53,10 +53,10 @@ class TenantModel(models.Model):
 class Scope(models.TextChoices):
     """What a key may do."""
 
-    INGEST = "ingest", "post messages"
+    INGEST = "ingest", "post messages, write notes and links"
     READ = "read", "retrieve and list"
-    CURATE = "curate", "correct and invalidate"
-    ADMIN = "admin", "manage keys and jobs"
+    CURATE = "curate", "correct, invalidate and undo"
+    ADMIN = "admin", "look after jobs, and erase"
 
 
 class APIKey(TenantModel):
