@@ -20,6 +20,8 @@ ISO_8601 = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)",
     re.ASCII,
 )
+LEAST = 1e-9
+"""A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_AT_MOST = timedelta(hours=24)
 # As `str.strip` has it, written out: a description's readers differ over it.
@@ -85,7 +87,8 @@ class NumberField(serializers.FloatField):
     def to_internal_value(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
             raise serializers.ValidationError("This must be a number.")
-        return float(super().to_internal_value(value))
+        number = float(super().to_internal_value(value))
+        return number if abs(number) >= LEAST else 0.0
 
 
 class FlagField(serializers.BooleanField):

@@ -50,6 +50,12 @@ def test_depth_bounds_each_leg(ana: Agent, told: uuid.UUID) -> None:
         assert max(legs.values()) <= 2
 
 
+@pytest.mark.parametrize("weight", [5e-324, 1e-308, 1e-300, 1e-10])
+def test_a_weight_next_to_nothing_is_nothing(ana: Agent, told: uuid.UUID, weight: float) -> None:
+    answer = ask(ana, told, k=723, vector_weight=weight, lexical_weight=weight)
+    assert {how["rrf"] for how in answer["explain"]["hits"].values()} == {0.0}
+
+
 def test_old_episodes_sink_unless_there_is_a_floor(ana: Agent, told: uuid.UUID) -> None:
     long_ago = timezone.now() - timedelta(days=3650)
     Episode.objects.of(ana.tenant).update(last_reviewed_at=long_ago)
