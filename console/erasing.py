@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 from django.contrib.admin.models import LogEntry
+from django.db import connection
 from django.db.models import Q
 
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
@@ -49,6 +50,17 @@ def erase_names(ids: Iterable[uuid.UUID]) -> None:
     """Take the words by which rows were called out of Django's log; who did what stays."""
     for some in in_batches([str(one) for one in ids]):
         LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
+
+
+def forget_acts(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
+    """Take out of Django's log why people changed these memories; who did what stays.
+
+    Comes before the memories go. The log can only grow: a function of the database does it,
+    while an erasure of this tenant is on record and runs.
+    """
+    with connection.cursor() as cursor:
+        for some in in_batches(memory_ids):
+            cursor.execute("SELECT public.memory_forget_acts(%s, %s)", [tenant.id, list(some)])
 
 
 def erase_tenant(tenant: Tenant) -> int:

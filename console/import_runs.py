@@ -190,7 +190,8 @@ def discard_run(run: ImportRun) -> None:
 def take_step(run: ImportRun) -> ImportRun:
     """Write the next batch of a run that was decided for; return the run as it is then.
 
-    Two at once wait for each other. Where no batch is left the run is done.
+    Two at once wait for each other. Where no batch is left the run is done. Nothing is written
+    where an erasure has taken rows out of the batch meanwhile: the next step writes the rest.
     """
     pending = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
     peeked = pending.order_by("position").first()
@@ -205,7 +206,7 @@ def take_step(run: ImportRun) -> ImportRun:
             locked.state = ImportRun.State.DONE
             locked.finished_at = read_database_clock()
             locked.save(update_fields=["state", "finished_at"])
-        elif peeked is not None and batch.id == peeked.id:
+        elif peeked is not None and (batch.id, batch.rows) == (peeked.id, peeked.rows):
             act = Act(tenant=run.tenant, actor=locked.person, reason=locked.reason)
             made = importing.import_rows(
                 act=act, rows=rows, vectors=vectors, goes_on=locked.last_changeset

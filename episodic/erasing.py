@@ -14,11 +14,9 @@ from episodic import services
 from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
 from episodic.recounting import recount
+from episodic.withholding import ERASED
 from memoryproject.batches import in_batches
 from memoryproject.tenancy.models import Tenant
-
-ERASED = "erased"
-"""Stands where a reason stood that may quote what is erased."""
 
 
 def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
@@ -75,17 +73,39 @@ def erase_message(
     mine.filter(episode__in=list(episode_ids)).update(episode=None)
     gone = mine.filter(id=message.id)
     _forget_keys(conversation, gone)
+    sources = _sources_of(gone)
     conversation.erased_count += gone.delete()[0]
+    _forget_sources(conversation.tenant, *sources)
 
 
 def erase_messages(conversation: Conversation) -> int:
     """Delete every message of a conversation; return how many there were."""
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
     _forget_keys(conversation, mine)
+    sources = _sources_of(mine)
     erased = mine.delete()[0]
+    _forget_sources(conversation.tenant, *sources)
     conversation.window_doubled = False
     conversation.erased_count += erased
     return erased
+
+
+def _sources_of(messages: QuerySet[Message]) -> tuple[set[str], set[uuid.UUID]]:
+    """Return who speaks in messages, and ids of what withholds them."""
+    names = messages.exclude(name="").values_list("name", flat=True)
+    withheld = messages.exclude(withheld_by=None).values_list("withheld_by_id", flat=True)
+    return set(names.distinct()), set(withheld.distinct())
+
+
+def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]) -> None:
+    """Take out of what was withheld why, and speakers of whom no message is left."""
+    rows = Withholding.objects.of(tenant)
+    rows.filter(id__in=withheld_by).update(reason=ERASED)
+    told = rows.exclude(speaker="").filter(speaker__in=names)
+    speakers = set(told.values_list("speaker", flat=True))
+    if speakers:
+        left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
+        told.exclude(speaker__in=left).update(speaker="", reason=ERASED)
 
 
 def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> None:

@@ -23,6 +23,9 @@ from jobs.models import Kind
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 
+ERASED = "erased"
+"""Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -68,7 +71,11 @@ def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str)
 
 def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
     """Return what a source said that is not withheld yet."""
-    said = Q(received_at__gte=source.since, withheld_by=None)
+    return Message.objects.of(tenant).filter(_is_from(source), withheld_by=None)
+
+
+def _is_from(source: Source) -> Q:
+    said = Q(received_at__gte=source.since)
     if source.posted_by is not None:
         said &= Q(posted_by=source.posted_by)
     if source.conversation is not None:
@@ -77,7 +84,7 @@ def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
         said &= Q(name=source.speaker)
     if source.role:
         said &= Q(role=source.role)
-    return Message.objects.of(tenant).filter(said)
+    return said
 
 
 def conversations_of(source: Source, *, tenant: Tenant) -> list[uuid.UUID]:
@@ -123,9 +130,29 @@ def withhold(conversation: Conversation, said: Said, *, withholding: Withholding
 
 
 def lift(conversation: Conversation, *, withholding: Withholding) -> int:
-    """Return withheld messages to the window; return how many there were."""
-    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    return mine.filter(withheld_by=withholding).update(withheld_by=None)
+    """Return withheld messages to the window; return how many there were.
+
+    Not those that another withholding stands for as well, which had found them withheld.
+    """
+    mine = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, withheld_by=withholding
+    )
+    standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)
+    others = standing.exclude(id=withholding.id).exclude(reason=ERASED)
+    for other in others.select_related("posted_by", "conversation").order_by("id"):
+        meant = mine.filter(_is_from(_source_of(other)), received_at__lte=other.created_at)
+        meant.update(withheld_by=other)
+    return mine.update(withheld_by=None)
+
+
+def _source_of(withholding: Withholding) -> Source:
+    return Source(
+        since=withholding.since,
+        posted_by=withholding.posted_by,
+        conversation=withholding.conversation,
+        speaker=withholding.speaker,
+        role=withholding.role,
+    )
 
 
 def settle(conversation: Conversation) -> None:

@@ -67,6 +67,11 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     semantic.lock_facts(tenant=tenant, fact_ids=facts)
     done.memory_ids = [*episodes, *facts]
     _erase_what_rests_on(done, tenant, home=conversation)
+    # A context quotes the messages behind a fact, be it one that stays.
+    index.lock_memories(tenant=tenant, memory_ids=tainted.bereft)
+    done.counts["contexts"] += retrieval.erase_contexts_holding(
+        tenant=tenant, memory_ids=tainted.bereft
+    )
     held_again = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
     semantic.forget_reasons(conversation=conversation, fact_ids=facts)
     _erase_facts(done, tenant, fact_ids=facts, episode_ids=episodes)
@@ -78,7 +83,8 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     console.erase_names([message.id])
     done.counts["saved_searches"] += console.erase_addresses([message.id])
     episodic.settle(conversation)
-    _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=held_again)
+    changed = [*held_again, *tainted.bereft]
+    _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
     _erase_work(done, conversation)
     return done
 
@@ -171,6 +177,7 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     counts["search_vectors"] += vectors
     counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
     console.erase_names(ids)
+    console.forget_acts(tenant=tenant, memory_ids=ids)
     counts["saved_searches"] += console.erase_addresses(ids)
     tell_mirror(
         tenant=tenant, conversation_id=home.id if home else None, memory_ids=sorted(origins)

@@ -20,11 +20,15 @@ from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.claims import Claim, LeaseLost
 from jobs.enqueue import wake
+from jobs.models import Job
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from retrieval import erasing as retrieval
 from retrieval import mirror
 
+TAKEN = "taken"
+"""In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
 Report = Callable[[int], None]
 """Takes how many rows one part has deleted."""
 
@@ -55,14 +59,19 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
 
 def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
     """Erase one part; return whether there may be more."""
+    if TAKEN in claim.input:
+        return False
     with claims.commit(claim, finish=False):
         erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
         done = erase_next(claim.tenant, erasure)
-        if done is None:
-            return False
-        add_up(erasure, done)
-    report(sum(done.counts.values()))
-    return erasure.scope in {Scope.TENANT, Scope.USER}
+        if done is not None:
+            add_up(erasure, done)
+        more = done is not None and erasure.scope in {Scope.TENANT, Scope.USER}
+        if not more and erasure.scope != Scope.TENANT:
+            mine = Job.objects.of(claim.tenant).filter(id=claim.job_id)
+            mine.update(input={TAKEN: True})
+    report(sum(done.counts.values()) if done else 0)
+    return more
 
 
 def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
@@ -102,12 +111,14 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
         return
     if erasure.pages:
         retrieval.erase_pages(tenant=claim.tenant, memory_ids=erasure.pages)
+    pass_point(Point.PAGES_REMOVED)
     with claims.commit(claim, result={"rows": sum(erasure.counts.values())}):
         _mark_done(erasure)
 
 
 def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
     retrieval.erase_folder(claim.tenant.id)
+    pass_point(Point.PAGES_REMOVED)
     with transaction.atomic():
         # The job goes too, so it is looked at first: nobody can take it from here on.
         if not claims.holds(claim):

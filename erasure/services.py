@@ -13,6 +13,7 @@ from erasure.targets import Target
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
+from memoryproject.crash_points import Point, pass_point
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
@@ -62,6 +63,7 @@ def ask(*, tenant: Tenant, target: Target, actor: str, reason: str) -> Erasure:
         erasure.save(update_fields=["job_id"])
         if is_large(tenant=tenant, target=target):
             wake(job.id)
+    pass_point(Point.ERASURE_ASKED)
     return erasure
 
 

@@ -23,7 +23,7 @@ REFUSED_NETWORKS = tuple(
         "ff00::/8",
     )
 )
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -43,7 +43,7 @@ def _unwrap(address: Address) -> list[Address]:
         return [address]
     carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    if address in NAT64 or int(address) >> 32 == 0:
+    if any(address in network for network in NAT64) or int(address) >> 32 == 0:
         carried.append(last)
     return [address, *(one for one in carried if one is not None)]
 

@@ -48,6 +48,8 @@ class Point(StrEnum):
     COMMITTED = "the run committed"
     RELEASING = "a failure known, the job not given back"
     RELEASED = "the job given back"
+    ERASURE_ASKED = "an erasure on record, nothing erased"
+    PAGES_REMOVED = "all of it erased, the erasure not done"
 
 
 _armed: dict[Point, int] = {}

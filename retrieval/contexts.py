@@ -10,10 +10,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 
 from episodic.queries import database_now
+from indexing.models import Memory
 from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
 from memoryproject.errors import NotFound, Problem
@@ -136,44 +137,43 @@ def add_memory(
 ) -> Added:
     """Add as much of a memory as fits, under a header; what is there already stays as it is.
 
-    Locks the context: additions at the same time stand in line.
+    Locks the memory, so that an erasure of what it quotes sees what is added, or goes first;
+    and the context: additions at the same time stand in line.
 
     Raises:
         NotFound: the tenant has no such context or memory, or the context has expired.
     """
-    content = load_content(tenant=tenant, memory_id=memory_id)
-    try:
+    with transaction.atomic():
+        Memory.objects.of(tenant).filter(id=memory_id).select_for_update(no_key=True).first()
+        content = load_content(tenant=tenant, memory_id=memory_id)
         return _add(tenant, context_id, content, max_tokens=max_tokens, priority=priority)
-    except IntegrityError:  # it was erased in between
-        raise NotFound("There is no such memory.") from None
 
 
 def _add(
     tenant: Tenant, context_id: uuid.UUID, content: Content, *, max_tokens: int, priority: int
 ) -> Added:
     memory_id = content.memory_id
-    with transaction.atomic():
-        context = _find(tenant, context_id, lock=True)
-        rows = ContextSection.objects.of(tenant).filter(context=context)
-        there = rows.filter(memory=memory_id).first()
-        if there is not None:
-            return Added(ALREADY_THERE, there, context)
-        position = rows.count()
-        parting = get_counter(context.counter).count(SEPARATOR) if position else 0
-        room = min(max_tokens, _remaining(context) - parting)
-        chunk = _fit(context, content, room=room)
-        if not chunk.content:
-            return Added(NO_ROOM, None, context)
-        section = _add_section(
-            context,
-            position=position,
-            priority=priority,
-            content=chunk.content,
-            size=chunk.token_count,
-            parting=parting,
-            memory_id=memory_id,
-            truncated=chunk.truncated,
-        )
+    context = _find(tenant, context_id, lock=True)
+    rows = ContextSection.objects.of(tenant).filter(context=context)
+    there = rows.filter(memory=memory_id).first()
+    if there is not None:
+        return Added(ALREADY_THERE, there, context)
+    position = rows.count()
+    parting = get_counter(context.counter).count(SEPARATOR) if position else 0
+    room = min(max_tokens, _remaining(context) - parting)
+    chunk = _fit(context, content, room=room)
+    if not chunk.content:
+        return Added(NO_ROOM, None, context)
+    section = _add_section(
+        context,
+        position=position,
+        priority=priority,
+        content=chunk.content,
+        size=chunk.token_count,
+        parting=parting,
+        memory_id=memory_id,
+        truncated=chunk.truncated,
+    )
     return Added(ADDED, section, context)
 
 

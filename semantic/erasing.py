@@ -30,10 +30,14 @@ ERASED = "erased"
 
 @dataclass(frozen=True, slots=True)
 class Tainted:
-    """Facts to erase, and the other episodes from which facts are to be drawn once more."""
+    """Facts to erase, and the other episodes from which facts are to be drawn once more.
+
+    `bereft` are facts that stay, and lose evidence.
+    """
 
     fact_ids: list[uuid.UUID]
     redrawn: list[uuid.UUID]
+    bereft: list[uuid.UUID]
 
 
 def facts_of(conversation: Conversation) -> list[uuid.UUID]:
@@ -56,7 +60,8 @@ def find_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted
         found |= fresh
     behind = Evidence.objects.of(tenant).filter(fact__in=found)
     redrawn = set(behind.values_list("episode_id", flat=True)) - set(episode_ids)
-    return Tainted(sorted(found), sorted(redrawn))
+    bereft = set(from_it.values_list("fact_id", flat=True)) - found
+    return Tainted(sorted(found), sorted(redrawn), sorted(bereft))
 
 
 def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]:

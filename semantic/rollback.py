@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 from django.db import transaction
+from django.db.models import Q
 
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
@@ -21,7 +22,7 @@ from episodic.withholding import Source
 from memoryproject.errors import Conflict, NotFound
 from semantic import reverting
 from semantic.curation import Act, check_reason
-from semantic.models import Change, Changeset
+from semantic.models import Change, Changeset, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +151,16 @@ def _roll_back_in(
 def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
     """Return the runs in effect that read one of the episodes, and those that built on them.
 
-    A run and the episodes that it has read bear the same time.
+    A run and the episodes that it has read bear the same time. One that was drawn anew bears
+    that of its last run; what earlier ones drew from it is told by evidence.
     """
     times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
     runs = Changeset.objects.of(conversation.tenant).filter(
         conversation=conversation, kind=Changeset.Kind.CONSOLIDATION
     )
-    waiting = list(runs.filter(started_at__in=times).order_by("id"))
+    drawn = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episodes))
+    read = Q(started_at__in=times) | Q(id__in=drawn.values("changeset"))
+    waiting = list(runs.filter(read).order_by("id"))
     found: dict[uuid.UUID, Changeset] = {}
     while waiting:
         run = waiting.pop()
@@ -173,10 +177,18 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
             for later in step.later
             if later.kind == Changeset.Kind.CONSOLIDATION
         ]
+        # Who confirmed a fact in the words and with the date of the source is to word it himself.
+        confirming = Evidence.objects.of(conversation.tenant).filter(
+            fact__changeset=run, withdrawn_by=None
+        )
+        waiting += runs.filter(id__in=confirming.values("changeset")).order_by("id")
     return list(found.values())
 
 
 def _revert(run: Changeset, act: Act) -> Counts:
+    plan = reverting.plan_revert(tenant=act.tenant, changeset_id=run.id)
+    if plan.erased and not plan.steps:
+        return Counts()  # there is nothing of it left to undo
     made = reverting.revert_changeset(act=act, changeset_id=run.id, leave_conflicts=True)
     steps = Change.objects.of(act.tenant).filter(changeset=made)
     actions = list(steps.values_list("action", flat=True))
@@ -190,7 +202,9 @@ def _revert(run: Changeset, act: Act) -> Counts:
 
 def _episodes_of(conversation: Conversation, runs: Sequence[Changeset]) -> list[uuid.UUID]:
     """Return the episodes that these runs have read."""
+    drawn = Evidence.objects.of(conversation.tenant).filter(changeset__in=list(runs))
+    read = Q(consolidated_at__in=[run.started_at for run in runs])
     rows = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, consolidated_at__in=[run.started_at for run in runs]
+        read | Q(id__in=drawn.values("episode")), conversation=conversation
     )
     return list(rows.order_by("first_seq").values_list("id", flat=True))

@@ -179,6 +179,27 @@ def test_an_erasure_is_not_done_while_pages_of_it_lie_in_files(
     assert "boats" not in "".join(path.read_text() for path in tmp_path.rglob("*.md"))
 
 
+@pytest.mark.parametrize("scope", ["conversation", "user"])
+def test_what_comes_after_the_rows_are_gone_is_not_erased_with_them(
+    ana: Agent, named: dict[str, str], settings: Any, tmp_path: Any, scope: str
+) -> None:
+    settings.MIRROR_DIR = tmp_path / "mirror"
+    settings.MIRROR_DIR.write_text("in the way")
+    asked = erase(ana, scope, named[scope])
+    assert (asked.status_code, asked.json()["state"]) == (202, "running")
+    ana.say(uuid.UUID(named["conversation"]), "I live in Porto now.")
+    ana.post("notes", {"content": "Mira likes boats.", "user_id": "mira"})
+    settings.MIRROR_DIR.unlink()
+    job = Job.objects.of(ana.tenant).get(id=asked.json()["job_id"])
+    Job.objects.of(ana.tenant).filter(id=job.id).update(run_after=job.created_at)
+    drain_jobs()
+    assert ana.get(f"erasures/{asked.json()['id']}").json()["state"] == "done"
+    said = Message.objects.of(ana.tenant).order_by("seq").values_list("content", flat=True)
+    assert list(said)[-1] == "I live in Porto now."
+    written = Note.objects.of(ana.tenant).order_by("id").values_list("content", flat=True)
+    assert list(written)[-1] == "Mira likes boats."
+
+
 @pytest.mark.django_db(transaction=True)
 def test_erasing_the_same_at_once_counts_it_once(ana: Agent, named: dict[str, str]) -> None:
     for scope, kind in (("message", "messages"), ("conversation", "messages"), ("note", "notes")):
@@ -198,6 +219,7 @@ def test_history_goes_only_with_a_tenant_that_is_being_erased(ana: Agent, told: 
     calls = [
         ("SELECT public.memory_erase_history(%s, %s)", [ana.tenant.id, home.id]),
         ("SELECT public.memory_forget_reasons(%s, %s)", [ana.tenant.id, [home.id]]),
+        ("SELECT public.memory_forget_acts(%s, %s)", [ana.tenant.id, [home.id]]),
     ]
     for statement, given in calls:
         with (

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.urls import reverse
 
 from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
+from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import (
     CANARY,
     USER,
@@ -116,6 +119,26 @@ def test_an_erased_message_is_nowhere_and_the_others_are_learnt_anew(
     assert [row["seq"] for row in listed] == [1, 2, 3, 4, *range(6, len(said) + 1)]
 
 
+@pytest.mark.parametrize("scope", ["message", "conversation"])
+def test_an_erased_speaker_is_not_named_by_what_had_withheld_him(
+    ana: Agent, conversation: uuid.UUID, scope: str
+) -> None:
+    said = whole_talk()
+    said[4]["name"] = CANARY
+    body = {"conversation_id": str(conversation), "messages": said}
+    message = ana.post("add_messages", body).json()["messages"][4]["message_id"]
+    ana.flush(conversation)
+    source = {"since": "2020-01-01T00:00:00Z", "speaker": CANARY, "reason": "He lies."}
+    assert ana.post("rollbacks", source).status_code == 201
+    drain_jobs()
+    assert CANARY.lower() in dump()
+    assert erase(ana, scope, message if scope == "message" else conversation).status_code == 200
+    drain_jobs()
+    (left,) = ana.get("rollbacks").json()["items"]
+    assert (left["speaker"], left["reason"]) == (None, "erased")
+    assert CANARY.lower() not in dump()
+
+
 @pytest.mark.parametrize("scope", ["note", "user"])
 def test_erased_notes_are_nowhere(ana: Agent, folder: Path, scope: str) -> None:
     note = write_canary(ana)
@@ -129,6 +152,20 @@ def test_erased_notes_are_nowhere(ana: Agent, folder: Path, scope: str) -> None:
     assert (done["counts"]["notes"], done["counts"]["note_versions"]) == (1, 1)
     drain_jobs()
     assert not mentions(folder)
+    assert CANARY.lower() not in dump()
+
+
+def test_why_a_person_deleted_an_erased_note_is_not_told_any_more(ana: Agent) -> None:
+    notes = [ana.post("notes", {"content": text}).json()["id"] for text in ("One.", "Two.")]
+    curator = visit_as(SUPERUSER)
+    for note in notes:
+        why = {"delete-reason": f"It is about: {CANARY} {note}."}
+        assert curator.post(reverse("console:note_delete", args=[note]), why).status_code == 302
+    assert erase(ana, "note", notes[0]).status_code == 200
+    told = LogEntry.objects.order_by("id").values_list("object_id", "change_message")
+    kept = f"deleted it: It is about: {CANARY} {notes[1]}."
+    assert list(told) == [(notes[0], "deleted it"), (notes[1], kept)]
+    assert as_json(erase(ana, "note", notes[1]))["state"] == "done"
     assert CANARY.lower() not in dump()
 
 

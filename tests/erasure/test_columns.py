@@ -60,7 +60,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "django_admin_log": {
         "object_id": NUMBERS,
         "object_repr": "put as (erased) where it called what is erased",
-        "change_message": "what was done, in our words",
+        "change_message": "what was done, in our words; why, behind a colon, goes with a memory",
     },
     "django_content_type": {"app_label": DJANGO, "model": DJANGO},
     "django_migrations": {"app": DJANGO, "name": DJANGO},

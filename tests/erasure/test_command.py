@@ -7,12 +7,14 @@ import uuid
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 
 from erasure.models import Erasure
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
-from tests.erasure.lives import digest, memories
+from tests.erasure.lives import CANARY, digest, memories
+from tests.erasure.test_columns import COLUMNS
 
 pytestmark = pytest.mark.django_db
 
@@ -69,3 +71,40 @@ def test_what_is_wrong_is_said(
 def test_the_tables_can_be_vacuumed(ana: Agent, how: str) -> None:
     note = ana.post("notes", {"content": "Mira likes canals."}).json()["id"]
     assert "tables vacuumed" in erase("note", note, tenant="ana's", reason="so", vacuum=how)
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+@pytest.mark.parametrize("how", ["free", "rewrite"])
+def test_a_vacuum_leaves_none_of_its_words_in_the_planners_statistics(ana: Agent, how: str) -> None:
+    notes = [ana.post("notes", {"content": text}).json()["id"] for text in (CANARY, "a", "b")]
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("ANALYZE notes_note")
+    assert CANARY in sampled()
+    erase("note", notes[0], tenant="ana's", reason="so", vacuum=how)
+    assert CANARY not in sampled()
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+def test_a_vacuum_rewrites_every_table_that_words_are_erased_from(ana: Agent) -> None:
+    note = ana.post("notes", {"content": "Mira likes canals."}).json()["id"]
+    before = files()
+    erase("note", note, tenant="ana's", reason="so", vacuum="rewrite")
+    after = files()
+    assert {table for table in COLUMNS if before[table] == after[table]} == {"django_migrations"}
+
+
+def sampled() -> str:
+    """Return what the planner has kept of the values of notes."""
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            "SELECT string_agg(concat(most_common_vals, histogram_bounds), '') FROM pg_stats"
+            " WHERE tablename = 'notes_note'"
+        )
+        return str(cursor.fetchone()[0])
+
+
+def files() -> dict[str, int]:
+    """Return the file of each table."""
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT relname, relfilenode FROM pg_class WHERE relkind = 'r'")
+        return dict(cursor.fetchall())

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from episodic.models import Conversation, Episode, Message
 from jobs.draining import drain_jobs
+from retrieval.models import ContextSection
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -137,6 +138,83 @@ def test_a_fact_that_was_only_confirmed_elsewhere_is_drawn_anew_from_there(
     assert held(ana) == set()
     drain_jobs()
     assert held(ana) == {"Ghent is home to Mira."}
+
+
+def test_a_context_does_not_quote_an_erased_message_for_a_fact_that_stays(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    learn_first(model)
+    tell(ana, conversation, messages(MOVING, MORNING))
+
+    def says_again(asked: Asked) -> Reply:
+        return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[10])))
+
+    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("consolidate", says_again)
+    tell(ana, conversation, messages(RUNNING, EVENING))
+    fact = Fact.objects.of(ana.tenant).get(fact=OLD)
+    context = ana.post("contexts", {"max_tokens": 4000}).json()["id"]
+    added = {"memory_id": str(fact.id)}
+    assert ana.post(f"contexts/{context}/add", added).status_code == 200
+    quoted = RUNNING[1][1]
+    assert quoted in ana.get(f"contexts/{context}/text").content.decode()
+    done = as_json(erase(ana, "message", message_at(ana, 10)))
+    assert (done["counts"]["contexts"], done["counts"].get("facts")) == (1, None)
+    sections = ContextSection.objects.of(ana.tenant)
+    assert not sections.filter(content__contains=quoted).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_drawn_anew(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    lie = "Mira hates ships."
+    learn_first(model)
+    tell(ana, conversation, messages(MOVING, MORNING))
+
+    def confirms_and_lies(asked: Asked) -> Reply:
+        alias = shown_facts(asked)[OLD]
+        rows = [change("reinforce", "", alias, messages=[1]), change("new", lie, messages=[2])]
+        return says(changes(*rows))
+
+    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("consolidate", confirms_and_lies)
+    said = messages(RUNNING, EVENING)
+    said[1]["name"] = "Mallory"
+    tell(ana, conversation, said)
+    assert lie in held(ana)
+    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
+    model.script("consolidate", says(changes()))
+    assert as_json(erase(ana, "message", message_at(ana, 5)))["state"] == "done"
+    drain_jobs()
+    assert lie in held(ana)
+    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.always("consolidate", says(changes()))
+    undone = {"since": "2020-01-01T00:00:00Z", "speaker": "Mallory", "reason": "She lies."}
+    assert ana.post("rollbacks", undone).status_code == 201
+    drain_jobs()
+    assert lie not in held(ana)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_source_is_undone_where_all_that_was_learnt_beside_it_is_erased(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    two = segments(segment(0, 7, "Mira moves"), segment(8, 15, "Mira trains"))
+    model.script("segment", says(two))
+    model.script("consolidate", says(changes(change("new", OLD, messages=[5]))))
+    said = messages(MOVING, MORNING) + messages(RUNNING, EVENING)
+    said[9]["name"] = "Mallory"
+    tell(ana, conversation, said)
+    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
+    model.always("consolidate", says(changes()))
+    assert as_json(erase(ana, "message", message_at(ana, 5)))["counts"]["facts"] == 1
+    drain_jobs()
+    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    undone = {"since": "2020-01-01T00:00:00Z", "speaker": "Mallory", "reason": "She lies."}
+    assert ana.post("rollbacks", undone).status_code == 201
+    drain_jobs()
+    assert ana.get(f"conversations/{conversation}").json()["pending"] == 0
 
 
 def test_undoing_a_changeset_brings_no_erased_fact_back_and_says_so(

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from django.db import connections
 
+from console import import_runs
+from console.models import ImportRun
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
+from retrieval import contexts
+from retrieval.contents import Content
+from retrieval.models import ContextSection
+from semantic import importing
+from semantic.file_rows import Row
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
-from tests.erasure.lives import CANARY, as_json, dump, erase
+from tests.erasure.lives import CANARY, as_json, dump, erase, import_canary
 from tests.llm.answers import change, changes, ratings, segment, segments
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.talk import MORNING, MOVING, messages
@@ -169,6 +176,65 @@ def test_a_retry_of_an_erased_note_is_refused(ana: Agent, cleo: Agent) -> None:
     assert_problem(ana.post("notes", {"content": "Another."}, **headers), 410)
     assert ana.post("notes", note, **{"Idempotency-Key": "another"}).status_code == 201
     assert cleo.post("notes", note, **headers).status_code == 201
+
+
+def test_an_import_that_had_read_its_rows_does_not_write_what_is_erased(
+    ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana.say(conversation, "Hello.")
+    import_canary(ana, conversation)
+    run = import_runs.confirm_run(ImportRun.objects.of(ana.tenant).get(), reason="so")
+    embed_rows = importing.embed_rows
+
+    def embed_and_be_slow(rows: Sequence[Row]) -> Any:
+        monkeypatch.undo()
+        assert as_json(erase(ana, "conversation", conversation))["counts"]["import_rows"] == 1
+        return embed_rows(rows)
+
+    monkeypatch.setattr(importing, "embed_rows", embed_and_be_slow)
+    done = import_runs.finish_run(run, report=lambda rows: None)
+    assert (done.state, done.opened) == ("done", 1)
+    assert CANARY.lower() not in dump()
+
+
+def test_a_context_that_had_read_a_message_does_not_quote_what_is_erased(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = messages(MOVING, MORNING)
+    for number in (5, 15):
+        model.script("segment", says(segments(segment(0, 7))))
+        drawn = changes(change("new", "Mira moves.", messages=[number]))
+        model.script("consolidate", says(drawn))
+        body = {"conversation_id": str(conversation), "messages": said}
+        ids = [row["message_id"] for row in ana.post("add_messages", body).json()["messages"]]
+        ana.flush(conversation)
+        said[6]["content"] = f"{SHIP} I will work on it."
+    (fact,) = ana.get("facts").json()["items"]
+    context = ana.post("contexts", {"max_tokens": 4000}).json()["id"]
+    load_content = contexts.load_content
+    erased: list[Any] = []
+
+    def work() -> None:
+        try:
+            erased.append(erase(ana, "message", ids[6]))
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=work)
+
+    def load_and_be_slow(**wanted: Any) -> Content:
+        content = load_content(**wanted)
+        assert CANARY in content.text
+        thread.start()
+        thread.join(timeout=3)
+        return content
+
+    monkeypatch.setattr(contexts, "load_content", load_and_be_slow)
+    ana.post(f"contexts/{context}/add", {"memory_id": fact["id"]})
+    thread.join()
+    assert as_json(erased[0])["state"] == "done"
+    sections = ContextSection.objects.of(ana.tenant)
+    assert not sections.filter(content__contains=CANARY).exists()
 
 
 def test_a_conversation_goes_on_after_its_erasure(ana: Agent, conversation: uuid.UUID) -> None:

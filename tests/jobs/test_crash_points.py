@@ -36,7 +36,8 @@ OF_POISON = {
     Point.MESSAGE_SET_ASIDE, Point.EPISODE_SET_ASIDE, Point.RELEASING, Point.RELEASED,
 }  # fmt: skip
 OF_VECTORS = {Point.VECTORS_MADE, Point.VECTORS_WRITTEN}
-OF_WORK = set(Point) - OF_POSTING - OF_CALLS - OF_POISON - OF_VECTORS
+OF_ERASING = {Point.ERASURE_ASKED, Point.PAGES_REMOVED}  # see tests/erasure/test_killed.py
+OF_WORK = set(Point) - OF_POSTING - OF_CALLS - OF_POISON - OF_VECTORS - OF_ERASING
 
 
 @dataclass

@@ -37,6 +37,7 @@ CHAT = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
         "http://[::ffff:169.254.169.254]/v1",
         "http://[::ffff:a9fe:a9fe]/v1",
         "http://[64:ff9b::a9fe:a9fe]/v1",
+        "http://[64:ff9b:1::a9fe:a9fe]/v1",
         "http://[2002:a9fe:a9fe::1]/v1",
         "http://[fd00:ec2::254]/v1",
         "http://100.100.100.200/v1",

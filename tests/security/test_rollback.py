@@ -16,10 +16,13 @@ from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent, make_agent
+from tests.llm.answers import change, changes, segment, segments
 from tests.llm.conftest import post
+from tests.model_server import ModelServer, says
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
-pytestmark = pytest.mark.django_db
+# Each run has a time of its own only where transactions end.
+pytestmark = pytest.mark.django_db(transaction=True)
 
 WHY = "The mailbox behind this source was taken over."
 LONG_AGO = "2020-01-01T00:00:00Z"
@@ -136,6 +139,23 @@ def test_what_a_lie_has_ended_is_held_again_and_what_came_after_is_learnt_anew(
     assert mine == [fact[1:] for fact in facts_of(control) if fact[0] == TALKS[3]]
 
 
+def test_what_a_source_said_first_and_others_confirmed_is_theirs_alone(
+    model: ModelServer, ana: Agent, liar: Agent
+) -> None:
+    """In their words, and from their date on."""
+    runs = "Mira runs three times a week."
+    for agent, start, seq in ((liar, MORNING, 2), (ana, EVENING, 10)):
+        model.script("segment", says(segments(segment(0, 7))))
+        drawn = says(changes(change("new", runs, messages=[seq])))
+        model.script("consolidate", drawn)
+        tell(agent, TALKS[2], messages(RUNNING, start))
+    held = Fact.objects.of(ana.tenant).filter(invalid_at=None)
+    assert held.get().valid_at < EVENING
+    model.script("consolidate", drawn)
+    undo(ana, key_id=str(liar.key.id))
+    assert held.get().valid_at > EVENING
+
+
 def test_nothing_withheld_is_served(ana: Agent, liar: Agent) -> None:
     tell_truth(ana)
     tell(liar, TALKS[2], poison())
@@ -200,6 +220,20 @@ def test_what_is_lifted_is_learnt_again(ana: Agent, liar: Agent) -> None:
     again = ana.post(f"rollbacks/{made['id']}/lift", {"reason": "It was no attack."})
     assert again.status_code == 409
     assert Conversation.objects.of(ana.tenant).filter(withheld_count__gt=0).count() == 0
+
+
+def test_what_two_withhold_is_lifted_by_neither_alone(ana: Agent, liar: Agent) -> None:
+    tell(liar, TALKS[2], poison(name="Mallory"))
+    tell(ana, TALKS[3], poison(name="Mallory"))
+    first = undo(ana, key_id=str(liar.key.id))
+    second = undo(ana, speaker="Mallory")
+    assert ana.post(f"rollbacks/{first['id']}/lift", {"reason": "A mistake."}).status_code == 200
+    drain_jobs()
+    assert facts_of(ana) == [] and said_in(ana).filter(withheld_by=None).count() == 0
+    assert ana.post(f"rollbacks/{second['id']}/lift", {"reason": "So too."}).status_code == 200
+    drain_jobs()
+    assert {fact[0] for fact in facts_of(ana)} == {TALKS[2], TALKS[3]}
+    assert said_in(ana).exclude(withheld_by=None).count() == 0
 
 
 def test_what_a_person_has_changed_since_stays(ana: Agent, liar: Agent) -> None:
