@@ -15,8 +15,9 @@ from django.views.decorators.http import require_POST
 from console.curating import add_problem
 from console.curation_forms import CURATE, ReasonForm
 from console.pages import choose_tenant, page_for, show_page
+from episodic import withholding as episodic
 from episodic.models import Conversation, Role, Withholding
-from episodic.withholding import Source, conversations_withheld_by
+from episodic.withholding import Source
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
@@ -25,6 +26,9 @@ from semantic.curation import Act
 SEES = ("episodic.view_withholding", CURATE)
 KEYS_AT_MOST = 500
 CONVERSATIONS_AT_MOST = 20
+UNDONE = "Undone. What is left is learnt anew by the next worker."
+LIFTED = "Lifted: the messages are back, and are learnt like new ones."
+GOES_ON = "A worker does it now, one conversation after the other. Look here again."
 FIGURES = {
     "conversations": "Conversations it spoke in",
     "messages": "Messages withheld",
@@ -99,28 +103,27 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
     tenant = choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
-    counts: Mapping[str, int] = {}  # of a preview
+    found: rollback.Preview | None = None
     if posted and tenant is not None and form.is_valid():
         act = Act(tenant, request.user.get_username(), form.cleaned_data["reason"])
-        wanted = "do" in request.POST
         try:
-            done = rollback.roll_back(act=act, source=form.find_source(), dry_run=not wanted)
+            if "do" in request.POST:
+                made = rollback.roll_back(act=act, source=form.find_source())
+                messages.success(request, UNDONE if made.done_at else GOES_ON)
+                return redirect("admin:episodic_withholding_change", made.pk)
+            found = rollback.preview(act=act, source=form.find_source())
         except Problem as problem:
             add_problem(form, problem)
-        else:
-            if done.withholding is not None:
-                messages.success(request, "Undone. What is left is learnt anew by the next worker.")
-                return redirect("admin:episodic_withholding_change", done.withholding.pk)
-            counts = done.counts.to_json()
     return show_page(
         request,
         "console/roll_back.html",
         title="Undo a source",
-        status=400 if posted and not counts else 200,
+        status=400 if posted and not found else 200,
         form=form,
         owner=tenant,
         tenants=list(Tenant.objects.order_by("name")[:200]),
-        figures=name_figures(counts),
+        found=found,
+        figures=name_figures(found.counts.to_json()) if found else [],
     )
 
 
@@ -131,11 +134,11 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def tell(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
     """Return where its messages are, what it came to, and whether the person may lift it."""
-    ids = conversations_withheld_by(withholding)
-    named = Conversation.objects.of(withholding.tenant).filter(id__in=ids[:CONVERSATIONS_AT_MOST])
+    ids = episodic.conversations_withheld_by(withholding, at_most=CONVERSATIONS_AT_MOST)
+    left, _ = (0, 0) if withholding.done_at else episodic.count(episodic.messages_left(withholding))
     return {
-        "conversations": named,
-        "more": max(0, len(ids) - CONVERSATIONS_AT_MOST),
+        "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),
+        "left": left,
         "figures": name_figures(withholding.made),
         "may_lift": withholding.lifted_at is None and request.user.has_perms(SEES),
     }
@@ -149,9 +152,9 @@ def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
     withholding = get_object_or_404(rows, id=withholding_id)
     act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
     try:
-        rollback.lift(act=act, withholding_id=withholding.id)
+        lifted = rollback.lift(act=act, withholding_id=withholding.id)
     except Problem as problem:
         messages.error(request, problem.message)
     else:
-        messages.success(request, "Lifted: the messages are back, and are learnt like new ones.")
+        messages.success(request, LIFTED if lifted.done_at else GOES_ON)
     return redirect("admin:episodic_withholding_change", withholding.pk)

@@ -72,7 +72,7 @@ class Withholding(TenantModel):
     """That what a source said since some moment is withheld: kept, but no longer learnt or served.
 
     The source is whatever is named; all of it must fit. Lifting it returns the messages
-    to the window.
+    to the window. Both are done one conversation after the other.
     """
 
     since = models.DateTimeField(help_text="What was received from then on, by the server's clock.")
@@ -86,6 +86,9 @@ class Withholding(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     lifted_at = models.DateTimeField(null=True, help_text="NULL: it stands.")
     lifted_by = models.CharField(max_length=200, blank=True)
+    done_at = models.DateTimeField(
+        null=True, help_text="NULL: a worker goes on, with withholding or with lifting it."
+    )
 
     class Meta(TenantModel.Meta):
         constraints = [

@@ -11,7 +11,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from episodic import queries
@@ -31,10 +31,11 @@ ERASED = "erased"
 class Source:
     """Where messages come from: all that is given must fit, and one thing must be given.
 
-    `since` is by the server's clock, when a message was received.
+    `since` and `until`, both included, are by the server's clock, when a message was received.
     """
 
     since: datetime
+    until: datetime | None = None
     posted_by: APIKey | None = None
     conversation: Conversation | None = None
     speaker: str = ""
@@ -76,6 +77,8 @@ def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
 
 def _is_from(source: Source) -> Q:
     said = Q(received_at__gte=source.since)
+    if source.until is not None:
+        said &= Q(received_at__lte=source.until)
     if source.posted_by is not None:
         said &= Q(posted_by=source.posted_by)
     if source.conversation is not None:
@@ -87,17 +90,43 @@ def _is_from(source: Source) -> Q:
     return said
 
 
-def conversations_of(source: Source, *, tenant: Tenant) -> list[uuid.UUID]:
-    """Return the conversations in which a source has spoken, in order of id."""
-    rows = messages_from(source, tenant=tenant).values_list("conversation_id", flat=True)
-    return list(rows.order_by("conversation_id").distinct())
+def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uuid.UUID]:
+    """Return the first conversations in which a source has spoken, in order of id."""
+    return _conversations_with(messages_from(source, tenant=tenant), at_most=at_most)
 
 
-def conversations_withheld_by(withholding: Withholding) -> list[uuid.UUID]:
-    """Return the conversations of which messages are withheld, in order of id."""
+def messages_left(withholding: Withholding) -> QuerySet[Message]:
+    """Return what is still to be withheld; once it is lifted, what still is withheld."""
+    mine = Message.objects.of(withholding.tenant)
+    if withholding.lifted_at is not None:
+        return mine.filter(withheld_by=withholding)
+    if withholding.reason == ERASED:
+        return mine.none()
+    return messages_from(source_of(withholding), tenant=withholding.tenant)
+
+
+def conversations_left(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
+    """Return the first conversations with such messages, in order of id."""
+    return _conversations_with(messages_left(withholding), at_most=at_most)
+
+
+def conversations_withheld_by(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
+    """Return the first conversations of which messages are withheld, in order of id."""
     mine = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
-    rows = mine.values_list("conversation_id", flat=True)
-    return list(rows.order_by("conversation_id").distinct())
+    return _conversations_with(mine, at_most=at_most)
+
+
+def _conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uuid.UUID]:
+    rows = messages.values_list("conversation_id", flat=True)
+    return list(rows.order_by("conversation_id").distinct()[:at_most])
+
+
+def count(messages: QuerySet[Message]) -> tuple[int, int]:
+    """Return in how many conversations how many messages are."""
+    found = messages.order_by().aggregate(
+        conversations=Count("conversation_id", distinct=True), messages=Count("id")
+    )
+    return found["conversations"], found["messages"]
 
 
 def find_said(conversation: Conversation, source: Source) -> Said:
@@ -129,8 +158,8 @@ def withhold(conversation: Conversation, said: Said, *, withholding: Withholding
     return returned
 
 
-def lift(conversation: Conversation, *, withholding: Withholding) -> int:
-    """Return withheld messages to the window; return how many there were.
+def lift(conversation: Conversation, *, withholding: Withholding) -> None:
+    """Return withheld messages to the window, and have the conversation made anew.
 
     Not those that another withholding stands for as well, which had found them withheld.
     """
@@ -140,14 +169,16 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> int:
     standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)
     others = standing.exclude(id=withholding.id).exclude(reason=ERASED)
     for other in others.select_related("posted_by", "conversation").order_by("id"):
-        meant = mine.filter(_is_from(_source_of(other)), received_at__lte=other.created_at)
-        meant.update(withheld_by=other)
-    return mine.update(withheld_by=None)
+        mine.filter(_is_from(source_of(other))).update(withheld_by=other)
+    mine.update(withheld_by=None)
+    settle(conversation)
 
 
-def _source_of(withholding: Withholding) -> Source:
+def source_of(withholding: Withholding) -> Source:
+    """Return what is withheld: nothing that came after it was asked for."""
     return Source(
         since=withholding.since,
+        until=withholding.created_at,
         posted_by=withholding.posted_by,
         conversation=withholding.conversation,
         speaker=withholding.speaker,

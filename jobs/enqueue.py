@@ -11,6 +11,7 @@ import uuid
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 from django_q.tasks import async_task
 
 from jobs.models import Job, Kind, State
@@ -23,6 +24,11 @@ RUN_JOB = "jobs.tasks.run_job"
 def wake(job_id: uuid.UUID) -> None:
     """Ask any worker to look at a job soon. Losing it costs time, never work."""
     async_task(RUN_JOB, str(job_id))
+
+
+def run_now(job_id: uuid.UUID) -> None:
+    """Run a job here, for somebody who waits, unless a worker has it already. It never raises."""
+    import_string(RUN_JOB)(str(job_id))
 
 
 def enqueue(

@@ -19,6 +19,7 @@ class Kind(models.TextChoices):
     EMBED = "embed", "make the vectors that are missing"
     MIRROR = "mirror", "write what has changed to the mirror"
     ERASE = "erase", "erase what somebody wants erased"
+    ROLLBACK = "rollback", "undo what came from a source, or let it count again"
 
 
 class State(models.TextChoices):
@@ -43,7 +44,7 @@ class Job(TenantModel):
     kind = models.CharField(max_length=16, choices=Kind.choices)
     scope = models.UUIDField(
         help_text="What the job works on: the id of a conversation; for reviews the job's own id; "
-        "for erasures the erasure's; "
+        "for erasures and rollbacks theirs; "
         "for vectors of what belongs to no conversation the tenant's."
     )
     input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")

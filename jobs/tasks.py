@@ -29,12 +29,12 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.walls import acting_for
 from retrieval import embedding, mirroring, receipts, reviewing, serving
 from retrieval.mirror import FolderAway
-from semantic import consolidation
+from semantic import consolidation, rollback
 from semantic.choice import make_consolidator
 
 logger = logging.getLogger("memory.jobs")
 
-ASKS_NO_MODEL = frozenset({Kind.MIRROR, Kind.ERASE})
+ASKS_NO_MODEL = frozenset({Kind.MIRROR, Kind.ERASE, Kind.ROLLBACK})
 ERASING = "erasure.flow.run_erasure"
 """By name: it uses every app, and so stands above this."""
 
@@ -206,4 +206,5 @@ FLOWS: dict[Kind, Callable[[Claim], None]] = {
     Kind.EMBED: embed,
     Kind.MIRROR: mirroring.mirror_changed,
     Kind.ERASE: erase,
+    Kind.ROLLBACK: rollback.run_rollback,
 }

@@ -46,6 +46,7 @@ api = [
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
     path("rollbacks", rollbacks.Rollbacks.as_view()),
+    path("rollbacks/<id:rollback_id>", rollbacks.OneRollback.as_view()),
     path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),
     path("notes", notes.Notes.as_view()),
     path("notes/<id:note_id>", notes.OneNote.as_view()),

@@ -1,98 +1,95 @@
-"""Undoing everything that came from one source since some moment.
+"""Undoing everything that came from one source since some moment, and letting it count again.
 
-What the source said is withheld, the runs that learnt from it are reverted, and what is
-left of what they had read is learnt anew. A later run is reverted too where it built on
-a fact that one of these had changed. What people have done since stays as it is.
+Each conversation is a transaction of its own, so that nobody waits for all of them. A few
+are done at once; where there are more, a worker goes on with them.
 """
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
 
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
-from episodic.models import Conversation, Episode, Withholding
-from episodic.recounting import draw_anew
+from episodic.models import Withholding
 from episodic.withholding import Source
+from jobs import claims
+from jobs.claims import Claim
+from jobs.enqueue import enqueue, run_now, wake
+from jobs.models import Kind
 from memoryproject.errors import Conflict, NotFound
-from semantic import reverting
+from memoryproject.tenancy.models import Tenant
 from semantic.curation import Act, check_reason
-from semantic.models import Change, Changeset, Evidence
+from semantic.undoing import Counts, undo_in
+
+WAITED_FOR = 10
+"""Conversations that are done while somebody waits, and that a preview looks at."""
+LISTED_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What undoing a source comes to.
+class Preview:
+    """What undoing a source would come to: `counts` in the first conversations of it.
 
-    `messages` are withheld; `episodes` were taken apart, and `returned` messages of
-    others in them went back to the window; `runs` were reverted, which closed `closed`
-    facts and held `reopened` ones again; `redrawn` episodes are learnt from anew;
-    `left` facts stay as they are, since people have changed them since.
+    `conversations` and `messages` are those that were not looked at.
     """
 
-    conversations: int = 0
-    messages: int = 0
-    episodes: int = 0
-    returned: int = 0
-    runs: int = 0
-    closed: int = 0
-    reopened: int = 0
-    redrawn: int = 0
-    left: int = 0
-
-    def to_json(self) -> dict[str, int]:
-        """Return the numbers by name."""
-        return asdict(self)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """What was done, or would be; `withholding` is None after a dry run."""
-
-    withholding: Withholding | None
     counts: Counts
+    conversations: int
+    messages: int
 
 
-def roll_back(*, act: Act, source: Source, dry_run: bool = False) -> Rollback:
-    """Undo what came from a source, in all its conversations or in none.
+def preview(*, act: Act, source: Source) -> Preview:
+    """Return what undoing a source would come to.
 
-    A dry run does it and takes it back, so that its counts are those of the deed; other
-    writers of these conversations wait meanwhile. Receipts of past answers, what was
-    reviewed and what was posted after this call stay as they are.
+    It does it and takes it back, one conversation after the other, so that the counts are
+    those of the deed; other writers of that conversation wait meanwhile.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
         NotFound: the source has said nothing since then that is not withheld.
     """
     episodic.check_source(source)
-    reason = check_reason(act)
-    with transaction.atomic():
-        withholding = episodic.open_withholding(
-            tenant=act.tenant, source=source, actor=act.actor, reason=reason
-        )
-        counts = Counts()
-        for conversation_id in episodic.conversations_of(source, tenant=act.tenant):
+    check_reason(act)
+    first = episodic.conversations_of(source, tenant=act.tenant, at_most=WAITED_FOR)
+    counts = Counts()
+    for conversation_id in first:
+        with transaction.atomic():
             conversation = episodic_queries.lock_conversation(
                 tenant=act.tenant, conversation_id=conversation_id
             )
-            counts += _roll_back_in(conversation, act, source, withholding)
-        if not counts.messages:
-            raise NotFound("This source has said nothing since then that is not withheld.")
-        Withholding.objects.of(act.tenant).filter(id=withholding.id).update(made=counts.to_json())
-        withholding.made = counts.to_json()
-        if dry_run:
+            counts += undo_in(conversation, act, withholding=_open(act, source))
             transaction.set_rollback(True)
-    return Rollback(None if dry_run else withholding, counts)
+    if not counts.messages:
+        raise NotFound("This source has said nothing since then that is not withheld.")
+    rest = episodic.messages_from(source, tenant=act.tenant).exclude(conversation__in=first)
+    return Preview(counts, *episodic.count(rest))
+
+
+def roll_back(*, act: Act, source: Source) -> Withholding:
+    """Undo what came from a source until now; `done_at` says whether a worker goes on with it.
+
+    Receipts of past answers, what was reviewed and what is posted after this call stay as
+    they are.
+
+    Raises:
+        Problem: no reason, or nothing but a time is given.
+        NotFound: the source has said nothing since then that is not withheld.
+    """
+    episodic.check_source(source)
+    check_reason(act)
+    with transaction.atomic():
+        withholding = _open(act, source)
+        left = episodic.conversations_left(withholding, at_most=WAITED_FOR + 1)
+        if not left:
+            raise NotFound("This source has said nothing since then that is not withheld.")
+        job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
+    return _work(withholding, job.id, left)
 
 
 def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
@@ -105,106 +102,85 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
     """
     check_reason(act)
     with transaction.atomic():
-        rows = Withholding.objects.of(act.tenant).filter(id=withholding_id)
-        withholding = rows.select_for_update().first()
+        withholding = _lock(act.tenant, withholding_id)
         if withholding is None:
             raise NotFound("There is no such withholding.")
-        withholding.tenant = act.tenant
         if withholding.lifted_at is not None:
             raise Conflict("It is lifted already.")
-        for conversation_id in episodic.conversations_withheld_by(withholding):
-            conversation = episodic_queries.lock_conversation(
-                tenant=act.tenant, conversation_id=conversation_id
-            )
-            episodic.lift(conversation, withholding=withholding)
-            episodic.settle(conversation)
         withholding.lifted_at = episodic_queries.database_now()
         withholding.lifted_by = act.actor
-        withholding.save(update_fields=["lifted_at", "lifted_by"])
+        withholding.done_at = None
+        withholding.save(update_fields=["lifted_at", "lifted_by", "done_at"])
+        left = episodic.conversations_left(withholding, at_most=WAITED_FOR + 1)
+        job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
+    return _work(withholding, job.id, left)
+
+
+def run_rollback(claim: Claim) -> None:
+    """Do what is left of a withholding, or of lifting it, for a minute at most; then hand back.
+
+    Raises:
+        LeaseLost: somebody else does the same; what was done here before is done.
+    """
+    until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    tenant = claim.tenant
+    while left := _find_left(tenant, claim.scope):
+        for conversation_id in left:
+            with claims.commit(claim, finish=False):
+                _take(tenant, claim.scope, conversation_id)
+            if time.monotonic() >= until:
+                claims.hand_back(claim)
+                wake(claim.job_id)
+                return
+    with claims.commit(claim):
+        withholding = _lock(tenant, claim.scope)
+        # Somebody may just have lifted it: their job does that.
+        if withholding is not None and not episodic.conversations_left(withholding, at_most=1):
+            withholding.done_at = episodic_queries.database_now()
+            withholding.save(update_fields=["done_at"])
+
+
+def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]) -> Withholding:
+    if len(left) <= WAITED_FOR:
+        run_now(job_id)
+        withholding.refresh_from_db()
     return withholding
 
 
-def _roll_back_in(
-    conversation: Conversation, act: Act, source: Source, withholding: Withholding
-) -> Counts:
-    said = episodic.find_said(conversation, source)
-    if not said.message_ids:
-        return Counts()
-    runs = _find_tainted(conversation, said.episodes)
-    counts = Counts()
-    for run in sorted(runs, key=lambda run: run.id, reverse=True):
-        counts += _revert(run, act)
-    apart = {episode.id for episode in said.episodes}
-    beside = [one for one in _episodes_of(conversation, runs) if one not in apart]
-    returned = episodic.withhold(conversation, said, withholding=withholding)
-    redrawn = draw_anew(tenant=act.tenant, episode_ids=beside)
-    episodic.settle(conversation)
-    return counts + Counts(
-        conversations=1,
-        messages=len(said.message_ids),
-        episodes=len(apart),
-        returned=returned,
-        redrawn=redrawn,
+def _open(act: Act, source: Source) -> Withholding:
+    return episodic.open_withholding(
+        tenant=act.tenant, source=source, actor=act.actor, reason=check_reason(act)
     )
 
 
-def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
-    """Return the runs in effect that read one of the episodes, and those that built on them.
+def _lock(tenant: Tenant, withholding_id: uuid.UUID) -> Withholding | None:
+    rows = Withholding.objects.of(tenant).filter(id=withholding_id)
+    withholding = rows.select_for_update().first()
+    if withholding is not None:
+        withholding.tenant = tenant
+    return withholding
 
-    A run and the episodes that it has read bear the same time. One that was drawn anew bears
-    that of its last run; what earlier ones drew from it is told by evidence.
-    """
-    times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
-    runs = Changeset.objects.of(conversation.tenant).filter(
-        conversation=conversation, kind=Changeset.Kind.CONSOLIDATION
+
+def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:
+    withholding = Withholding.objects.of(tenant).filter(id=withholding_id).first()
+    if withholding is None:
+        return []
+    withholding.tenant = tenant
+    return episodic.conversations_left(withholding, at_most=LISTED_AT_ONCE)
+
+
+def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
+    """Do one conversation, whichever of the two is wanted by now."""
+    conversation = episodic_queries.lock_conversation(
+        tenant=tenant, conversation_id=conversation_id
     )
-    drawn = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episodes))
-    read = Q(started_at__in=times) | Q(id__in=drawn.values("changeset"))
-    waiting = list(runs.filter(read).order_by("id"))
-    found: dict[uuid.UUID, Changeset] = {}
-    while waiting:
-        run = waiting.pop()
-        if run.id in found:
-            continue
-        run.tenant = conversation.tenant
-        plan = reverting.plan_revert(tenant=conversation.tenant, changeset_id=run.id)
-        if plan.reverted_by is not None:
-            continue
-        found[run.id] = run
-        waiting += [
-            later
-            for step in plan.conflicts
-            for later in step.later
-            if later.kind == Changeset.Kind.CONSOLIDATION
-        ]
-        # Who confirmed a fact in the words and with the date of the source is to word it himself.
-        confirming = Evidence.objects.of(conversation.tenant).filter(
-            fact__changeset=run, withdrawn_by=None
-        )
-        waiting += runs.filter(id__in=confirming.values("changeset")).order_by("id")
-    return list(found.values())
-
-
-def _revert(run: Changeset, act: Act) -> Counts:
-    plan = reverting.plan_revert(tenant=act.tenant, changeset_id=run.id)
-    if plan.erased and not plan.steps:
-        return Counts()  # there is nothing of it left to undo
-    made = reverting.revert_changeset(act=act, changeset_id=run.id, leave_conflicts=True)
-    steps = Change.objects.of(act.tenant).filter(changeset=made)
-    actions = list(steps.values_list("action", flat=True))
-    return Counts(
-        runs=1,
-        closed=actions.count(Change.Action.INVALIDATE),
-        reopened=actions.count(Change.Action.RESTORE),
-        left=actions.count(Change.Action.SKIP),
-    )
-
-
-def _episodes_of(conversation: Conversation, runs: Sequence[Changeset]) -> list[uuid.UUID]:
-    """Return the episodes that these runs have read."""
-    drawn = Evidence.objects.of(conversation.tenant).filter(changeset__in=list(runs))
-    read = Q(consolidated_at__in=[run.started_at for run in runs])
-    rows = Episode.objects.of(conversation.tenant).filter(
-        read | Q(id__in=drawn.values("episode")), conversation=conversation
-    )
-    return list(rows.order_by("first_seq").values_list("id", flat=True))
+    withholding = _lock(tenant, withholding_id)
+    if withholding is None:
+        return
+    if withholding.lifted_at is not None:
+        episodic.lift(conversation, withholding=withholding)
+        return
+    act = Act(tenant, withholding.actor, withholding.reason)
+    made = Counts(**withholding.made) + undo_in(conversation, act, withholding=withholding)
+    withholding.made = made.to_json()
+    withholding.save(update_fields=["made"])

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
+from episodic import withholding as episodic
 from episodic.models import Role, Withholding
 from episodic.withholding import Source
 from memoryproject.errors import NotFound
@@ -27,9 +28,11 @@ from memoryproject.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schem
 from memoryproject.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
+from semantic.curation import Act
 from semantic.curation_api import AGAIN, Curating
 from semantic.forms import Reasoned
-from semantic.rollback import Counts
+from semantic.rollback import Preview
+from semantic.undoing import Counts
 
 
 class RollbackInput(Reasoned):
@@ -57,6 +60,13 @@ class CountsOutput(serializers.Serializer[Any]):
     left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
 
+class RemainingOutput(serializers.Serializer[Any]):
+    """What is still to be done, or what a dry run has not looked at."""
+
+    conversations = serializers.IntegerField()
+    messages = serializers.IntegerField()
+
+
 class RollbackOutput(serializers.Serializer[Any]):
     """What withholds a source, or would."""
 
@@ -70,7 +80,11 @@ class RollbackOutput(serializers.Serializer[Any]):
     reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
     lifted_at = serializers.DateTimeField(allow_null=True, help_text="null: it stands.")
+    done_at = serializers.DateTimeField(
+        allow_null=True, help_text="null: a worker goes on, with it or with lifting it."
+    )
     counts = CountsOutput()
+    remaining = RemainingOutput()
 
 
 class RollbackQuery(Strict):
@@ -90,7 +104,7 @@ class Rollbacks(Curating):
     )
     def get(self, request: Request) -> Response:
         query = self.read(RollbackQuery, request.query_params.dict())
-        rows = Withholding.objects.of(self.tenant()).select_related("conversation")
+        rows = Withholding.objects.of(self.tenant()).select_related("conversation", "posted_by")
         return Response(
             take_page(rows, query=query, render=lambda page: [_render(row) for row in page])
         )
@@ -98,29 +112,22 @@ class Rollbacks(Curating):
     @extend_schema(
         operation_id="roll_back",
         request=RollbackInput,
-        responses={201: RollbackOutput, 200: RollbackOutput, 404: Error},
+        responses={201: RollbackOutput, 202: RollbackOutput, 200: RollbackOutput, 404: Error},
         description="Undoes everything that came from a source since some moment: its messages "
         "are withheld (kept, but neither learnt from nor served), the runs that read them are "
-        "reverted, and what else these had read is learnt anew. With `dry_run` nothing is "
-        "changed, and the answer is 200. 404: the source has said nothing since then.",
+        "reverted, and what else these had read is learnt anew. 202: it has spoken in more than "
+        f"{rollback.WAITED_FOR} conversations, and a worker does one after the other; "
+        "`rollbacks/{id}` says how far. With `dry_run` nothing is changed, the answer is 200, and "
+        f"the first {rollback.WAITED_FOR} conversations are counted. 404: the source has said "
+        "nothing since then.",
     )
     def post(self, request: Request) -> Response:
         given = self.read(RollbackInput)
         act, source = self.act(given["reason"]), self._find_source(given)
-        done = rollback.roll_back(act=act, source=source, dry_run=given["dry_run"])
-        if done.withholding is not None:
-            return Response(_render(done.withholding), status=201)
-        planned = Withholding(
-            since=source.since,
-            posted_by=source.posted_by,
-            conversation=source.conversation,
-            speaker=source.speaker,
-            role=source.role,
-            actor=act.actor,
-            reason=act.reason,
-            made=done.counts.to_json(),
-        )
-        return Response(_render(planned, is_made=False))
+        if given["dry_run"]:
+            return Response(_render_preview(act, source, rollback.preview(act=act, source=source)))
+        made = rollback.roll_back(act=act, source=source)
+        return Response(_render(made), status=201 if made.done_at else 202)
 
     def _find_source(self, given: dict[str, Any]) -> Source:
         key, conversation = None, None
@@ -147,34 +154,68 @@ class Rollbacks(Curating):
         )
 
 
+class OneRollback(Curating):
+    """A rollback by its id."""
+
+    @extend_schema(operation_id="get_rollback", responses=RollbackOutput)
+    def get(self, request: Request, rollback_id: uuid.UUID) -> Response:
+        row = Withholding.objects.of(self.tenant()).filter(id=rollback_id).first()
+        if row is None:
+            raise NotFound("There is no such rollback.")
+        return Response(_render(row))
+
+
 class LiftRollback(Curating):
     """Lets count again what was withheld."""
 
     @extend_schema(
         operation_id="lift_rollback",
         request=Reasoned,
-        responses={200: RollbackOutput, 409: Error},
+        responses={200: RollbackOutput, 202: RollbackOutput, 409: Error},
         description="Lets count again what was withheld: its messages return to the window, and "
-        "episodes and facts are made of them like of new ones. 409: it is lifted already." + AGAIN,
+        "episodes and facts are made of them like of new ones. 202: a worker goes on with it. "
+        "409: it is lifted already." + AGAIN,
     )
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
         given = self.read(Reasoned)
         lifted = rollback.lift(act=self.act(given["reason"]), withholding_id=rollback_id)
-        return Response(_render(lifted))
+        return Response(_render(lifted), status=200 if lifted.done_at else 202)
 
 
-def _render(row: Withholding, *, is_made: bool = True) -> dict[str, Any]:
-    home = row.conversation
+def _render(row: Withholding) -> dict[str, Any]:
+    conversations, messages = (0, 0) if row.done_at else episodic.count(episodic.messages_left(row))
     return {
-        "id": str(row.id) if is_made else None,
-        "since": say_moment(row.since),
-        "key_id": str(row.posted_by_id) if row.posted_by_id else None,
-        "conversation_id": str(home.external_id) if home else None,
-        "speaker": row.speaker or None,
-        "role": row.role or None,
+        "id": str(row.id),
+        **_render_source(episodic.source_of(row)),
         "actor": row.actor,
         "reason": row.reason,
-        "created_at": say_moment(row.created_at) if is_made else None,
+        "created_at": say_moment(row.created_at),
         "lifted_at": say_moment(row.lifted_at) if row.lifted_at else None,
+        "done_at": say_moment(row.done_at) if row.done_at else None,
         "counts": {**Counts().to_json(), **row.made},
+        "remaining": {"conversations": conversations, "messages": messages},
+    }
+
+
+def _render_preview(act: Act, source: Source, found: Preview) -> dict[str, Any]:
+    return {
+        "id": None,
+        **_render_source(source),
+        "actor": act.actor,
+        "reason": act.reason,
+        "created_at": None,
+        "lifted_at": None,
+        "done_at": None,
+        "counts": found.counts.to_json(),
+        "remaining": {"conversations": found.conversations, "messages": found.messages},
+    }
+
+
+def _render_source(source: Source) -> dict[str, Any]:
+    return {
+        "since": say_moment(source.since),
+        "key_id": str(source.posted_by.id) if source.posted_by else None,
+        "conversation_id": str(source.conversation.external_id) if source.conversation else None,
+        "speaker": source.speaker or None,
+        "role": source.role or None,
     }

@@ -49,6 +49,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "facts/<id:fact_id>/approve": ("POST", Scope.CURATE),
     "facts/<id:fact_id>/reject": ("POST", Scope.CURATE),
     "rollbacks": ("GET POST", Scope.CURATE),
+    "rollbacks/<id:rollback_id>": ("GET", Scope.CURATE),
     "rollbacks/<id:rollback_id>/lift": ("POST", Scope.CURATE),
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
     "conversations/<id:conversation_id>/retry": ("POST", Scope.ADMIN),

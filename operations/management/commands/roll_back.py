@@ -14,7 +14,7 @@ from episodic.withholding import Source
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic.curation import Act
-from semantic.rollback import roll_back
+from semantic.rollback import preview, roll_back
 
 
 class Command(BaseCommand):
@@ -39,18 +39,33 @@ class Command(BaseCommand):
         if tenant is None:
             raise CommandError(f'No tenant is named "{options["tenant"]}".')
         source = find_source(tenant, options)
-        dry_run = not options["reason"]
         act = Act(tenant, options["actor"], options["reason"] or "Counted only.")
         try:
-            done = roll_back(act=act, source=source, dry_run=dry_run)
+            if options["reason"]:
+                self._undo(act, source)
+            else:
+                self._count(act, source)
         except Problem as problem:
             raise CommandError(problem.message) from problem
-        for name, number in done.counts.to_json().items():
+
+    def _count(self, act: Act, source: Source) -> None:
+        found = preview(act=act, source=source)
+        self._tell(found.counts.to_json())
+        if found.conversations:
+            rest = f"{found.messages} messages in {found.conversations} more conversations"
+            self.stdout.write(f"not looked at: {rest}")
+        self.stdout.write("Nothing was changed: give a --reason to do it.")
+
+    def _undo(self, act: Act, source: Source) -> None:
+        made = roll_back(act=act, source=source)
+        self._tell(made.made)
+        if made.done_at is None:
+            self.stdout.write("A worker goes on with it, one conversation after the other.")
+        self.stdout.write(f"Withheld as {made.id}; it can be lifted.")
+
+    def _tell(self, counts: dict[str, int]) -> None:
+        for name, number in counts.items():
             self.stdout.write(f"{name}: {number}")
-        if done.withholding is None:
-            self.stdout.write("Nothing was changed: give a --reason to do it.")
-        else:
-            self.stdout.write(f"Withheld as {done.withholding.id}; it can be lifted.")
 
 
 def find_source(tenant: Tenant, options: dict[str, Any]) -> Source:

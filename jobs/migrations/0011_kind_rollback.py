@@ -1,0 +1,36 @@
+"""Jobs that undo what came from a source."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("jobs", "0010_kind_erase"),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name="job",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("segment", "segment a window"),
+                    ("flush", "segment and consolidate everything now"),
+                    ("consolidate", "distil episodes into facts"),
+                    ("review", "rate served episodes"),
+                    ("embed", "make the vectors that are missing"),
+                    ("mirror", "write what has changed to the mirror"),
+                    ("erase", "erase what somebody wants erased"),
+                    ("rollback", "undo what came from a source, or let it count again"),
+                ],
+                max_length=16,
+            ),
+        ),
+        migrations.AlterField(
+            model_name="job",
+            name="scope",
+            field=models.UUIDField(
+                help_text="What the job works on: the id of a conversation; for reviews the job's own id; for erasures and rollbacks theirs; for vectors of what belongs to no conversation the tenant's."
+            ),
+        ),
+    ]
