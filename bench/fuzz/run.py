@@ -20,7 +20,7 @@ from bench.storm.database import ROOT
 
 HERE = Path(__file__).parent
 SCHEMA = "/api/v0/schema/?format=json"
-EXAMPLES = 100
+EXAMPLES = 10
 """Of each operation in a round; later rounds have other seeds."""
 LEAST_S = 20.0
 """Less time is not worth a round: reading the description alone takes seconds."""
