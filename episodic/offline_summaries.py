@@ -87,6 +87,8 @@ def _find_question(sentence: Sentence, lines: Sequence[Line]) -> Sentence | None
     if count_words(sentence.text) > MOST_WORDS_OF_A_FRAGMENT or not cues.is_question(before):
         return None
     said = split_sentences(before)
+    if not said:  # "??" asks, in no words
+        return None
     text = clip_words(said[-1], MOST_SENTENCE_WORDS)
     return Sentence(sentence.line - 1, len(said) - 1, text)
 

@@ -137,6 +137,12 @@ def test_no_lines_give_no_segments() -> None:
     assert nothing.engine == "offline"
 
 
+@pytest.mark.parametrize("said", ["??", "?", "?!", "...", "？", ",", "?\n?"])
+def test_a_question_in_no_words_is_told_all_the_same(said: str) -> None:
+    lines = make_lines([("Ana", said), ("Bo", "My cat is called Pixel.")], step=MINUTE)
+    assert "Pixel" in segment(lines).segments[0].summary
+
+
 @pytest.mark.parametrize(
     "content", ["? " * 30_000, "x" * 64_000, "我们去爬山了" * 9_000, "a. " * 20_000]
 )

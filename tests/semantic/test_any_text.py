@@ -35,6 +35,8 @@ SPOKEN = [
     "I've",
     "we",
     "?",
+    "??",
+    "My cat is called Pixel.",
     "...",
     "'s",
     "(",
