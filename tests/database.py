@@ -1,5 +1,6 @@
 """A pytest plugin: a PostgreSQL server of the run's own, before Django reads its settings."""
 
+import gc
 import os
 from contextlib import ExitStack
 
@@ -15,6 +16,15 @@ os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
 # Tests may be faster than any agent; those about limits set their own.
 os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
+
+# What is loaded until the tests run stays to the end: the collector need never look at it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from now on."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
