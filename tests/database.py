@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from contextlib import ExitStack
 
 import pytest
@@ -16,6 +17,10 @@ os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
 # Tests may be faster than any agent; those about limits set their own.
 os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
+
+# The tests start many processes; each would compile the product anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # What is loaded until the tests run stays to the end: the collector need never look at it.
 gc.disable()
