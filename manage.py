@@ -17,16 +17,20 @@ WITHOUT_DATABASE = {
 def main() -> None:
     """Start what the command needs, then hand over to Django; fail in one sentence."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+    import django
     from django.conf import settings
     from django.core.management import execute_from_command_line
     from django.db import OperationalError
 
+    from memoryproject.loading import without_collecting
     from memoryproject.tenancy.walls import across_tenants
 
     try:
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
         if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
             embedded.ensure_started(settings.DATA_DIR)
+        with without_collecting():
+            django.setup()
         with across_tenants():
             execute_from_command_line(sys.argv)
     except (SettingError, embedded.EmbeddedPostgresError) as error:

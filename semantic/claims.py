@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
 from semantic.informative import STOP_WORDS
 from semantic.word_lists import split_words
 
-STEMMER = snowballstemmer.stemmer("english")
+_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER_LOCK = Lock()  # it keeps the word that it works on
 WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]|\s")
 # Words that say that a value is new or old, and nothing about which value it is.
 CHANGE_WORDS = split_words(
@@ -64,6 +67,13 @@ class Claim:
     near: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """Return the stem of an English word in lower case."""
+    with _STEMMER_LOCK:
+        return str(_STEMMER.stemWord(word))
+
+
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; Chinese gives character pairs."""
     found: set[str] = set()
@@ -81,7 +91,7 @@ def stems(text: str) -> frozenset[str]:
         run = ""
         lowered = word.lower().removesuffix("'s")
         if lowered.strip() and lowered not in STOP_WORDS and lowered not in CHANGE_WORDS:
-            found.add(STEMMER.stemWord(lowered))
+            found.add(stem(lowered))
     if run and not any(run in pair for pair in found):
         found.add(run)
     return frozenset(found)
@@ -89,7 +99,7 @@ def stems(text: str) -> frozenset[str]:
 
 # Words for one thing, where what is said of one is said of the other.
 ALIKE = tuple(
-    frozenset(STEMMER.stemWord(word) for word in line.split())
+    frozenset(stem(word) for word in line.split())
     for line in (
         "wedding married marry marrying marriage",
         "dog puppy pup doggo",

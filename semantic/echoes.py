@@ -13,12 +13,12 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from episodic.engines import Line
 from indexing.text import UNSPACED, prepare
 from semantic import chinese
-from semantic.claims import CHANGE_WORDS, STEMMER
+from semantic.claims import CHANGE_WORDS, stem
 from semantic.engines import Served
 from semantic.informative import STOP_WORDS, is_question
 from semantic.merge import (
@@ -260,15 +260,10 @@ def content_words(text: str) -> tuple[str, ...]:
             if len(bare) == 2:
                 found.append(bare)
         elif not {word, bare, bare.removesuffix("s")} & NOT_COMPARED and not bare.isdecimal():
-            stem = _stem(bare)
-            if stem not in SOFT_WORDS:
-                found.append(stem)
+            root = stem(bare)
+            if root not in SOFT_WORDS:
+                found.append(root)
     return tuple(dict.fromkeys(found))
-
-
-@lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
-    return str(STEMMER.stemWord(word))
 
 
 def _tell(sentence: str, speaker: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from semantic.claims import STEMMER, stems
+from semantic.claims import stem, stems
 from semantic.informative import STOP_WORDS
 from semantic.kin import find_subject
 from semantic.normal_forms import write_alike
@@ -378,7 +378,7 @@ def _share_words(a: str, b: str) -> bool:
 
 def _telling_words(text: str) -> list[str]:
     """Return the stems of all words that matter, in order; numbers are compared elsewhere."""
-    return list(dict.fromkeys(STEMMER.stemWord(word) for word in _read_words(text)))
+    return list(dict.fromkeys(stem(word) for word in _read_words(text)))
 
 
 def _read_words(text: str) -> Iterator[str]:
@@ -390,7 +390,7 @@ def _read_words(text: str) -> Iterator[str]:
 
 def _read_past(text: str) -> set[str]:
     """Return the stems of regular verbs in the past: "lives" and "lived" have one stem."""
-    return {STEMMER.stemWord(word) for word in _read_words(text) if word.endswith("ed")}
+    return {stem(word) for word in _read_words(text) if word.endswith("ed")}
 
 
 def _rephrase(text: str) -> str:
@@ -421,7 +421,7 @@ def _read_phrases(text: str) -> list[tuple[str, ...]]:
         if is_time:
             phrases[at] += [] if phrases[at][-1:] == [TIME] else [TIME]
         elif word not in HARMLESS:
-            phrases[at].append(STEMMER.stemWord(word))
+            phrases[at].append(stem(word))
     return sorted(tuple(word for word in phrase if word != TIME) for phrase in phrases)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -82,6 +83,7 @@ class Value:
     end: int
 
 
+@lru_cache(maxsize=4096)  # each new sentence is compared with each held one
 def find_values(text: str) -> tuple[Value, ...]:
     """Return the values of `text` in order; none overlaps another, the more specific wins."""
     taken: list[Value] = []

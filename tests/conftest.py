@@ -10,31 +10,33 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connections
-from django.test import Client
+from django.db import connections, transaction
+from django.test import Client, TransactionTestCase
 
 from jobs.draining import Drained, drain_jobs
 from memoryproject.tenancy import guessing
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.walls import across_tenants
+from tests.emptying import delete_all_rows
+from tests.migrating import keep_copy
 from tests.talk import whole_talk
 
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
 settings.WHITENOISE_AUTOREFRESH = True
+# A password takes a third of a second otherwise, each time that somebody logs in.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Django would TRUNCATE all tables after each test that commits.
+TransactionTestCase._fixture_teardown = delete_all_rows
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
-    """Migrate as the owner; the tests then connect as the serving role.
-
-    That role may not TRUNCATE; tests that commit need it to clean up after themselves.
-    """
+    """Migrate as the owner; the tests then connect as the serving role."""
     with django_db_blocker.unblock():
         call_command("migrate", verbosity=0)
-        with connections["owner"].cursor() as cursor:
-            cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memory_app")
-        connections["owner"].close()
+        connections.close_all()
+        keep_copy()
         yield
         connections.close_all()
 
@@ -119,8 +121,25 @@ def conversation() -> uuid.UUID:
 @pytest.fixture
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation on two topics, segmented and consolidated."""
+    return tell(ana, conversation)
+
+
+def tell(agent: Agent, conversation: uuid.UUID) -> uuid.UUID:
+    """Let an agent have a conversation on two topics, segmented and consolidated."""
     body = {"conversation_id": str(conversation), "messages": whole_talk()}
-    assert ana.post("add_messages", body).status_code == 201
-    drained = ana.flush(conversation)
+    assert agent.post("add_messages", body).status_code == 201
+    drained = agent.flush(conversation)
     assert (drained.later, drained.dead) == (0, 0)
     return conversation
+
+
+@pytest.fixture(scope="module")
+def shared(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Open a transaction around a file's tests, for what they look at and need not make anew.
+
+    Each test has a savepoint in it: what one does, the next does not see. Tests that commit
+    cannot be among them.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)

@@ -1,6 +1,8 @@
 """A pytest plugin: a PostgreSQL server of the run's own, before Django reads its settings."""
 
+import gc
 import os
+import sys
 from contextlib import ExitStack
 
 import pytest
@@ -15,6 +17,21 @@ os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
 # Tests may be faster than any agent; those about limits set their own.
 os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
+
+# Threads of two embedders that wait for each other on two cores take fifteen times as long.
+os.environ["OMP_NUM_THREADS"] = "1"
+# The tests start many processes; each would compile the product anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# What is loaded until the tests run stays to the end: the collector need never look at it.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from now on."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

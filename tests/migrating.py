@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 from django.db import connections
 
+MIGRATED = "memory_migrated"
+"""A copy of the run's database, as its migrations have left it."""
+
+
+def keep_copy() -> None:
+    """Copy the run's database, just migrated, to which nobody may be connected."""
+    with _connect_elsewhere() as owner:
+        owner.execute(f"CREATE DATABASE {MIGRATED} TEMPLATE memory")
+
+
+def empty_database(name: str) -> AbstractContextManager[None]:
+    """Let the migrations write to a database of this test's own."""
+    return _own_database(name, template="template1")
+
+
+def migrated_database(name: str) -> AbstractContextManager[None]:
+    """Give a test a database of its own on which all migrations have just run."""
+    return _own_database(name, template=MIGRATED)
+
 
 @contextmanager
-def empty_database(name: str) -> Iterator[None]:
-    """Let the migrations write to a database of this test's own."""
+def _own_database(name: str, *, template: str) -> Iterator[None]:
     owner = connections["owner"]
-    place = {
-        "host": owner.settings_dict["HOST"],
-        "port": owner.settings_dict["PORT"],
-        "user": "memory_owner",
-    }
-    with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
     original = owner.settings_dict["NAME"]
+    with _connect_elsewhere() as admin:
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     try:
         owner.close()
         owner.settings_dict["NAME"] = name
@@ -28,5 +41,17 @@ def empty_database(name: str) -> Iterator[None]:
     finally:
         owner.close()
         owner.settings_dict["NAME"] = original
-        with psycopg.connect(dbname="memory", autocommit=True, **place) as admin:
+        with _connect_elsewhere() as admin:
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _connect_elsewhere() -> psycopg.Connection:
+    """Return the owner's connection to a database that no test uses."""
+    place = connections["owner"].settings_dict
+    return psycopg.connect(
+        dbname="postgres",
+        autocommit=True,
+        host=place["HOST"],
+        port=place["PORT"],
+        user="memory_owner",
+    )

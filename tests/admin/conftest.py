@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from memoryproject.ai.models import Breaker
 from retrieval.models import Retrieval
 from semantic.models import Changeset
 from tests.conftest import Agent, make_agent
+from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 
 SCRIPT = "<script>alert(1)</script>"
@@ -46,7 +46,7 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
         leave_rows_everywhere(ana)
     yield ana
     with django_db_blocker.unblock():
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def leave_rows_everywhere(ana: Agent) -> None:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story
-from tests.roles import have_roles
+from tests.emptying import delete_all_rows
 
 PASSWORD = "a long enough one"
 ROLES = ("curator", "auditor", "operator")
@@ -27,14 +26,13 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
     """Return what has happened; committed, and gone after this folder."""
     with django_db_blocker.unblock():
-        have_roles()
         told = tell_story()
         for role in ROLES:
             person = User.objects.create_user(role, password=PASSWORD, is_staff=True)
             person.groups.add(Group.objects.get(name=role))
         User.objects.create_superuser("boss", password=PASSWORD)
         yield told
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 @pytest.fixture(scope="package")

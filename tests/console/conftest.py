@@ -6,38 +6,31 @@ import pytest
 from django.test import Client
 
 from tests.console.visitors import SUPERUSER, visit_as
-from tests.roles import have_roles
-
-
-@pytest.fixture(autouse=True)
-def roles(db: None) -> None:
-    """Have the groups there, as a migration makes them."""
-    have_roles()
 
 
 @pytest.fixture
-def curator(roles: None) -> Client:
+def curator(db: None) -> Client:
     return visit_as("curator")
 
 
 @pytest.fixture
-def auditor(roles: None) -> Client:
+def auditor(db: None) -> Client:
     return visit_as("auditor")
 
 
 @pytest.fixture
-def operator(roles: None) -> Client:
+def operator(db: None) -> Client:
     return visit_as("operator")
 
 
 @pytest.fixture
-def boss(roles: None) -> Client:
+def boss(db: None) -> Client:
     """Return the browser of a superuser."""
     return visit_as(SUPERUSER)
 
 
 @pytest.fixture
-def nobody(roles: None) -> Client:
+def nobody(db: None) -> Client:
     """Return the browser of a member of staff whom nobody has given a role."""
     return visit_as("")
 

@@ -391,7 +391,7 @@ def test_others_do_not_see_the_page(
 
 
 def test_who_may_see_conversations_alone_sees_neither_messages_nor_episodes_nor_facts(
-    talk: Conversation, roles: None
+    talk: Conversation,
 ) -> None:
     person = User.objects.create_user("dee", is_staff=True)
     person.user_permissions.add(Permission.objects.get(codename="view_conversation"))

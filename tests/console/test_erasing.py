@@ -13,11 +13,17 @@ from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Changeset
-from tests.conftest import Agent
+from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import digest, memories
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def told(shared: None) -> uuid.UUID:
+    """Ana's conversation, once for all tests of this file."""
+    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def address(name: str, row_id: uuid.UUID) -> str:

@@ -14,7 +14,6 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -30,7 +29,7 @@ from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import page
 from tests.conftest import Agent, make_agent
 from tests.console.visitors import SUPERUSER, visit_as
-from tests.roles import have_roles
+from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
@@ -49,12 +48,11 @@ LINK = re.compile(r"""(?:href|action|src|data-[\w-]+)=["']([^"']+)""")
 def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
     """Return ana, in whose conversation the canary was said; gone after this file."""
     with django_db_blocker.unblock():
-        have_roles()
         ana = make_agent("ana's", "ana")
         leave_rows_everywhere(ana)
         say_the_canary(ana)
         yield ana
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def say_the_canary(ana: Agent) -> None:

@@ -15,7 +15,6 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import URLResolver, get_resolver, reverse
@@ -32,7 +31,7 @@ from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import newest
 from tests.conftest import Agent, make_agent
 from tests.console.visitors import SUPERUSER, visit_as
-from tests.roles import have_roles
+from tests.emptying import delete_all_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -167,14 +166,13 @@ DOORS = {"admin:login", "admin:logout"}
 def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
     """Return ana, whose conversation has left a row in every table; gone after this file."""
     with django_db_blocker.unblock():
-        have_roles()
         ana = make_agent("ana's", "ana")
         leave_rows_everywhere(ana)
         User.objects.create_user("somebody")
         saved = {"owner": "somebody", "path": "/admin/semantic/fact/"}
         SavedFilter.objects.get_or_create(**saved, name="wrong ones")
         yield ana
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def named_addresses() -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from tests.migrating import empty_database
+from tests.migrating import empty_database, migrated_database
 
 Rights = dict[str, set[str]]
 
@@ -85,8 +85,7 @@ def read_permissions() -> set[tuple[str, ...]]:
 
 
 def test_a_fresh_database_has_the_roles_also_after_going_back_and_forth() -> None:
-    with empty_database("memory_roles_fresh"):
-        call_command("migrate", verbosity=0)
+    with migrated_database("memory_roles_fresh"):
         assert read_rights() == EXPECTED
         call_command("migrate", "console", "zero", verbosity=0)
         assert read_rights() == {}
@@ -95,8 +94,7 @@ def test_a_fresh_database_has_the_roles_also_after_going_back_and_forth() -> Non
 
 
 def test_a_database_of_the_release_before_gets_the_same_as_a_fresh_one() -> None:
-    with empty_database("memory_roles_fresh"):
-        call_command("migrate", verbosity=0)
+    with migrated_database("memory_roles_fresh"):
         fresh = read_permissions()
     with empty_database("memory_roles_upgraded"):
         for app, name in BEFORE_ROLES.items():

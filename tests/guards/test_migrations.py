@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from tests.migrating import empty_database
+from tests.migrating import migrated_database
 
 OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console"]
 
@@ -19,8 +19,7 @@ def test_no_model_lacks_a_migration() -> None:
 @pytest.mark.django_db(databases=["default", "owner"], transaction=True)
 def test_every_migration_can_be_taken_back_and_run_again() -> None:
     """On a database of its own, so that the other tests keep theirs."""
-    with empty_database("memory_forth_and_back"):
-        call_command("migrate", verbosity=0)
+    with migrated_database("memory_forth_and_back"):
         for label in reversed(OURS):
             call_command("migrate", label, "zero", verbosity=0)
         call_command("migrate", verbosity=0)

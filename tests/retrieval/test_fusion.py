@@ -15,9 +15,15 @@ from django.utils import timezone
 from episodic.models import Episode
 from memoryproject.tenancy.services import REMEMBERED_FOR_S
 from retrieval.models import Retrieval
-from tests.conftest import Agent
+from tests.conftest import Agent, make_agent, tell
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def told(shared: None) -> uuid.UUID:
+    """Ana's conversation, once for all tests of this file."""
+    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def ask(agent: Agent, conversation: uuid.UUID, **fusion: float) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db.models import Model
 
 from episodic.models import Conversation, Episode, Message, Review
@@ -25,6 +24,7 @@ from semantic.guidelines import steers_agent
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.writing import FACT_CHARACTERS_AT_MOST, cap_closings, cap_openings
 from tests.conftest import Agent, make_agent
+from tests.emptying import delete_all_rows
 from tests.llm.conftest import model as model
 from tests.llm.conftest import post
 from tests.model_server import ModelServer
@@ -67,7 +67,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
                 agent.flush(talk)
             agent.post("notes", {"content": "Mira likes canals.", "conversation_id": str(BESIDE)})
         yield ana
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def talk_beside() -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from tests.conftest import Agent
 from tests.console.visitors import visit_as
 from tests.llm.conftest import model as model
 from tests.model_server import ModelServer
-from tests.roles import have_roles
 from tests.security.test_quarantine import BOAST, RULE, SMALL_TALK, learn, rule, states
 from tests.security.test_rollback import LONG_AGO, POISON, TALKS, facts_of, poison, tell
 
@@ -25,7 +24,6 @@ WHY = {"reason": "Looked at its evidence."}
 
 @pytest.fixture
 def curator(db: None) -> Client:
-    have_roles()
     return visit_as("curator")
 
 

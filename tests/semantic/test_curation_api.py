@@ -10,11 +10,17 @@ import pytest
 from memoryproject.tenancy.models import Scope
 from semantic.models import Changeset, Evidence, Fact
 from tests.api.problems import assert_problem
-from tests.conftest import Agent, make_agent
+from tests.conftest import Agent, make_agent, tell
 
 pytestmark = pytest.mark.django_db
 
 WHY = "Mira told us on the telephone."
+
+
+@pytest.fixture(scope="module")
+def told(shared: None) -> uuid.UUID:
+    """Ana's conversation, once for all tests of this file."""
+    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def pick_fact(agent: Agent) -> Fact:

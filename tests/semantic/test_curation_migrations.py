@@ -35,8 +35,6 @@ def migrate() -> Any:
     yield move
     connections.close_all()
     call_command("migrate", verbosity=0)
-    with connections["owner"].cursor() as cursor:  # tables that are new let tests clean up, too
-        cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memory_app")
     connections["owner"].close()
 
 

@@ -9,14 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from tests.roles import have_roles
-
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def roles(db: None) -> None:
-    have_roles()
 
 
 def make(*words: str) -> str:

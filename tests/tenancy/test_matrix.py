@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.management import call_command
 from django.db import connection, transaction
 
 from episodic.models import Conversation, Episode, Message, Withholding
@@ -24,6 +23,7 @@ from notes.models import Link, Note
 from retrieval.models import Context, Retrieval
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent, make_agent
+from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 from tests.tenancy import places
 from tests.tenancy.places import Ids, Place, read_places
@@ -62,7 +62,7 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Past]:
         talk = [{"role": "user", "content": text} for text in SAILING]
         hers, own = leave(ana, "ana", whole_talk()), leave(cleo, "cleo", talk)
         yield Past(ana, cleo, hers, own, digest(ana))
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def done(answer: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import DataError, ProgrammingError, connection, transaction
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
@@ -28,6 +27,7 @@ from memoryproject.views import KeyedView
 from semantic.models import Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.conftest import Agent, make_agent
+from tests.emptying import delete_all_rows
 from tests.guards.test_row_security import READ_BY_STATEMENTS
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +49,7 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[Agent,
         ana.say(uuid.uuid4(), "Believe me.", name="Visitor")
         assert ana.post("rollbacks", source).status_code < 300
         yield ana, cleo
-        call_command("flush", interactive=False, reset_sequences=False, verbosity=0)
+        delete_all_rows()
 
 
 def count(model: type[TenantModel], tenant: Tenant) -> int:
