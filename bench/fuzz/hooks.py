@@ -27,15 +27,12 @@ FITS_BUT_REFUSED = (
 )
 """How sentences begin with which a field may be refused though it fits its schema."""
 
-FITS_BUT_REFUSED_BY_CALL = {
-    # What an id looks like follows from the scope.
-    "POST /api/v0/erasures": "This must be a UUID, 8-4-4-4-12 hexadecimal digits.",
-    # A typed summary has the metadata of its type.
-    "POST /api/v0/notes": "This field is required.",
-    "PATCH /api/v0/notes/{note_id}": "This field is required.",
-}
-NOTHING_NAMED = "POST /api/v0/rollbacks"
-"""Of four fields that may be left out, one must be there."""
+ERASURES = "POST /api/v0/erasures"
+"""What an id looks like follows from the scope."""
+NOTES = ("POST /api/v0/notes", "PATCH /api/v0/notes/{note_id}")
+"""Which metadata a summary has follows from its type."""
+ROLLBACKS = "POST /api/v0/rollbacks"
+"""Of four fields that may be left out, one must be there; the refusal then names none."""
 
 
 @schemathesis.hook
@@ -51,17 +48,22 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
 
 
 def _may_be_refused(call: str, fields: dict[str, list[str]]) -> bool:
-    sentences = [sentence for said in fields.values() for sentence in said]
-    of_call = FITS_BUT_REFUSED_BY_CALL.get(call, FITS_BUT_REFUSED[0])
     reasons = [
-        next((start for start in (*FITS_BUT_REFUSED, of_call) if sentence.startswith(start)), None)
-        for sentence in sentences
-    ]
-    if None in reasons or not (reasons or call == NOTHING_NAMED):
+        _find_reason(call, field, sentence) for field, said in fields.items() for sentence in said
+    ] or ["nothing is named" if call == ROLLBACKS else None]
+    if None in reasons:
         return False
     with Path(os.environ[LET_PASS]).open("a", encoding="utf-8") as file:
-        file.write(f"{call}: {reasons[0] if reasons else 'Nothing is named.'}\n")
+        file.write(f"{call}: {reasons[0]}\n")
     return True
+
+
+def _find_reason(call: str, field: str, sentence: str) -> str | None:
+    if call in NOTES and field.startswith("metadata."):
+        return "metadata"
+    if call == ERASURES and field == "id":
+        return "id"
+    return next((start for start in FITS_BUT_REFUSED if sentence.startswith(start)), None)
 
 
 @schemathesis.hook
