@@ -22,11 +22,10 @@ def main() -> int:
     add("--cases", type=int, default=3_000, metavar="N", help="requests to send; 3000")
     add("--seconds", type=float, default=300, metavar="S", help="at most; 300")
     add("--seed", type=int, default=None, metavar="N", help="a random one, which is printed")
-    add("--workers", type=int, default=1, metavar="N", help="threads that send them; 1")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing must outlive us
     seed = random.randrange(2**31) if given.seed is None else given.seed
-    results = fuzz(cases=given.cases, seconds=given.seconds, seed=seed, workers=given.workers)
+    results = fuzz(cases=given.cases, seconds=given.seconds, seed=seed)
     sys.stdout.write(json.dumps(results) + "\n")
     return 0 if results["ok"] else 1
 
