@@ -135,7 +135,7 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def tell(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
     """Return where its messages are, what it came to, and whether the person may lift it."""
     ids = episodic.conversations_withheld_by(withholding, at_most=CONVERSATIONS_AT_MOST)
-    left, _ = (0, 0) if withholding.done_at else episodic.count(episodic.messages_left(withholding))
+    left, _ = episodic.count(episodic.messages_left(withholding))
     return {
         "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),
         "left": left,

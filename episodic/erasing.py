@@ -8,7 +8,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Now
 
 from episodic import services
 from episodic.erased_keys import remember_erased_keys
@@ -105,7 +106,10 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
     speakers = set(told.values_list("speaker", flat=True))
     if speakers:
         left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
-        told.exclude(speaker__in=left).update(speaker="", reason=ERASED)
+        # Done, too: without the speaker it would mean everybody.
+        told.exclude(speaker__in=left).update(
+            speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), Now())
+        )
 
 
 def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> None:

@@ -98,10 +98,10 @@ def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uu
 def messages_left(withholding: Withholding) -> QuerySet[Message]:
     """Return what is still to be withheld; once it is lifted, what still is withheld."""
     mine = Message.objects.of(withholding.tenant)
+    if withholding.done_at is not None:
+        return mine.none()
     if withholding.lifted_at is not None:
         return mine.filter(withheld_by=withholding)
-    if withholding.reason == ERASED:
-        return mine.none()
     return messages_from(source_of(withholding), tenant=withholding.tenant)
 
 

@@ -183,7 +183,7 @@ class LiftRollback(Curating):
 
 
 def _render(row: Withholding) -> dict[str, Any]:
-    conversations, messages = (0, 0) if row.done_at else episodic.count(episodic.messages_left(row))
+    conversations, messages = episodic.count(episodic.messages_left(row))
     return {
         "id": str(row.id),
         **_render_source(episodic.source_of(row)),

@@ -120,3 +120,38 @@ def test_lifting_one_that_is_not_done_lets_all_count_again(
     assert lies(ana) == MANY and not withheld.exists()
     states = Job.objects.of(ana.tenant).filter(kind=Kind.ROLLBACK).values_list("state", flat=True)
     assert set(states) == {State.DONE}
+
+
+def erase(agent: Agent, *messages: Message) -> None:
+    for message in messages:
+        body = {"scope": "message", "id": str(message.id), "reason": "Asked for."}
+        assert agent.post("erasures", body).status_code == 200
+
+
+def test_erasing_what_is_withheld_already_leaves_the_rest_to_be_undone(
+    ana: Agent, liar: Agent, talks: list[uuid.UUID], settings: Settings
+) -> None:
+    made = ask(ana, liar).json()
+    settings.FLUSH_AT_MOST_S = 0
+    work_off(ana, runs=1)
+    settings.FLUSH_AT_MOST_S = 60
+    erase(ana, Message.objects.of(ana.tenant).exclude(withheld_by=None).get())
+    drain_jobs()
+    done = ana.get(f"rollbacks/{made['id']}").json()
+    assert done["done_at"] and done["counts"]["messages"] == MANY
+    assert lies(ana) == 0
+
+
+def test_a_source_whose_name_is_erased_does_not_become_everybody(
+    ana: Agent, liar: Agent, talks: list[uuid.UUID]
+) -> None:
+    for talk in talks:
+        liar.say(talk, "Believe me.", name="Forger")
+    body = {"since": LONG_AGO, "speaker": "Forger", "reason": WHY}
+    made = ana.post("rollbacks", body).json()
+    erase(ana, *Message.objects.of(ana.tenant).filter(name="Forger"))
+    drain_jobs()
+    done = ana.get(f"rollbacks/{made['id']}").json()
+    assert done["done_at"] and done["counts"]["messages"] == 0 and done["speaker"] is None
+    assert not Message.objects.of(ana.tenant).exclude(withheld_by=None).exists()
+    assert lies(ana) == MANY
