@@ -27,7 +27,7 @@ def is_slowed(place: str) -> int:
         return 0
     with _lock:
         lag_s = _forgiven_at.get(place, 0.0) - time.monotonic()
-    return math.ceil(max(lag_s - 60.0 + _step_s(), 0.0))
+    return math.ceil(max(round(lag_s - 60.0 + _step_s(), 6), 0.0))  # sums of floats stray
 
 
 def note_wrong_key(place: str) -> None:
