@@ -214,8 +214,8 @@ def test_the_fence_stands_around_the_text_within_the_budget(ana: Agent, told: uu
     seen = set()
     for call, given in (
         ("retrieve_memory", {"query": "Rotterdam"}),
-        ("retrieve_memory", {"query": "Rotterdam", "max_tokens": 120}),
-        ("context_pre_retrieve", {"query": "Rotterdam", "max_tokens": 90}),
+        ("retrieve_memory", {"query": "Rotterdam", "max_tokens": 200}),
+        ("context_pre_retrieve", {"query": "Rotterdam", "max_tokens": 200}),
         ("recent_memory", {}),
     ):
         answer = ask(ana, call, told, **given, fence=True)
