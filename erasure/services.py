@@ -10,9 +10,8 @@ from episodic.models import Message
 from erasure import flow, tenants
 from erasure.models import Erasure, Scope, State
 from erasure.targets import Target
-from jobs.enqueue import wake
+from jobs.enqueue import run_now, wake
 from jobs.models import Job, Kind
-from jobs.tasks import run_job
 from memoryproject.crash_points import Point, pass_point
 from memoryproject.errors import Problem
 from memoryproject.tenancy.models import Tenant
@@ -75,7 +74,8 @@ def do(*, tenant: Tenant, target: Target, actor: str, reason: str) -> Erasure:
     """
     erasure = ask(tenant=tenant, target=target, actor=actor, reason=reason)
     if not is_large(tenant=tenant, target=target):
-        run_job(str(erasure.job_id))
+        assert erasure.job_id is not None
+        run_now(erasure.job_id)
         erasure.refresh_from_db()
     return erasure
 

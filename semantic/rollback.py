@@ -30,6 +30,7 @@ from semantic.undoing import Counts, undo_in
 WAITED_FOR = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
 LISTED_AT_ONCE = 200
+NOTHING_SAID = "This source has said nothing since then that is not withheld."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def preview(*, act: Act, source: Source) -> Preview:
             counts += undo_in(conversation, act, withholding=_open(act, source))
             transaction.set_rollback(True)
     if not counts.messages:
-        raise NotFound("This source has said nothing since then that is not withheld.")
+        raise NotFound(NOTHING_SAID)
     rest = episodic.messages_from(source, tenant=act.tenant).exclude(conversation__in=first)
     return Preview(counts, *episodic.count(rest))
 
@@ -82,12 +83,11 @@ def roll_back(*, act: Act, source: Source) -> Withholding:
         NotFound: the source has said nothing since then that is not withheld.
     """
     episodic.check_source(source)
-    check_reason(act)
     with transaction.atomic():
         withholding = _open(act, source)
         left = episodic.conversations_left(withholding, at_most=WAITED_FOR + 1)
         if not left:
-            raise NotFound("This source has said nothing since then that is not withheld.")
+            raise NotFound(NOTHING_SAID)
         job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
     return _work(withholding, job.id, left)
 
