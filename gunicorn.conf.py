@@ -1,7 +1,14 @@
 """What gunicorn reads wherever it is started from this folder, and `manage.py run` names."""
 
-logger_class = "memoryproject.web_logs.LineLogger"
-worker_class = "memoryproject.web_worker.ReadingWorker"
-threads = 4
+from memoryproject.process import env, logs
+
+worker_class = "gthread"
+threads = 64  # each reads a request or sends an answer; memoryproject.wsgi says how many work
+limit_request_field_size = 64 * 1024
+keepalive = 30
 graceful_timeout = 10
 timeout = 30  # without a sign of life from a process's loop; its threads may take longer
+logconfig_dict = logs.make_config(
+    level="INFO",
+    format=env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS),
+)

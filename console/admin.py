@@ -1,46 +1,45 @@
-"""Tells the admin's pages about tables what stands above their columns."""
+"""Registers the console's tables, and the stories and actions of all tables' pages."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
-from console import (
-    changeset_page,
-    conversation_page,
-    curating_many,
-    episode_page,
-    fact_page,
-    jobs_page,
-    keys,
-    note_page,
-    operating,
-    retrieval_page,
-    rolling_back,
-)
+from console.cases import page as case_page
+from console.conversations import episode_page, rollback
+from console.conversations import page as conversation_page
+from console.facts import bulk_actions, changeset_page
+from console.facts import page as fact_page
+from console.graph import links
+from console.jobs import actions as job_actions
+from console.jobs import page as job_page
+from console.jobs.admin import JobAdmin, LLMCallAdmin
+from console.keys import page as key_page
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
+from console.notes import page as note_page
 from episodic.admin import ConversationAdmin, EpisodeAdmin, WithholdingAdmin
-from jobs.admin import JobAdmin, LLMCallAdmin
-from memoryproject.admin_base import Listing, ReadOnlyAdmin, Story
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
 from retrieval.admin import RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
-admin.site.index_template = "console/home.html"
-JobAdmin.story = Story("console/job.html", jobs_page.tell_job)
-JobAdmin.actions = (operating.retry_selected,)
-LLMCallAdmin.story = Story("console/call.html", jobs_page.tell_call)
-APIKeyAdmin.story = Story("console/key.html", keys.tell_key)
-TenantAdmin.story = Story("console/tenant.html", keys.tell_tenant)
-ConversationAdmin.story = Story("console/conversation.html", conversation_page.tell)
-EpisodeAdmin.story = Story("console/episode.html", episode_page.tell)
-FactAdmin.story = Story("console/fact.html", fact_page.tell)
-FactAdmin.actions = (curating_many.invalidate_selected, curating_many.restore_selected)
-ChangesetAdmin.story = Story("console/changeset.html", changeset_page.tell)
-NoteAdmin.story = Story("console/note.html", note_page.tell)
-LinkAdmin.story = Story("console/link.html", note_page.tell_link)
-WithholdingAdmin.story = Story("console/withholding.html", rolling_back.tell)
-RetrievalAdmin.story = Story("console/retrieval.html", retrieval_page.tell, folds=False)
+admin.site.index_template = "console/home/home.html"
+JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
+JobAdmin.actions = (job_actions.retry_selected,)
+LLMCallAdmin.story = Story("console/jobs/call.html", job_page.get_call_story)
+APIKeyAdmin.story = Story("console/keys/key.html", key_page.get_key_story)
+TenantAdmin.story = Story("console/keys/tenant.html", key_page.get_tenant_story)
+ConversationAdmin.story = Story(
+    "console/conversations/conversation.html", conversation_page.get_story
+)
+EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
+FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
+FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
+ChangesetAdmin.story = Story("console/facts/changeset.html", changeset_page.get_story)
+NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
+LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
+WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
+RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
 
 
 @admin.register(SavedFilter)

@@ -1,4 +1,4 @@
-"""Charts: numbers for Chart.js, which the admin's theme brings along.
+"""The data of a chart, drawn by the Chart.js of the admin's theme.
 
 A template shows one by `{% include "console/chart.html" with chart=chart %}`. Colours
 are named, and chosen by the page for light and dark.
@@ -49,7 +49,12 @@ class Chart:
         return f"chart-{self.key}"
 
     @property
+    def has_values(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(any(series.values) for series in self.series)
+
+    @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
         """The same numbers as a table, for who cannot see the picture."""
-        columns = [one.values for one in self.series]
+        columns = [series.values for series in self.series]
         return [(label, [values[at] for values in columns]) for at, label in enumerate(self.labels)]

@@ -1,10 +1,10 @@
-"""Showing where in a text the words stand that were looked for."""
+"""Marks the words of a search in a text, and the difference between two texts, as HTML."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -22,22 +22,22 @@ READ_AT_MOST = 20_000
 SNIPPET = 280
 SHORTEST_WORD = 4
 BEFORE = 90
-"""Letters of a snippet before the first word that was looked for."""
+"""Letters of a snippet before the first word of the search."""
 
 Span = tuple[int, int]
 
 
 def find_words(shown: str, lexemes: Collection[str], language: str) -> list[Span]:
-    """Return where the words stand, in order; in a long text only near its beginning."""
-    wanted = frozenset(lexemes)
-    letters = frozenset("".join(word for word in wanted if indexing_text.UNSPACED.fullmatch(word)))
-    found = []
+    """Return the places of the words, in order; in a long text only near its beginning."""
+    forms = frozenset(lexemes)
+    letters = frozenset("".join(word for word in forms if indexing_text.UNSPACED.fullmatch(word)))
+    spans = []
     for match in TOKEN.finditer(shown[:READ_AT_MOST]):
         word = match.group()
         unspaced = indexing_text.UNSPACED.fullmatch(word)
-        if word in letters if unspaced else not wanted.isdisjoint(_forms(word, language)):
-            found.append(match.span())
-    return found
+        if word in letters if unspaced else not forms.isdisjoint(_forms(word, language)):
+            spans.append(match.span())
+    return spans
 
 
 def show_marked(shown: str, lexemes: Collection[str], language: str) -> SafeString:
@@ -63,10 +63,10 @@ def count_forms(texts: Iterable[str], language: str) -> Counter[str]:
     return Counter(form for text in texts for form in set(_all_forms(text, language)))
 
 
-def list_words(shown: str, wanted: Collection[str], language: str) -> tuple[str, ...]:
-    """Return the words of a text of which a form is wanted, in their order."""
+def list_words(shown: str, forms: Collection[str], language: str) -> tuple[str, ...]:
+    """Return the words of a text that have one of the forms, in their order."""
     words = dict.fromkeys(match.group() for match in TOKEN.finditer(shown[:READ_AT_MOST]))
-    return tuple(word for word in words if not _forms(word, language).isdisjoint(wanted))
+    return tuple(word for word in words if not _forms(word, language).isdisjoint(forms))
 
 
 def _all_forms(shown: str, language: str) -> Iterator[str]:
@@ -77,17 +77,23 @@ def _all_forms(shown: str, language: str) -> Iterator[str]:
 
 
 def show_difference(old: str, new: str) -> SafeString:
-    """Return both sentences in one, escaped: what went as deleted, what came as inserted."""
-    before, after = PIECE.findall(old), PIECE.findall(new)
-    shown = []
+    """Return both texts in one, escaped, with deletions and insertions marked word by word."""
+    return mark_difference(PIECE.findall(old), PIECE.findall(new))
+
+
+def mark_difference(
+    before: Sequence[str], after: Sequence[str], *, shorten: Callable[[str], str] = str
+) -> SafeString:
+    """Return both lists of pieces as one text, escaped; what is equal is shortened."""
+    shown: list[str] = []
     for what, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":
-            shown.append(conditional_escape("".join(before[i:j])))
+            shown.append(conditional_escape(shorten("".join(before[i:j]))))
             continue
-        if gone := "".join(before[i:j]):
-            shown.append(format_html("<del>{}</del>", gone))
-        if came := "".join(after[k:m]):
-            shown.append(format_html("<ins>{}</ins>", came))
+        if deleted := "".join(before[i:j]):
+            shown.append(format_html("<del>{}</del>", deleted))
+        if inserted := "".join(after[k:m]):
+            shown.append(format_html("<ins>{}</ins>", inserted))
     return format_html_join("", "{}", ((piece,) for piece in shown))
 
 
@@ -102,26 +108,13 @@ def _word_start(shown: str, near: int) -> int:
 def _mark(shown: str, spans: list[Span], start: int, end: int) -> SafeString:
     pieces = []
     at = start
-    for first, last in _join(span for span in spans if span[0] >= start and span[1] <= end):
+    for first, last in (span for span in spans if span[0] >= start and span[1] <= end):
         pieces.append(conditional_escape(shown[at:first]))
         pieces.append(format_html("<mark>{}</mark>", shown[first:last]))
         at = last
     pieces.append(conditional_escape(shown[at:end]))
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
-
-
-def _join(spans: Iterator[Span]) -> Iterator[Span]:
-    """Yield spans, of which those that touch are one."""
-    held: Span | None = None
-    for span in spans:
-        if held is not None and span[0] == held[1]:
-            held = held[0], span[1]
-            continue
-        if held is not None:
-            yield held
-        held = span
-    if held is not None:
-        yield held
+    marked = format_html_join("", "{}", ((piece,) for piece in pieces))
+    return SafeString(marked.replace("</mark><mark>", ""))
 
 
 @lru_cache(maxsize=50_000)

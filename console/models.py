@@ -1,4 +1,4 @@
-"""What people keep for themselves and each other: addresses of lists and searches."""
+"""Saved filters, and the records of exports and imports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from memoryproject.tenancy.fields import TenantForeignKey, make_id
+from memoryproject.database.ids import make_id
+from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
 
@@ -58,7 +59,7 @@ class ExportRun(TenantModel):
 
 
 class ImportRun(TenantModel):
-    """A file of facts on its way in: looked through at first, then written batch by batch."""
+    """An import of a file of facts: validated first, then written batch by batch."""
 
     class State(models.TextChoices):
         PREVIEW = "preview", "waits for a decision"

@@ -1,19 +1,27 @@
-"""Pages of the admin that are not about one table: who may see them, and their frame."""
+"""Shared by the console's views: permissions, rendering, choice of a tenant, rows, actions."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from memoryproject.tenancy.models import Tenant
+from console.action_log import record
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant, TenantModel
 
+TENANTS_OFFERED = 200
+Row = TypeVar("Row", bound=TenantModel)
 View = Callable[..., HttpResponseBase]
 
 
@@ -25,10 +33,10 @@ def page_for(*permissions: str) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *given: Any, **named: Any) -> HttpResponseBase:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
-            return view(request, *given, **named)
+            return view(request, *args, **kwargs)
 
         page: View = admin.site.admin_view(guarded)
         return page
@@ -39,9 +47,47 @@ def page_for(*permissions: str) -> Callable[[View], View]:
 def show_page(
     request: HttpRequest, template: str, *, title: str, status: int = 200, **shown: Any
 ) -> HttpResponse:
-    """Render a template that extends `console/page.html` in the admin's frame."""
-    frame = admin.site.each_context(request)
-    return render(request, template, {**frame, "title": title, **shown}, status=status)
+    """Render a template that extends `console/page.html` in the admin's frame.
+
+    `tenants` are the names to choose from; they are read only if the template asks for them.
+    """
+    context = {**admin.site.each_context(request), "title": title, "tenants": list_tenants, **shown}
+    return render(request, template, context, status=status)
+
+
+def list_tenants() -> list[str]:
+    """Return the names of the tenants to choose from."""
+    return list(Tenant.objects.order_by("name").values_list("name", flat=True)[:TENANTS_OFFERED])
+
+
+def get_row(model: type[Row], row_id: uuid.UUID, *related: str) -> Row:
+    """Return a row of any tenant, with its tenant and other related rows.
+
+    Raises:
+        Http404: there is none.
+    """
+    rows: QuerySet[Row] = model.across_tenants.select_related("tenant", *related)
+    return get_object_or_404(rows, id=row_id)
+
+
+def act_on(
+    request: HttpRequest, row: Model, act: Callable[[], Any], *, done: str = "", logged: str = ""
+) -> HttpResponse:
+    """Do something to a row, and go to its page with what came of it.
+
+    `logged` is put on record in the same transaction; without it the act has its own, if any.
+    Without `done` the act returns the message itself.
+    """
+    try:
+        with transaction.atomic() if logged else nullcontext():
+            result = act()
+            if logged:
+                record(request, row, logged)
+    except Problem as problem:
+        messages.error(request, problem.message)
+    else:
+        messages.success(request, done or result)
+    return redirect(f"admin:{row._meta.label_lower.replace('.', '_')}_change", row.pk)
 
 
 def choose_tenant(request: HttpRequest) -> Tenant | None:
@@ -50,10 +96,10 @@ def choose_tenant(request: HttpRequest) -> Tenant | None:
     People in the admin may look at all tenants, at one at a time.
     """
     tenants = Tenant.objects.order_by("created_at", "id")
-    asked = request.GET.get("tenant") or request.POST.get("tenant") or ""
-    storable = asked and "\x00" not in asked
-    named = tenants.filter(name=asked).first() if storable else None
-    return named or tenants.first()
+    name = request.GET.get("tenant") or request.POST.get("tenant") or ""
+    storable = name and "\x00" not in name
+    tenant = tenants.filter(name=name).first() if storable else None
+    return tenant or tenants.first()
 
 
 def find_way_back(request: HttpRequest, *, otherwise: str) -> str:

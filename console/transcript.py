@@ -1,4 +1,4 @@
-"""Messages as pages show them: in order, masked where they must be, cut where they are long."""
+"""Messages as pages show them: in order, masked for who may not read them, long ones cut."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ SILENCE_CUTS = timedelta(hours=3)
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """That nobody said anything for a while before a message."""
+    """The time without a message before one."""
 
-    lasted: timedelta
+    duration: timedelta
 
     @property
     def words(self) -> str:
         """How long, in two units at most."""
-        return say_span(self.lasted)
+        return render_span(self.duration)
 
     @property
     def is_long(self) -> bool:
         """Whether it alone parts two episodes."""
-        return self.lasted >= SILENCE_CUTS
+        return self.duration >= SILENCE_CUTS
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownMessage:
     """One message, as the person may see it."""
 
     id: uuid.UUID
@@ -51,15 +51,15 @@ class Said:
     characters: int
     at: datetime
     episode_id: uuid.UUID | None
-    set_aside_by: uuid.UUID | None
-    """The job that no engine could finish because of it."""
+    quarantined_by: uuid.UUID | None
+    """The job that failed because of it."""
     withheld_by: uuid.UUID | None
-    """Why it is neither learnt from nor served."""
+    """Why it is neither processed nor served: its source was rolled back."""
     silence: Silence | None
 
     @property
     def stamp(self) -> str:
-        """When it was said, to the second, in UTC."""
+        """Its time, to the second, in UTC."""
         return self.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
     @property
@@ -70,58 +70,55 @@ class Said:
 
 def read_transcript(
     messages: QuerySet[Message], *, conversation_id: uuid.UUID, reader: Reader
-) -> list[Said]:
+) -> list[ShownMessage]:
     """Return messages in order, in one query; who may not read them does not load them.
 
     A message's silence is measured from the one before it in `messages`.
     """
-    may_read = reader.may_read(conversation_id)
+    readable = reader.may_read(conversation_id)
     texts: dict[str, Any] = {"characters": Length("content")}
-    if may_read:
+    if readable:
         texts["head"] = Left("content", CUT_AT)
     columns = (
         "id", "seq", "role", "name", "occurred_at", "episode_id", "quarantined_by_id",
         "withheld_by_id",
     )  # fmt: skip
-    said: list[Said] = []
+    shown: list[ShownMessage] = []
     for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
-        said.append(
-            Said(
+        shown.append(
+            ShownMessage(
                 id=row["id"],
                 seq=row["seq"],
                 role=row["role"],
                 speaker=row["name"] or row["role"],
-                text=row["head"] if may_read else mask_of_length(row["characters"]),
-                is_masked=not may_read,
+                text=row["head"] if readable else mask_of_length(row["characters"]),
+                is_masked=not readable,
                 characters=row["characters"],
                 at=row["occurred_at"],
                 episode_id=row["episode_id"],
-                set_aside_by=row["quarantined_by_id"],
+                quarantined_by=row["quarantined_by_id"],
                 withheld_by=row["withheld_by_id"],
-                silence=_silence_between(said[-1].at, row["occurred_at"]) if said else None,
+                silence=_silence_between(shown[-1].at, row["occurred_at"]) if shown else None,
             )
         )
-    return said
+    return shown
 
 
 def _silence_between(earlier: datetime, later: datetime) -> Silence | None:
-    lasted = later - earlier
-    return Silence(lasted) if lasted >= SILENCE_FROM else None
+    duration = later - earlier
+    return Silence(duration) if duration >= SILENCE_FROM else None
 
 
-def say_span(span: timedelta) -> str:
+def render_span(span: timedelta) -> str:
     """Return a span of time in words: `3 days 9 hours`, `20 minutes`, `under a minute`."""
     minutes = int(span.total_seconds()) // 60
     days, hours = divmod(minutes // 60, 24)
     parts = [(days, "day"), (hours, "hour"), (minutes % 60 if not days else 0, "minute")]
-    return " ".join(_counted(number, unit) for number, unit in parts if number) or "under a minute"
+    words = [f"{number:,} {unit}{'s' * (number != 1)}" for number, unit in parts if number]
+    return " ".join(words) or "under a minute"
 
 
-def _counted(number: int, unit: str) -> str:
-    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
-
-
-def write_seqs(seqs: Iterable[int]) -> str:
+def render_seqs(seqs: Iterable[int]) -> str:
     """Return seqs as readers write them: `3–5, 9`."""
     runs: list[list[int]] = []
     for seq in sorted(set(seqs)):

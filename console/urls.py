@@ -2,69 +2,74 @@
 
 from django.urls import path
 
-from console import (
-    case_file,
-    curating,
-    curating_many,
-    exporting,
-    graph_page,
-    importing,
-    inbox,
-    key_changes,
-    keys,
-    noting,
-    operating,
-    playground,
-    revealing,
-    rolling_back,
-    saving,
-    searching,
-)
+from console.cases import page as cases
+from console.conversations import page as conversations
+from console.conversations import rollback
+from console.facts import actions as facts
+from console.facts import bulk_actions, review_queue
+from console.graph import links
+from console.graph import page as graph
+from console.jobs import actions as jobs
+from console.keys import actions as keys
+from console.keys import budget
+from console.notes import actions as notes
+from console.playground import page as playground
+from console.search import page as search
+from console.search import saved_filters
+from console.transfer import export_page, import_page
 
 app_name = "console"
 urlpatterns = [
-    path("jobs/retry/", operating.retry_jobs, name="jobs_retry"),
-    path("jobs/<uuid:job_id>/retry/", operating.retry_job, name="job_retry"),
-    path("jobs/<uuid:job_id>/cancel/", operating.cancel_job, name="job_cancel"),
+    path("jobs/retry/", jobs.retry_jobs, name="jobs_retry"),
+    *(
+        path(f"jobs/<uuid:job_id>/{act}/", jobs.retry_or_cancel, {"name": act}, f"job_{act}")
+        for act in ("retry", "cancel")
+    ),
     path("keys/new/", keys.make_key, name="key_new"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
-    path("keys/<uuid:key_id>/rotate/", key_changes.rotate_key, name="key_rotate"),
-    path("keys/<uuid:key_id>/rate/", key_changes.set_key_rate, name="key_rate"),
-    path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
-    path("facts/<uuid:fact_id>/invalidate/", curating.invalidate_fact, name="fact_invalidate"),
-    path("facts/<uuid:fact_id>/restore/", curating.restore_fact, name="fact_restore"),
-    path("facts/<uuid:fact_id>/correct/", curating.correct_fact, name="fact_correct"),
-    path("facts/invalidate/", curating_many.invalidate_facts, name="facts_invalidate"),
-    path("facts/restore/", curating_many.restore_facts, name="facts_restore"),
+    path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
+    path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
+    path("tenants/<uuid:tenant_id>/budget/", budget.set_budget, name="budget"),
+    *(
+        path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
+        for act in ("invalidate", "restore", "correct")
+    ),
+    *(
+        path(f"facts/{act}/", bulk_actions.change_facts, {"name": act}, f"facts_{act}")
+        for act in ("invalidate", "restore")
+    ),
     path(
         "changesets/<uuid:changeset_id>/revert/",
-        curating.revert_changeset,
+        facts.revert_changeset,
         name="changeset_revert",
     ),
-    path("notes/<uuid:note_id>/change/", noting.change_note, name="note_change"),
-    path("notes/<uuid:note_id>/delete/", noting.delete_note, name="note_delete"),
-    path("notes/<uuid:note_id>/restore/", noting.restore_note, name="note_restore"),
-    path("links/draw/", noting.draw_link, name="link_draw"),
-    path("links/<uuid:link_id>/remove/", noting.remove_link, name="link_remove"),
-    path("graph/<uuid:memory_id>/", graph_page.show_graph, name="graph"),
-    path("waiting/", inbox.show_inbox, name="inbox"),
-    path("roll-back/", rolling_back.show_rollback, name="roll_back"),
-    path("roll-back/<uuid:withholding_id>/lift/", rolling_back.lift, name="lift"),
-    path("search/", searching.show_search, name="search"),
-    path("saved/", saving.save_filter, name="save_filter"),
-    path("saved/<uuid:filter_id>/", saving.forget_filter, name="forget_filter"),
-    path("case-file/", case_file.show_entry, name="case_file"),
-    path("case-file/<uuid:retrieval_id>/", case_file.show_case, name="case"),
+    path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),
+    *(
+        path(f"notes/<uuid:note_id>/{act}/", notes.delete_or_restore, {"name": act}, f"note_{act}")
+        for act in ("delete", "restore")
+    ),
+    path("links/draw/", links.create_link, name="link_draw"),
+    path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
+    path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
+    path("review-queue/", review_queue.show_queue, name="review_queue"),
+    path("review-queue/decide/", review_queue.decide, name="review_decide"),
+    path("roll-back/", rollback.show_rollback, name="roll_back"),
+    path("roll-back/<uuid:withholding_id>/lift/", rollback.lift, name="lift"),
+    path("search/", search.show_search, name="search"),
+    path("saved/", saved_filters.save_filter, name="save_filter"),
+    path("saved/<uuid:filter_id>/", saved_filters.delete_filter, name="forget_filter"),
+    path("case-file/", cases.show_entry, name="case_file"),
+    path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("playground/", playground.show_playground, name="playground"),
-    path("export/", exporting.show_exports, name="export"),
-    path("export/file/", exporting.download, name="export_download"),
-    path("import/", importing.show_imports, name="import"),
-    path("import/<uuid:run_id>/", importing.show_run, name="import_run"),
-    path("import/<uuid:run_id>/decide/", importing.decide_run, name="import_decide"),
-    path("import/<uuid:run_id>/step/", importing.take_step, name="import_step"),
+    path("export/", export_page.show_exports, name="export"),
+    path("export/file/", export_page.download, name="export_download"),
+    path("import/", import_page.show_imports, name="import"),
+    path("import/<uuid:run_id>/", import_page.show_run, name="import_run"),
+    path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
+    path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
     path(
         "reveal/<uuid:conversation_id>/",
-        revealing.reveal_conversation,
+        conversations.reveal_conversation,
         name="reveal",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What was said, what happened, and how it was rated."""
+"""Admin of conversations, messages, episodes, reviews, quarantines and the unmask log."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
 from indexing.word_search import WordSearchAdmin
 from jobs.models import Job
-from memoryproject import admin_values as values
-from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
-from memoryproject.admin_filters import recent_filter
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import Listing, Listings, ReadOnlyAdmin
+from memoryproject.adminkit.filters import recent_filter
 
 
 @admin.register(Conversation)
@@ -93,16 +93,16 @@ class MessageAdmin(WordSearchAdmin):
     def keep_matches(
         self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
     ) -> QuerySet[Any]:
-        waiting = queries.waiting_with_words(
+        window_ids = queries.waiting_with_words(
             [*sought.words.split(), *sought.phrases],
             tenant_id=scope.tenant_id,
             conversation_id=scope.conversation_id,
             whole=sought.whole,
         )
         places = [(match.conversation_id, match.seq or 0) for match in matches]
-        found = queries.messages_in_places(places).values_list("id", flat=True)
+        ids = queries.messages_in_places(places).values_list("id", flat=True)
         # As values: of two subqueries with OR between them the planner reads every message.
-        return rows.filter(id__in=[*found, *waiting])
+        return rows.filter(id__in=[*ids, *window_ids])
 
     @admin.display(description="content")
     def said(self, message: Any) -> str:

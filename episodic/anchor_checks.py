@@ -1,93 +1,144 @@
-"""Dates that a language model put behind time phrases, held against what was said when.
+"""Checks the dates that a language model wrote against what was said when.
 
-A model counts days badly, and sounds sure. So where code can place a phrase, code's date
-stands behind it; another date in brackets stays only if somebody said it, or if it is a
-day, month or year that the messages themselves speak of.
+A model counts days badly, and sounds sure; but code knows few time phrases. So a date in
+brackets goes only where code can tell that it is wrong: it lies outside of what the phrase
+before it means on any day on which it was said, or is another day of the week than the one
+named. Where a phrase has no date and code knows one, it is added.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import datetime
+from calendar import monthrange
+from collections.abc import Iterable, Sequence
+from datetime import date
 
 import dateparser
 
 from episodic.engines import Line
-from episodic.time_anchors import MONTHS, Phrase, find_phrases, insert_labels
+from memoryproject.text.dates import MONTHS, WEEKDAYS, Phrase, find_phrases, insert_labels
+
+Span = tuple[date, date]
+"""First and last day, both included."""
 
 _BRACKET = re.compile(r"\s*[(\uff08]([^()\uff08\uff09]{4,60})[)\uff09]")
-_YEAR = re.compile(r"\b(?:19|20)\d{2}(?!\d)|(?:19|20)\d{2}年")
+_WEEKDAY_BEFORE = re.compile(r"\b(" + "|".join(WEEKDAYS) + r")\W*$", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _DATE_WORDS = re.compile(
     r"\d+(?:st|nd|rd|th)?|"
     + "|".join(rf"{month}|{month[:3]}" for month in MONTHS)
-    + r"|sept|week|of|the|or|and|to|around|about|circa|early|mid|late|before|after|shortly|some"
-    r"|days?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|[年月日号至到]"
-    r"|[\s,./:–—-]",
+    + r"|sept|of|the|or|to|(?:mon|tues|wednes|thurs|fri|satur|sun)day|[年月日至到]|[\s,./:–—-]",
     re.IGNORECASE,
 )
-_SHAPES = ((["day", "month", "year"], "%Y-%m-%d"), (["month", "year"], "%Y-%m"), (["year"], "%Y"))
+_NUMBERED = re.compile(r"(\d{4})[-/年](?:(\d{1,2})(?:[-/月](\d{1,2})日?|月)?)?(?!\d)(?:T.*)?")
+_DOTTED = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
+_MONTH_NAME = re.compile(r"[^\W\d_]{3,}")
+_BETWEEN = re.compile(r"\s*(?:–|—|至|到|\bto\b|\bor\b|(?<![\d-])-|(?<=\d)-(?=\d{1,2}\s))\s*")
 _READING = {"STRICT_PARSING": False, "RETURN_AS_TIMEZONE_AWARE": False}
 
 
-def check_anchors(text: str, *, lines: Sequence[Line]) -> str:
-    """Return what a model wrote about `lines`, with no date behind a phrase but right ones.
-
-    A phrase that was said on several days gets none.
-    """
-    text = _drop_unfounded(text, lines)
-    if not lines:
-        return text
-    right = [_place(phrase, text, lines) for phrase in find_phrases(text, at=lines[0].at)]
-    return insert_labels(text, [phrase for phrase in right if phrase is not None])
-
-
-def _drop_unfounded(text: str, lines: Sequence[Line]) -> str:
-    said = " ".join(" ".join(line.content for line in lines).split()).lower()
-    founded = _founded_dates(lines)
-    phrases = {phrase.end for line in lines[:1] for phrase in find_phrases(text, at=line.at)}
+def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
+    """Return what a model wrote about `lines` without the dates in brackets that cannot be."""
+    talk = " ".join(" ".join(line.content for line in lines).split()).lower()
+    meanings = _find_meanings(text, lines)
 
     def judge(match: re.Match[str]) -> str:
         inside = match[1].strip()
-        if not _YEAR.search(inside) or _DATE_WORDS.sub("", inside):
-            return match[0]  # no date, so not ours to judge
-        if " ".join(inside.split()).lower() in said:
-            return match[0]
-        if match.start() in phrases:
-            return ""  # the phrase gets its date from us
-        return match[0] if _read_date(inside) in founded else ""
+        span = None if _DATE_WORDS.sub("", inside) else read_span(inside)
+        if span is None or " ".join(inside.split()).lower() in talk:
+            return match[0]  # no date, or none of the model's
+        right = [read_span(phrase.label) for phrase in meanings.get(match.start(), ())]
+        wrong = all(known is not None and not _meet(span, known) for known in right)
+        if right:
+            return "" if wrong else match[0]
+        return "" if _is_other_weekday(span, text[: match.start()]) else match[0]
 
     return _BRACKET.sub(judge, text)
 
 
-def _founded_dates(lines: Sequence[Line]) -> set[str]:
-    """Return the days, months and years that the messages speak of, or were said on."""
-    found: set[str] = set()
-    for line in lines:
-        days = [line.at.strftime("%Y-%m-%d")]
-        days += [_read_date(phrase.label) for phrase in find_phrases(line.content, at=line.at)]
-        found |= {day[:size] for day in days for size in (4, 7, 10) if len(day) >= size}
-    return found
+def add_dates(text: str, *, lines: Sequence[Line]) -> str:
+    """Return the text with a date behind each phrase that has none and was said on one day."""
+    meanings = _find_meanings(text, lines).values()
+    return insert_labels(text, [found[0] for found in meanings if len(found) == 1])
 
 
-def _read_date(text: str) -> str:
-    """Return a date as 2023-05-07, a month as 2023-05, a year as 2023; else nothing."""
-    for parts, form in _SHAPES:
+def check_dates(text: str, *, lines: Sequence[Line]) -> str:
+    """Return the text without wrong dates, and with those that code knows."""
+    return add_dates(drop_wrong_dates(text, lines=lines), lines=lines)
+
+
+def read_span(text: str) -> Span | None:
+    """Return the days that a written date, month, year or range of them covers; else None."""
+    parts = [text] if _NUMBERED.fullmatch(text) else _BETWEEN.split(text.strip())
+    year = _YEAR.search(text)
+    if year is None or len(parts) > 2:
+        return None
+    spans = [_read_part(part, whole=text, year=year[0]) for part in parts]
+    first, last = spans[0], spans[-1]
+    return None if first is None or last is None else (first[0], max(first[1], last[1]))
+
+
+def _find_meanings(text: str, lines: Sequence[Line]) -> dict[int, list[Phrase]]:
+    """Return by its end what each phrase means, once for each day on which it was said."""
+    meanings: dict[int, list[Phrase]] = {}
+    for phrase in find_phrases(text, at=lines[0].at) if lines else ():
+        words = text[phrase.start : phrase.end].lower()
+        saying = [line for line in lines if words in line.content.lower()] or lines
+        days = {line.at.date(): line.at for line in saying}
+        readings = (find_phrases(text, at=at) for at in days.values())
+        meanings[phrase.end] = [
+            other for phrases in readings for other in phrases if other.end == phrase.end
+        ]
+    return meanings
+
+
+def _read_part(part: str, *, whole: str, year: str) -> Span | None:
+    """Return the days of one end of a range; what it leaves out stands at the other end."""
+    if part.isdecimal() and len(part) < 3:
+        month = next((name for name in MONTHS if name.lower() in whole.lower()), "")
+        return _read_date(f"{part} {month} {year}")
+    completed = (part, f"{part} {year}", f"{year}年{part}")
+    return next((span for text in completed if (span := _read_date(text))), None)
+
+
+def _read_date(text: str) -> Span | None:
+    text = text.strip()
+    if match := _NUMBERED.fullmatch(text):
+        return _to_span(match.groups())
+    if match := _DOTTED.fullmatch(text):
+        return _to_span(match.groups()[::-1])
+    if text.isdecimal():
+        return _to_span([text])
+    if not _YEAR.search(text) or not _MONTH_NAME.search(text):
+        return None
+    for parts, form in ((["day", "month", "year"], "%Y-%m-%d"), (["month", "year"], "%Y-%m")):
         read = dateparser.parse(text, settings={**_READING, "REQUIRE_PARTS": parts})
         if read is not None:
-            return str(read.strftime(form))
-    return ""
-
-
-def _place(phrase: Phrase, text: str, lines: Sequence[Line]) -> Phrase | None:
-    """Return the phrase with the date that it had when it was said; None if that is open."""
-    words = text[phrase.start : phrase.end].lower()
-    saying = [line for line in lines if words in line.content.lower()] or lines
-    days: dict[str, datetime] = {line.at.date().isoformat(): line.at for line in saying}
-    if len(days) != 1:
-        return None
-    (at,) = days.values()
-    for found in find_phrases(text, at=at):
-        if found.start == phrase.start:
-            return found
+            return _to_span(read.strftime(form).split("-"))
     return None
+
+
+def _to_span(numbers: Iterable[str | None]) -> Span | None:
+    year, *rest = [int(number) for number in numbers if number]
+    month, day = [*rest, 0, 0][:2]
+    try:
+        first = date(year, month or 1, day or 1)
+        if day:
+            return first, first
+        last_month = month or 12
+        return first, date(year, last_month, monthrange(year, last_month)[1])
+    except ValueError:
+        return None
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def _is_other_weekday(span: Span, before: str) -> bool:
+    weekday = _WEEKDAY_BEFORE.search(before)
+    return (
+        weekday is not None
+        and span[0] == span[1]
+        and span[0].weekday() != WEEKDAYS.index(weekday[1].lower())
+    )

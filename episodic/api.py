@@ -17,28 +17,29 @@ from rest_framework.response import Response
 from episodic import queries, services
 from episodic.models import Episode, Message, Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
-from memoryproject.errors import Conflict, NotFound, Problem
-from memoryproject.fields import (
+from memoryproject.edge.errors import Conflict, NotFound, Problem
+from memoryproject.edge.fields import (
     ContentField,
     IdField,
     MomentField,
     Strict,
     TextField,
+    TextOrNull,
     WordField,
-    say_moment,
 )
-from memoryproject.http import TOO_LARGE
-from memoryproject.pages import (
+from memoryproject.edge.http import TOO_LARGE
+from memoryproject.edge.pages import (
     PAGE,
     PAGE_AT_MOST,
     PageQuery,
     QueryNumberField,
+    cut_page,
     page_schema,
     take_page,
 )
-from memoryproject.schema import Error
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 
 IDEMPOTENCY_HEADER = OpenApiParameter(
     "Idempotency-Key",
@@ -46,6 +47,9 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Send the same key again after a lost answer: nothing is stored twice.",
 )
+
+
+REFUSALS = {409: Error, 410: Error, 429: Error}
 
 
 class MessageInput(Strict):
@@ -78,8 +82,8 @@ class AddMessagesInput(Strict):
     messages = MessageInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
 
     def to_internal_value(self, value: Any) -> Any:
-        given = value.get("messages") if isinstance(value, dict) else None
-        if isinstance(given, list) and len(given) > settings.MAX_BATCH:
+        messages = value.get("messages") if isinstance(value, dict) else None
+        if isinstance(messages, list) and len(messages) > settings.MAX_BATCH:
             raise serializers.ValidationError(
                 {"messages": [f"A batch holds at most {settings.MAX_BATCH} messages."]},
                 code=TOO_LARGE,
@@ -90,7 +94,7 @@ class AddMessagesInput(Strict):
 class StoredMessage(serializers.Serializer[Any]):
     """Where a message was stored."""
 
-    message_id = serializers.UUIDField()
+    message_id = serializers.UUIDField(source="id")
     seq = serializers.IntegerField(help_text="Its place in the conversation: 1, 2, 3, …")
 
 
@@ -109,87 +113,77 @@ class AddMessagesOutput(serializers.Serializer[Any]):
     pending = serializers.IntegerField(help_text="Messages not in an episode yet.")
 
 
-class AddMessage(KeyedView):
-    """Stores one message."""
+class AddView(KeyedView):
+    """Stores messages for the caller."""
 
     scope = Scope.INGEST
+
+    def add(self, external_id: uuid.UUID, messages: list[dict[str, Any]]) -> Posted:
+        """Store checked messages."""
+        now = timezone.now()
+        return services.add_messages(
+            tenant=self.tenant(),
+            posted_by=self.key(),
+            external_id=external_id,
+            messages=[
+                NewMessage(**{"occurred_at": message.pop("timestamp", now), **message})
+                for message in messages
+            ],
+            idempotency=read_idempotency(self.request),
+            capped=True,
+        )
+
+    def respond(self, posted: Posted, body: dict[str, Any]) -> Response:
+        """Return the answer, which says whether an earlier request stored them."""
+        response = Response(body, status=200 if posted.replayed else 201)
+        if posted.replayed:
+            response["Idempotent-Replayed"] = "true"
+        return response
+
+
+class AddMessage(AddView):
+    """Stores one message."""
 
     @extend_schema(
         operation_id="add_message",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessageInput,
-        responses={
-            201: AddMessageOutput,
-            200: AddMessageOutput,
-            409: Error,
-            410: Error,
-            429: Error,
-        },
+        responses={201: AddMessageOutput, 200: AddMessageOutput, **REFUSALS},
         description="Stores one message at once; episodes and facts follow in the background. "
         "A replay under the same Idempotency-Key answers 200 with the first answer. 410: what was "
         "posted under it was erased, and is not stored again. 429: too many "
         "messages wait for their episodes; the header Retry-After says when to try again.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(AddMessageInput)
-        posted = post_messages(self, given["conversation_id"], [given["message"]])
+        params = self.read(AddMessageInput)
+        posted = self.add(params["conversation_id"], [params["message"]])
         body = {
-            "conversation_id": str(given["conversation_id"]),
-            **place_message(posted.messages[0]),
+            "conversation_id": str(params["conversation_id"]),
+            **StoredMessage(posted.messages[0]).data,
             "pending": posted.pending,
         }
-        return _answer(posted, body)
+        return self.respond(posted, body)
 
 
-class AddMessages(KeyedView):
+class AddMessages(AddView):
     """Stores a batch of messages, all or nothing."""
-
-    scope = Scope.INGEST
 
     @extend_schema(
         operation_id="add_messages",
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessagesInput,
-        responses={
-            201: AddMessagesOutput,
-            200: AddMessagesOutput,
-            409: Error,
-            410: Error,
-            429: Error,
-        },
+        responses={201: AddMessagesOutput, 200: AddMessagesOutput, **REFUSALS},
         description="Stores up to 500 messages of one conversation, in order, all or nothing.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(AddMessagesInput)
-        posted = post_messages(self, given["conversation_id"], given["messages"])
+        params = self.read(AddMessagesInput)
+        posted = self.add(params["conversation_id"], params["messages"])
         body = {
-            "conversation_id": str(given["conversation_id"]),
-            "messages": [place_message(message) for message in posted.messages],
+            "conversation_id": str(params["conversation_id"]),
+            "messages": StoredMessage(posted.messages, many=True).data,
             "pending": posted.pending,
         }
-        return _answer(posted, body)
-
-
-def post_messages(view: KeyedView, external_id: Any, given: list[dict[str, Any]]) -> Posted:
-    """Store checked messages for the caller."""
-    now = timezone.now()
-    return services.add_messages(
-        tenant=view.tenant(),
-        posted_by=view.key(),
-        external_id=external_id,
-        messages=[
-            NewMessage(
-                role=message["role"],
-                content=message["content"],
-                occurred_at=message.get("timestamp") or now,
-                name=message.get("name", ""),
-                metadata=message.get("metadata", {}),
-            )
-            for message in given
-        ],
-        idempotency=read_idempotency(view.request),
-        capped=True,
-    )
+        return self.respond(posted, body)
 
 
 def read_idempotency(request: Request) -> IdempotencyKey | None:
@@ -202,18 +196,6 @@ def read_idempotency(request: Request) -> IdempotencyKey | None:
         raise Problem("A header has errors.", fields={"Idempotency-Key": [wrong]})
     body = json.dumps(request.data, sort_keys=True).encode()
     return IdempotencyKey(key=key, body_sha256=hashlib.sha256(body).hexdigest())
-
-
-def place_message(message: Message) -> dict[str, Any]:
-    """Return where a message was stored."""
-    return {"message_id": str(message.id), "seq": message.seq}
-
-
-def _answer(posted: Posted, body: dict[str, Any]) -> Response:
-    response = Response(body, status=200 if posted.replayed else 201)
-    if posted.replayed:
-        response["Idempotent-Replayed"] = "true"
-    return response
 
 
 class FlushInput(Strict):
@@ -241,12 +223,10 @@ class Flush(KeyedView):
         "every episode that none were drawn from yet.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(FlushInput)
-        conversation = queries.find_conversation(
-            tenant=self.tenant(), external_id=given["conversation_id"]
+        params = self.read(FlushInput)
+        conversation = queries.get_by_external_id(
+            tenant=self.tenant(), external_id=params["conversation_id"]
         )
-        if conversation is None:
-            raise NotFound("There is no such conversation.")
         job = services.request_flush(conversation=conversation)
         return Response({"job_id": str(job.id)}, status=202)
 
@@ -264,9 +244,7 @@ class RetrySetAside(KeyedView):
         "not be drawn become fresh, and everything is flushed. 409: nothing is set aside.",
     )
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
-        conversation = queries.find_conversation(tenant=self.tenant(), external_id=conversation_id)
-        if conversation is None:
-            raise NotFound("There is no such conversation.")
+        conversation = queries.get_by_external_id(tenant=self.tenant(), external_id=conversation_id)
         job = services.retry_set_aside(conversation)
         if job is None:
             raise Conflict("Nothing of this conversation is set aside.")
@@ -277,18 +255,22 @@ class MessageOutput(serializers.Serializer[Any]):
     """A stored message."""
 
     id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
     seq = serializers.IntegerField()
     role = serializers.CharField()
-    name = serializers.CharField(allow_null=True)
+    name = TextOrNull()
     content = serializers.CharField()
-    timestamp = serializers.DateTimeField()
+    timestamp = serializers.DateTimeField(source="occurred_at")
     received_at = serializers.DateTimeField()
     metadata = serializers.DictField()
     episode_id = serializers.UUIDField(allow_null=True, help_text="null: in the window.")
-    posted_by = serializers.UUIDField(allow_null=True, help_text="The key that posted it.")
+    posted_by = serializers.UUIDField(
+        source="posted_by_id", allow_null=True, help_text="The key that posted it."
+    )
     withheld_by = serializers.UUIDField(
-        allow_null=True, help_text="What withholds it from memory; null: nothing does."
+        source="withheld_by_id",
+        allow_null=True,
+        help_text="What withholds it from memory; null: nothing does.",
     )
 
 
@@ -315,15 +297,9 @@ class Messages(KeyedView):
         rows = Message.objects.of(self.tenant()).filter(
             conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
         )
-        found = list(rows.order_by("seq")[: query["limit"] + 1])
-        page = found[: query["limit"]]
-        more = len(found) > len(page)
-        return Response(
-            {
-                "items": [_render_message(row, query["conversation_id"]) for row in page],
-                "next": str(page[-1].seq) if more else None,
-            }
-        )
+        messages = rows.select_related("conversation").order_by("seq")[: query["limit"] + 1]
+        page, after = cut_page(messages, query["limit"], lambda message: str(message.seq))
+        return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
 
 class OneMessage(KeyedView):
@@ -337,31 +313,14 @@ class OneMessage(KeyedView):
         message = rows.filter(id=message_id).first()
         if message is None:
             raise NotFound("There is no such message.")
-        return Response(_render_message(message, message.conversation.external_id))
-
-
-def _render_message(message: Message, external_id: Any) -> dict[str, Any]:
-    return {
-        "id": str(message.id),
-        "conversation_id": str(external_id),
-        "seq": message.seq,
-        "role": message.role,
-        "name": message.name or None,
-        "content": message.content,
-        "timestamp": say_moment(message.occurred_at),
-        "received_at": say_moment(message.received_at),
-        "metadata": message.metadata,
-        "episode_id": str(message.episode_id) if message.episode_id else None,
-        "posted_by": str(message.posted_by_id) if message.posted_by_id else None,
-        "withheld_by": str(message.withheld_by_id) if message.withheld_by_id else None,
-    }
+        return Response(MessageOutput(message).data)
 
 
 class EpisodeOutput(serializers.Serializer[Any]):
     """An episode without its messages."""
 
     id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
     title = serializers.CharField()
     summary = serializers.CharField()
     stability = serializers.FloatField()
@@ -394,44 +353,11 @@ class Episodes(KeyedView):
     )
     def get(self, request: Request) -> Response:
         query = self.read(PageQuery, request.query_params.dict())
-        held = Episode.objects.of(self.tenant()).filter(withheld_by=None)
-        rows = held.select_related("conversation")
-        if "conversation_id" in query:
-            rows = rows.filter(conversation__external_id=query["conversation_id"])
+        rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
         return Response(
             take_page(
-                rows,
+                rows.select_related("conversation"),
                 query=query,
-                render=lambda page: [render_listed_episode(row) for row in page],
+                render=lambda page: [ListedEpisode(row).data for row in page],
             )
         )
-
-
-def render_episode(episode: Episode, external_id: Any) -> dict[str, Any]:
-    """Return the fields that every answer has of an episode, without its messages."""
-    return {
-        "id": str(episode.id),
-        "conversation_id": str(external_id),
-        "title": episode.title,
-        "summary": episode.summary,
-        "stability": episode.stability,
-        "difficulty": episode.difficulty,
-        "surprise": episode.surprise,
-        "start_at": say_moment(episode.start_at),
-        "end_at": say_moment(episode.end_at),
-        "created_at": say_moment(episode.created_at),
-        "last_reviewed_at": say_moment(episode.last_reviewed_at),
-        "consolidated_at": (
-            say_moment(episode.consolidated_at) if episode.consolidated_at else None
-        ),
-    }
-
-
-def render_listed_episode(episode: Episode) -> dict[str, Any]:
-    """Return the fields that the list has of an episode; its conversation is loaded."""
-    return {
-        **render_episode(episode, episode.conversation.external_id),
-        "first_seq": episode.first_seq,
-        "last_seq": episode.last_seq,
-        "degraded": episode.degraded,
-    }

@@ -1,22 +1,22 @@
-"""Which engine answers, by the setting MEMORY_LLM."""
+"""Chooses the engine: a language model where there is one to ask, else the offline one."""
 
 from __future__ import annotations
 
-from django.conf import settings
-
 from episodic.engines import Reviewer, Segmenter
-from episodic.llm_reviewer import LLMReviewer
-from episodic.llm_segmenter import LLMSegmenter
-from episodic.offline_reviewer import OfflineReviewer
-from episodic.offline_segmenter import OfflineSegmenter
+from episodic.llm.reviewer import LLMReviewer
+from episodic.llm.segmenter import LLMSegmenter
+from episodic.offline.reviewer import OfflineReviewer
+from episodic.offline.segmenter import OfflineSegmenter
 from jobs.calls import Asker
 
 
-def make_segmenter(ask: Asker) -> Segmenter:
-    """Return the configured segmenter; `ask` is used by the one that needs a model."""
-    return LLMSegmenter(ask=ask) if settings.LLM == "openai" else OfflineSegmenter()
+def make_segmenter(ask: Asker | None) -> Segmenter:
+    """Return the segmenter that asks by `ask`, or the offline one."""
+    offline = OfflineSegmenter()
+    return LLMSegmenter(ask=ask, offline=offline) if ask else offline
 
 
-def make_reviewer(ask: Asker) -> Reviewer:
-    """Return the configured reviewer; `ask` is used by the one that needs a model."""
-    return LLMReviewer(ask=ask) if settings.LLM == "openai" else OfflineReviewer()
+def make_reviewer(ask: Asker | None) -> Reviewer:
+    """Return the reviewer that asks by `ask`, or the offline one."""
+    offline = OfflineReviewer()
+    return LLMReviewer(ask=ask, offline=offline) if ask else offline

@@ -1,4 +1,4 @@
-"""Idempotency keys whose requests were erased: a late retry must not store them again."""
+"""Remembers idempotency keys whose requests were erased, and refuses a late retry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from episodic.models import ErasedKey
-from memoryproject.errors import Gone
+from memoryproject.edge.errors import Gone
 from memoryproject.tenancy.models import Tenant
 
 

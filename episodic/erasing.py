@@ -1,4 +1,4 @@
-"""Erasing messages and what was made of them. Nothing else in the product deletes them.
+"""Erases messages, episodes and reviews. Nothing else in the product deletes them.
 
 Everything here runs inside the transaction of one erasure, under the conversation's lock.
 """
@@ -16,7 +16,7 @@ from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
 from episodic.recounting import recount
 from episodic.withholding import ERASED
-from memoryproject.batches import in_batches
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 
 
@@ -38,20 +38,15 @@ def lock_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
         list(rows.select_for_update().order_by("id").values_list("id"))
 
 
-def episodes_of(conversation: Conversation) -> list[uuid.UUID]:
-    """Return the ids of the conversation's episodes, in order."""
-    rows = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
-    return list(rows.order_by("id").values_list("id", flat=True))
+def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:
+    """Return the ids of the conversation's episodes, in order.
 
-
-def episodes_over(conversation: Conversation, *, seq: int) -> list[uuid.UUID]:
-    """Return the ids of the episodes that were made with a message, in order.
-
-    The one that holds it, and records of others that are withheld.
+    With `seq` of those that were made with that message: the one that holds it, and records
+    of others that are quarantined.
     """
-    rows = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, first_seq__lte=seq, last_seq__gte=seq
-    )
+    rows = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    if seq is not None:
+        rows = rows.filter(first_seq__lte=seq, last_seq__gte=seq)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
@@ -68,7 +63,7 @@ def erase_message(
 ) -> None:
     """Delete a message, and let the others of these episodes return to the window.
 
-    The caller has found the episodes by `episodes_over`, and deletes them next.
+    The caller has found the episodes by `find_episode_ids`, and deletes them next.
     """
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
     mine.filter(episode__in=list(episode_ids)).update(episode=None)
@@ -102,12 +97,12 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
     """Take out of what was withheld why, and speakers of whom no message is left."""
     rows = Withholding.objects.of(tenant)
     rows.filter(id__in=withheld_by).update(reason=ERASED)
-    told = rows.exclude(speaker="").filter(speaker__in=names)
-    speakers = set(told.values_list("speaker", flat=True))
+    named_rows = rows.exclude(speaker="").filter(speaker__in=names)
+    speakers = set(named_rows.values_list("speaker", flat=True))
     if speakers:
-        left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
+        speakers_left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
         # Done, too: without the speaker it would mean everybody.
-        told.exclude(speaker__in=left).update(
+        named_rows.exclude(speaker__in=speakers_left).update(
             speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), Now())
         )
 

@@ -69,12 +69,12 @@ def reviewed_state(
         last_review=last_reviewed_at,
         due=last_reviewed_at,
     )
-    rated = _rate(card, rating, at)
-    return MemoryState(rated.stability, rated.difficulty)
+    state_after = _rate(card, rating, at)
+    return MemoryState(state_after.stability, state_after.difficulty)
 
 
 def _rate(card: fsrs.Card, rating: Rating, at: datetime) -> MemoryState:
-    rated, _log = _scheduler.review_card(card, _RATINGS[rating], at)
-    if rated.stability is None or rated.difficulty is None:
+    card_after, _log = _scheduler.review_card(card, _RATINGS[rating], at)
+    if card_after.stability is None or card_after.difficulty is None:
         raise ValueError("the fsrs library left a reviewed card without a state")
-    return MemoryState(rated.stability, rated.difficulty)
+    return MemoryState(card_after.stability, card_after.difficulty)

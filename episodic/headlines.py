@@ -1,4 +1,4 @@
-"""What an episode as a whole is found by: its title and summary, in words and as a vector."""
+"""Headlines of episodes: title and summary, as the text and the vector that find them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uui
     Raises:
         ModelUnavailable: one must be made and the model is away.
     """
-    stored = index.headline_vectors(
+    vectors = index.headline_vectors(
         tenant=tenant,
         model=embeddings.get_embedder().name,
         episode_ids=[episode.id for episode in episodes],
     )
-    missing = [episode for episode in episodes if episode.id not in stored]
-    made = embeddings.embed_passages(
+    missing = [episode for episode in episodes if episode.id not in vectors]
+    new_vectors = embeddings.embed_passages(
         [headline(title=episode.title, summary=episode.summary) for episode in missing]
     )
-    return stored | {episode.id: vector for episode, vector in zip(missing, made, strict=True)}
+    return vectors | {
+        episode.id: vector for episode, vector in zip(missing, new_vectors, strict=True)
+    }

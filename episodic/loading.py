@@ -1,4 +1,4 @@
-"""Reading whole conversations from files and posting them as an agent would."""
+"""Reads whole conversations from files, and posts them as an agent would."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def _from_lines(text: str, path: Path) -> Iterator[LoadedConversation]:
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        given = _parse(line, where=where)
+        row = _parse(line, where=where)
         try:
-            messages = tuple(_to_message(message) for message in given["messages"])
-            name = str(given["id"])
+            messages = tuple(_to_message(message) for message in row["messages"])
+            name = str(row["id"])
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableFile(
                 f'{where} must be {{"id", "messages": [{{"role", "content", …}}]}} with known '
@@ -92,11 +92,11 @@ def to_uuid(name: str) -> uuid.UUID:
         return uuid.uuid5(NAMESPACE, name)
 
 
-def _to_message(given: dict[str, Any]) -> NewMessage:
-    moment = given.get("timestamp")
+def _to_message(row: dict[str, Any]) -> NewMessage:
+    moment = row.get("timestamp")
     occurred_at = datetime.fromisoformat(moment) if moment else timezone.now()
-    content, role, name = given["content"], given["role"], given.get("name") or ""
-    metadata = given.get("metadata") or {}
+    content, role, name = row["content"], row["role"], row.get("name") or ""
+    metadata = row.get("metadata") or {}
     if role not in Role.values or not isinstance(name, str) or not isinstance(metadata, dict):
         raise ValueError("role, name or metadata")
     if not isinstance(content, str) or not content.strip() or occurred_at.tzinfo is None:
@@ -135,7 +135,7 @@ def _locomo_messages(conversation: dict[str, Any]) -> Iterator[NewMessage]:
             caption = turn.get("blip_caption")
             shared = f" [shared a photo: {caption}]" if caption else ""
             yield NewMessage(
-                role=Role.USER if turn["speaker"] == conversation["speaker_a"] else Role.ASSISTANT,
+                role=Role.USER,
                 content=(turn["text"] + shared).strip() or "…",
                 occurred_at=start + number * TURN_LENGTH,
                 name=turn["speaker"],

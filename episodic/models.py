@@ -1,4 +1,4 @@
-"""What was said, what happened, and how well it is still remembered."""
+"""Tables of conversations, messages, episodes, reviews, quarantines and unmaskings."""
 
 from __future__ import annotations
 

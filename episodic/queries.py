@@ -1,4 +1,4 @@
-"""Reading conversations, windows and episodes. Every query names its tenant."""
+"""Queries of conversations, windows and episodes. Every one names its tenant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, F, Max, Min, Q, QuerySet
@@ -14,7 +15,8 @@ from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
-from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, is_due, size_limit
+from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy.models import Tenant
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
@@ -32,6 +34,18 @@ def database_now() -> datetime:
 def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
     """Return the tenant's conversation of that id; None where he has none."""
     return Conversation.objects.of(tenant).filter(external_id=external_id).first()
+
+
+def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+    """Return the tenant's conversation of that id.
+
+    Raises:
+        NotFound: the tenant has none.
+    """
+    conversation = find_conversation(tenant=tenant, external_id=external_id)
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    return conversation
 
 
 def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
@@ -53,8 +67,7 @@ def window_messages(*, conversation: Conversation, at_most: int | None = None) -
 
     Uses index: episodic_message_window.
     """
-    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
-    return list(waiting.order_by("seq")[:at_most])
+    return list(_window_of(conversation).order_by("seq")[:at_most])
 
 
 def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Message]:
@@ -62,16 +75,17 @@ def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Messag
 
     Uses index: episodic_message_window.
     """
-    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
-    return list(waiting.order_by("-seq")[:at_most])
+    return list(_window_of(conversation).order_by("-seq")[:at_most])
+
+
+def _window_of(conversation: Conversation) -> QuerySet[Message]:
+    return Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
 
 
 def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
     """Return the messages of a range, both ends included, oldest first; none is withheld."""
-    messages = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, withheld_by=None
-    )
-    return list(messages.filter(seq__range=(first_seq, last_seq)).order_by("seq"))
+    messages = _messages_of(conversation).filter(seq__range=(first_seq, last_seq))
+    return list(messages.order_by("seq"))
 
 
 def has_messages_between(*, conversation: Conversation, after: int, before: int) -> bool:
@@ -79,10 +93,12 @@ def has_messages_between(*, conversation: Conversation, after: int, before: int)
 
     Uses index: episodic_message_seq.
     """
-    messages = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, withheld_by=None
-    )
-    return messages.filter(seq__gt=after, seq__lt=before).exists()
+    return _messages_of(conversation).filter(seq__gt=after, seq__lt=before).exists()
+
+
+def _messages_of(conversation: Conversation) -> QuerySet[Message]:
+    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    return mine.filter(withheld_by=None)
 
 
 def messages_at(
@@ -100,12 +116,11 @@ def messages_of_episodes(
 
     Uses index: episodic_message_by_episode.
     """
-    found: dict[uuid.UUID, list[Message]] = {episode_id: [] for episode_id in episode_ids}
-    messages = Message.objects.of(tenant).filter(episode__in=found)
+    by_episode: dict[Any, list[Message]] = {episode_id: [] for episode_id in episode_ids}
+    messages = Message.objects.of(tenant).filter(episode__in=by_episode)
     for message in messages.order_by("episode_id", "seq"):
-        if message.episode_id is not None:
-            found[message.episode_id].append(message)
-    return found
+        by_episode[message.episode_id].append(message)
+    return by_episode
 
 
 def to_lines(messages: Sequence[Message]) -> list[Line]:
@@ -148,12 +163,11 @@ def recent_episodes(
     *, conversation: Conversation, created_since: datetime | None, at_most: int
 ) -> list[Episode]:
     """Return the newest episodes by creation, newest first."""
-    episodes = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, withheld_by=None
-    )
+    episodes = _episodes_of(conversation)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
-    return list(episodes.order_by("-created_at", "-id")[:at_most])
+    rows = episodes.select_related("conversation")
+    return list(rows.order_by("-created_at", "-id")[:at_most])
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +208,7 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     For the reconciler: it finds what fell silent and what lost its job.
     Uses index: episodic_message_waiting.
     """
-    waiting = (
+    due_windows = (
         Message.across_tenants.filter(IN_WINDOW)
         .values("conversation_id")
         .annotate(pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at"))
@@ -205,33 +219,20 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
         )
         .order_by("oldest", "conversation_id")[:at_most]
     )
-    ids = [row["conversation_id"] for row in waiting]
+    ids = [row["conversation_id"] for row in due_windows]
     due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
-    return [row for row in due.order_by("id") if not _still_grows(row)]
+    # A doubled window below its larger size is due by time alone.
+    return [row for row in due.order_by("id") if not row.window_doubled or is_window_due(row)]
 
 
-def _still_grows(conversation: Conversation) -> bool:
-    """A doubled window below its larger size is due by time only, which the flow rechecks."""
-    limit = size_limit(doubled=conversation.window_doubled)
-    return (
-        conversation.window_doubled
-        and size_limit(doubled=False) <= conversation.pending_count < limit
-        and not window_is_old(conversation)
-    )
-
-
-def window_is_old(conversation: Conversation) -> bool:
-    """Return whether time alone makes the window due, by the database's clock."""
-    waiting = Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
-    ages = waiting.aggregate(
+def is_window_due(conversation: Conversation) -> bool:
+    """Return whether the window calls for a run, by size or by the database's clock."""
+    ages = _window_of(conversation).aggregate(
         pending=Count("id"),
-        waited=Now() - Min("received_at"),
-        silent=Now() - Max("received_at"),
+        oldest_waited=Now() - Min("received_at"),
+        silent_for=Now() - Max("received_at"),
     )
-    if not ages["pending"]:
-        return False
-    by_age = ages["pending"] >= SMALLEST and ages["waited"] >= OLDEST_WAITS_AT_MOST
-    return bool(by_age or ages["silent"] >= SILENCE_CLOSES_ANY)
+    return is_due(doubled=conversation.window_doubled, **ages)
 
 
 def conversations_with_stale_episodes(*, created_before: datetime, at_most: int) -> list[uuid.UUID]:
@@ -252,19 +253,20 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
 
 def count_set_aside(conversation: Conversation) -> int:
     """Return how many messages and episodes wait for a retry."""
-    messages = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, quarantined_by__isnull=False
-    )
-    episodes = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, consolidation_failed_at__isnull=False
-    )
-    return messages.count() + episodes.count()
+    messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    failed = episodes.filter(consolidation_failed_at__isnull=False)
+    return messages.filter(quarantined_by__isnull=False).count() + failed.count()
 
 
 def count_episodes(conversation: Conversation) -> int:
     """Return how many episodes the conversation has."""
-    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
-    return episodes.filter(withheld_by=None).count()
+    return _episodes_of(conversation).count()
+
+
+def _episodes_of(conversation: Conversation) -> QuerySet[Episode]:
+    mine = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    return mine.filter(withheld_by=None)
 
 
 def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> QuerySet[Episode]:

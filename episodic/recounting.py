@@ -1,4 +1,4 @@
-"""What a conversation is told of itself after messages left it, or episodes were taken apart.
+"""Recounts a conversation after messages left it, or episodes were taken apart.
 
 For withholding and erasing: both run inside the caller's transaction, under the
 conversation's lock.

@@ -1,4 +1,4 @@
-"""Who of the people in the admin reads what was said.
+"""Masks messages from people in the admin, and unmasks a conversation for an hour.
 
 Curators do; auditors see a mask until they have a conversation shown, for an hour and
 with a reason, which leaves a row that nobody can change.
@@ -15,7 +15,7 @@ from django.db import transaction
 
 from episodic import queries
 from episodic.models import Conversation, Reveal
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 
 REVEALED_FOR = timedelta(hours=1)
 REASON_AT_MOST = 500
@@ -47,19 +47,15 @@ class Reader:
     @cached_property
     def revealed(self) -> frozenset[uuid.UUID]:
         """The conversations that are shown to the person at the moment, by id."""
-        shown = Reveal.across_tenants.filter(
+        reveals = Reveal.across_tenants.filter(
             person=self._person.get_username(), until__gt=queries.database_now()
         )
-        return frozenset(shown.values_list("conversation", flat=True))
+        return frozenset(reveals.values_list("conversation", flat=True))
 
     def show(self, text: str, conversation_id: uuid.UUID | None) -> str:
         """Return what was said, or a mask of its length."""
-        return text if self.may_read(conversation_id) else mask(text)
-
-
-def mask(text: str) -> str:
-    """Return what stands in the place of a text that somebody must not read."""
-    return mask_of_length(len(text)) if text else ""
+        hidden = text and not self.may_read(conversation_id)
+        return mask_of_length(len(text)) if hidden else text
 
 
 def mask_of_length(characters: int) -> str:
@@ -75,15 +71,15 @@ def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal
     """
     if not _has(person, REVEAL):
         raise Problem("You may not have messages shown.")
-    said = reason.strip()
-    if not said or len(said) > REASON_AT_MOST:
+    reason = reason.strip()
+    if not reason or len(reason) > REASON_AT_MOST:
         raise Problem(f"Say why, in at most {REASON_AT_MOST} characters.")
     with transaction.atomic():
         return Reveal.objects.create(
             tenant=conversation.tenant,
             conversation=conversation,
             person=person.get_username(),
-            reason=said,
+            reason=reason,
             until=queries.database_now() + REVEALED_FOR,
         )
 

@@ -1,4 +1,4 @@
-"""How many messages may wait for their episodes before no more are taken.
+"""Limits the backlog: how many messages may wait for their episodes.
 
 A worker that stands still must not let the backlog grow without end: an agent that is
 told so can slow down. What is taken is never dropped.
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from episodic.models import Conversation
-from memoryproject.errors import TooMany
+from memoryproject.edge.errors import TooMany
 from memoryproject.tenancy.models import Tenant
 
 RETRY_AFTER_S = 30
@@ -31,10 +31,10 @@ def check_room(conversation: Conversation, *, count: int) -> None:
             f" at most {settings.MAX_PENDING} may.",
             retry_after_s=RETRY_AFTER_S,
         )
-    waiting = _count_waiting(conversation.tenant)
-    if waiting + count > settings.MAX_PENDING_TENANT:
+    pending = _count_waiting(conversation.tenant)
+    if pending + count > settings.MAX_PENDING_TENANT:
         raise TooMany(
-            f"{waiting} of the tenant's messages wait for their episodes; at most"
+            f"{pending} of the tenant's messages wait for their episodes; at most"
             f" {settings.MAX_PENDING_TENANT} may.",
             retry_after_s=RETRY_AFTER_S,
         )
@@ -42,12 +42,12 @@ def check_room(conversation: Conversation, *, count: int) -> None:
 
 def _count_waiting(tenant: Tenant) -> int:
     """Return the sum, a few seconds old at most."""
-    waiting, until = _sums.get(tenant.id, (0, 0.0))
+    pending, until = _sums.get(tenant.id, (0, 0.0))
     if until < time.monotonic():
         rows = Conversation.objects.of(tenant).filter(pending_count__gt=0)
-        waiting = rows.aggregate(total=Sum("pending_count"))["total"] or 0
-        _sums[tenant.id] = (waiting, time.monotonic() + BELIEVED_FOR_S)
-    return waiting
+        pending = rows.aggregate(total=Sum("pending_count"))["total"] or 0
+        _sums[tenant.id] = (pending, time.monotonic() + BELIEVED_FOR_S)
+    return pending
 
 
 def forget() -> None:

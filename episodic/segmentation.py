@@ -25,7 +25,7 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
-from memoryproject.crash_points import Point, pass_point
+from memoryproject.process.crash_points import Point, pass_point
 
 logger = logging.getLogger("memory.episodic")
 
@@ -104,7 +104,7 @@ def segment_window(
     grown = conversation.window_doubled or everything
     limit = window.size_limit(doubled=grown)
     size = batch_size(limit, attempts=claim.attempts)
-    due = everything or size < limit or is_due_now(conversation)
+    due = everything or size < limit or queries.is_window_due(conversation)
     messages = queries.window_messages(conversation=conversation, at_most=size or 1) if due else []
     if not messages and not finish:
         return Outcome(episodes=0, left=0, moved=False)
@@ -164,12 +164,6 @@ def _set_aside(
     return Outcome(episodes=0, left=locked.pending_count, moved=True)
 
 
-def is_due_now(conversation: Conversation) -> bool:
-    """Return whether the window calls for a run, by size or by the database's clock."""
-    limit = window.size_limit(doubled=conversation.window_doubled)
-    return conversation.pending_count >= limit or queries.window_is_old(conversation)
-
-
 def plan_episodes(
     *,
     conversation: Conversation,
@@ -189,14 +183,14 @@ def plan_episodes(
     lines = queries.to_lines(messages)
     embedded = embed_lines([line.text for line in lines], waited=waited)
     pass_point(Point.WINDOW_EMBEDDED)
-    found = segmenter.segment(
+    segmentation = segmenter.segment(
         lines=lines, vectors=embedded.vectors, previous_summary=conversation.previous_summary
     )
     pass_point(Point.WINDOW_DIVIDED)
     closing = window.decide_closing(
-        found=len(found.segments), doubled=doubled, everything=everything
+        found=len(segmentation.segments), doubled=doubled, everything=everything
     )
-    segments = found.segments[: closing.segments]
+    segments = segmentation.segments[: closing.segments]
     headlines = embed_lines([headline_of(segment) for segment in segments], waited=waited)
     storable = embedded.storable and headlines.storable
     planned = [
@@ -206,8 +200,8 @@ def plan_episodes(
             lines=tuple(lines[segment.first : segment.last + 1]),
             headline_vector=vector if storable else None,
             line_vectors=embedded.vectors[segment.first : segment.last + 1] if storable else None,
-            engine=found.engine,
-            degraded=found.degraded,
+            engine=segmentation.engine,
+            degraded=segmentation.degraded,
         )
         for segment, vector in zip(segments, headlines.vectors, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Storing what was said, and what reviews and consolidation do to episodes."""
+"""Stores messages, and updates episodes after reviews and consolidation."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from episodic.room import check_room
 from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
-from memoryproject.crash_points import Point, pass_point
-from memoryproject.errors import Conflict
+from memoryproject.edge.errors import Conflict
+from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import APIKey, Tenant
 
 
@@ -97,9 +97,9 @@ def add_messages(
 def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
     """Lock a conversation by the agent's id, and make it if there is none."""
     locked = Conversation.objects.of(tenant).select_for_update()
-    found = locked.filter(external_id=external_id).first()
-    if found is not None:
-        return found
+    conversation = locked.filter(external_id=external_id).first()
+    if conversation is not None:
+        return conversation
     try:
         with transaction.atomic():
             return Conversation.objects.create(tenant=tenant, external_id=external_id)
@@ -153,7 +153,7 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
     """Queue a segmentation if the window calls for one; the caller holds the lock."""
     pending = conversation.pending_count
     full = pending >= window.size_limit(doubled=conversation.window_doubled)
-    if full or (pending >= window.SMALLEST and queries.window_is_old(conversation)):
+    if full or (pending >= window.SMALLEST and queries.is_window_due(conversation)):
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
 
 
@@ -165,8 +165,8 @@ def quarantine_message(conversation: Conversation, message: Message, *, job_id: 
     Raises:
         SnapshotMoved: it has left the window meanwhile.
     """
-    waiting = Message.objects.of(conversation.tenant).filter(queries.IN_WINDOW, id=message.id)
-    if waiting.update(quarantined_by=job_id) != 1:
+    in_window = Message.objects.of(conversation.tenant).filter(queries.IN_WINDOW, id=message.id)
+    if in_window.update(quarantined_by=job_id) != 1:
         raise SnapshotMoved(str(conversation.id))
     conversation.pending_count -= 1
     conversation.save(update_fields=["pending_count"])

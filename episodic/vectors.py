@@ -1,4 +1,4 @@
-"""Vectors of what was said, also while the model that makes them is away.
+"""Embeds lines, also while the model that does so is away.
 
 Only an endpoint can be away. The embedded model then stands in for what a segmenter
 needs, which compares lines with each other; its vectors are not stored, since search

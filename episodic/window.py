@@ -1,9 +1,15 @@
-"""When a window is due, and how much of it is closed. Pure rules, no clock."""
+"""Rules of the window: when it is due, how much of it is closed, which silence cuts.
+
+Pure rules, no clock.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+
+from episodic.engines import Line
 
 SMALLEST = 5
 """A window below this waits, unless the conversation fell silent."""
@@ -11,6 +17,10 @@ SIZE = 20
 DOUBLED_SIZE = 40
 OLDEST_WAITS_AT_MOST = timedelta(hours=2)
 SILENCE_CLOSES_ANY = timedelta(hours=24)
+FEWEST_TO_SPLIT = 3
+"""Fewer messages are one episode, whatever stands between them."""
+SILENCE_CUTS = timedelta(hours=3)
+"""No episode goes on over such a silence."""
 
 
 def size_limit(*, doubled: bool) -> int:
@@ -18,13 +28,19 @@ def size_limit(*, doubled: bool) -> int:
     return DOUBLED_SIZE if doubled else SIZE
 
 
-def is_due(*, pending: int, doubled: bool, oldest_waited: timedelta, silent_for: timedelta) -> bool:
+def is_due(
+    *,
+    pending: int,
+    doubled: bool,
+    oldest_waited: timedelta | None,
+    silent_for: timedelta | None,
+) -> bool:
     """Return whether a window must be segmented now.
 
     `oldest_waited` and `silent_for` are how long ago its oldest and its newest
-    message were received, by the database's clock.
+    message were received, by the database's clock; None where there is none.
     """
-    if pending == 0:
+    if oldest_waited is None or silent_for is None or pending == 0:
         return False
     if pending >= size_limit(doubled=doubled) or silent_for >= SILENCE_CLOSES_ANY:
         return True
@@ -51,3 +67,16 @@ def decide_closing(*, found: int, doubled: bool, everything: bool) -> Closing:
     if found > 1:
         return Closing(segments=found - 1, doubled=False)
     return Closing(segments=1, doubled=False) if doubled else Closing(segments=0, doubled=True)
+
+
+def silences(lines: Sequence[Line]) -> list[timedelta]:
+    """Return the pause before each line but the first; never negative.
+
+    Messages may arrive out of order, so each is compared with the latest time so far.
+    """
+    latest = lines[0].at
+    out = []
+    for line in lines[1:]:
+        out.append(max(line.at - latest, timedelta(0)))
+        latest = max(latest, line.at)
+    return out

@@ -1,4 +1,4 @@
-"""Withholding what a source said: it stays stored, and is neither learnt from nor served.
+"""Quarantines what a source said: it stays stored, and is neither learnt from nor served.
 
 Everything here runs inside one transaction, under the conversation's lock. An episode
 that holds a withheld message is taken apart: what else it holds returns to the window,
@@ -20,7 +20,7 @@ from episodic.recounting import recount
 from indexing import services as index
 from jobs.enqueue import enqueue
 from jobs.models import Kind
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 
 ERASED = "erased"
@@ -76,18 +76,18 @@ def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
 
 
 def _is_from(source: Source) -> Q:
-    said = Q(received_at__gte=source.since)
+    condition = Q(received_at__gte=source.since)
     if source.until is not None:
-        said &= Q(received_at__lte=source.until)
+        condition &= Q(received_at__lte=source.until)
     if source.posted_by is not None:
-        said &= Q(posted_by=source.posted_by)
+        condition &= Q(posted_by=source.posted_by)
     if source.conversation is not None:
-        said &= Q(conversation=source.conversation)
+        condition &= Q(conversation=source.conversation)
     if source.speaker:
-        said &= Q(name=source.speaker)
+        condition &= Q(name=source.speaker)
     if source.role:
-        said &= Q(role=source.role)
-    return said
+        condition &= Q(role=source.role)
+    return condition
 
 
 def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uuid.UUID]:
@@ -123,19 +123,19 @@ def _conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uu
 
 def count(messages: QuerySet[Message]) -> tuple[int, int]:
     """Return in how many conversations how many messages are."""
-    found = messages.order_by().aggregate(
+    totals = messages.order_by().aggregate(
         conversations=Count("conversation_id", distinct=True), messages=Count("id")
     )
-    return found["conversations"], found["messages"]
+    return totals["conversations"], totals["messages"]
 
 
 def find_said(conversation: Conversation, source: Source) -> Said:
     """Return what a source said in a conversation."""
     rows = messages_from(source, tenant=conversation.tenant).filter(conversation=conversation)
-    found = list(rows.order_by("seq").values_list("id", "episode_id"))
-    wanted = {episode_id for _, episode_id in found if episode_id is not None}
-    episodes = Episode.objects.of(conversation.tenant).filter(id__in=wanted)
-    return Said([one for one, _ in found], list(episodes.order_by("first_seq")))
+    pairs = list(rows.order_by("seq").values_list("id", "episode_id"))
+    episode_ids = {episode_id for _, episode_id in pairs if episode_id is not None}
+    episodes = Episode.objects.of(conversation.tenant).filter(id__in=episode_ids)
+    return Said([message_id for message_id, _ in pairs], list(episodes.order_by("first_seq")))
 
 
 def withhold(conversation: Conversation, said: Said, *, withholding: Withholding) -> int:

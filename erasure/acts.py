@@ -1,4 +1,4 @@
-"""Erasing one thing, all that follows from it included, inside one transaction.
+"""Erases a message, a conversation or notes with all that rests on them, in one transaction.
 
 In one order, which is that of all who write: the conversation, episodes and notes, the
 memories, what rests on them, and at last the jobs. Whoever added something before is
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from console import erasing as console
+from console import erasure as console
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
@@ -24,11 +24,8 @@ from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
-from retrieval import erasing as retrieval
+from retrieval import erasure as retrieval
 from semantic import erasing as semantic
-
-NOTES_AT_ONCE = 200
-"""Of one user: each part is a transaction."""
 
 
 @dataclass(slots=True)
@@ -60,7 +57,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     done.counts["receipts"] += retrieval.erase_receipts_beside(
         tenant=tenant, conversation_id=conversation.id, seq=message.seq, content=message.content
     )
-    episodes = episodic.episodes_over(conversation, seq=message.seq)
+    episodes = episodic.find_episode_ids(conversation, seq=message.seq)
     episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
     tainted = semantic.find_tainted(tenant=tenant, episode_ids=episodes)
     facts = tainted.fact_ids
@@ -120,7 +117,7 @@ def erase_conversation(
         tenant=tenant,
         note_ids=notes.notes_of_conversation(tenant=tenant, conversation_id=conversation.id),
     )
-    episodes = episodic.episodes_of(conversation)
+    episodes = episodic.find_episode_ids(conversation)
     episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
     facts = semantic.facts_of(conversation)
     done.memory_ids = [*episodes, *facts, *note_ids]
@@ -139,9 +136,9 @@ def erase_conversation(
     done.counts["import_rows"] += console.erase_import_rows(
         tenant=tenant, external_id=conversation.external_id
     )
-    named = [conversation.id, conversation.external_id]
-    console.erase_names(named)
-    done.counts["saved_searches"] += console.erase_addresses(named)
+    ids = [conversation.id, conversation.external_id]
+    console.erase_names(ids)
+    done.counts["saved_searches"] += console.erase_addresses(ids)
     episodic.forget_speakers(conversation)
     episodic.settle(conversation)
     if with_work:

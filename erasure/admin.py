@@ -1,4 +1,4 @@
-"""What was erased, and the doors to erasing on the pages of what can be."""
+"""Admin of erasures, and links to the erase page from what can be erased."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from episodic.admin import ConversationAdmin, MessageAdmin
 from episodic.models import ErasedKey
 from erasure.models import Erasure
 from erasure.pages import ERASE
-from memoryproject.admin_base import Door, ReadOnlyAdmin
-from memoryproject.admin_filters import recent_filter
-from memoryproject.admin_values import coloured_word
+from memoryproject.adminkit.base import Door, ReadOnlyAdmin
+from memoryproject.adminkit.filters import recent_filter
+from memoryproject.adminkit.values import coloured_word
 from memoryproject.tenancy.admin import TenantAdmin
 from notes.admin import NoteAdmin
 

@@ -9,15 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from erasure import services
-from erasure.forms import PREVIEW, EraseInput, ErasureOutput, ErasureQuery, render_erasure
+from erasure.forms import PREVIEW, EraseInput, ErasureOutput
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from erasure.targets import find_target
-from memoryproject.errors import NotFound
-from memoryproject.pages import page_schema, take_page
-from memoryproject.schema import Error
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 
 ACTOR_AT_MOST = 200
 
@@ -29,14 +29,16 @@ class Erasures(KeyedView):
 
     @extend_schema(
         operation_id="list_erasures",
-        parameters=[ErasureQuery],
+        parameters=[PlaceQuery],
         responses=page_schema(ErasureOutput, "ErasurePage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(ErasureQuery, request.query_params.dict())
+        query = self.read(PlaceQuery, request.query_params.dict())
         rows = Erasure.objects.of(self.tenant())
         return Response(
-            take_page(rows, query=query, render=lambda page: [render_erasure(row) for row in page])
+            take_page(
+                rows, query=query, render=lambda page: [ErasureOutput(row).data for row in page]
+            )
         )
 
     @extend_schema(
@@ -49,19 +51,19 @@ class Erasures(KeyedView):
         "any more, and so nobody who could ask. `dry_run` answers with the counts alone.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(EraseInput)
+        params = self.read(EraseInput)
         tenant = self.tenant()
-        target = find_target(tenant=tenant, scope=Extent(given["scope"]), name=given["id"])
-        if given["dry_run"]:
+        target = find_target(tenant=tenant, scope=Extent(params["scope"]), name=params["id"])
+        if params["dry_run"]:
             counts = services.preview(tenant=tenant, target=target)
-            kept = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
-            shown = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
+            absent = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
+            preview = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
             row = str(target.row_id) if target.row_id else None
-            return Response({**dict.fromkeys(kept), **shown, "target_id": row})
+            return Response({**dict.fromkeys(absent), **preview, "target_id": row})
         actor = f"key {self.key().name}"[:ACTOR_AT_MOST]
-        erasure = services.do(tenant=tenant, target=target, actor=actor, reason=given["reason"])
+        erasure = services.do(tenant=tenant, target=target, actor=actor, reason=params["reason"])
         done = erasure.state == State.DONE
-        return Response(render_erasure(erasure), status=200 if done else 202)
+        return Response(ErasureOutput(erasure).data, status=200 if done else 202)
 
 
 class OneErasure(KeyedView):
@@ -74,4 +76,4 @@ class OneErasure(KeyedView):
         erasure = Erasure.objects.of(self.tenant()).filter(id=erasure_id).first()
         if erasure is None:
             raise NotFound("There is no such erasure.")
-        return Response(render_erasure(erasure))
+        return Response(ErasureOutput(erasure).data)

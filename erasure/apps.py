@@ -1,6 +1,12 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class ErasureConfig(AppConfig):
     name = "erasure"
     verbose_name = "Erasure"
+
+    def ready(self) -> None:
+        """Register the job that erases."""
+        import_module("erasure.flow").register()

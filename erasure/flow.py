@@ -20,17 +20,24 @@ from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.claims import Claim, LeaseLost
 from jobs.enqueue import wake
-from jobs.models import Job
-from memoryproject.crash_points import Point, pass_point
+from jobs.flows import Flow
+from jobs.flows import register as register_flow
+from jobs.models import Job, Kind
+from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
-from retrieval import erasing as retrieval
+from retrieval import erasure as retrieval
 from retrieval import mirror
 
 TAKEN = "taken"
 """In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
 Report = Callable[[int], None]
 """Takes how many rows one part has deleted."""
+
+
+def register() -> None:
+    """Say how the jobs run that erase."""
+    register_flow(Kind.ERASE, Flow(run=run_erasure, asks_model=False))
 
 
 def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
@@ -82,10 +89,10 @@ def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
     if erasure.scope == Scope.TENANT:
         return tenants.erase_part(tenant, erasure)
     if erasure.scope == Scope.USER:
-        found = notes.notes_of_user(
-            tenant=tenant, user_id=erasure.subject, at_most=acts.NOTES_AT_ONCE
+        note_ids = notes.notes_of_user(
+            tenant=tenant, user_id=erasure.subject, at_most=settings.ERASED_NOTES_AT_ONCE
         )
-        return acts.erase_notes(tenant=tenant, note_ids=found) if found else None
+        return acts.erase_notes(tenant=tenant, note_ids=note_ids) if note_ids else None
     if erasure.target is None:
         return None
     if erasure.scope == Scope.MESSAGE:

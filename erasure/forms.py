@@ -1,4 +1,4 @@
-"""What the calls of the API take and give."""
+"""Serializers of the erasure calls."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from erasure.models import Erasure, Scope, State
+from erasure.models import Scope, State
 from erasure.services import REASON_AT_MOST
 from erasure.targets import USER_ID_AT_MOST
-from memoryproject.fields import ContentField, FlagField, IdField, Strict, WordField, say_moment
-from memoryproject.pages import PAGE, PAGE_AT_MOST, QueryNumberField
+from memoryproject.edge.fields import ContentField, FlagField, Strict, WordField
 
 PREVIEW = "preview"
 
@@ -30,20 +29,15 @@ class EraseInput(Strict):
     dry_run = FlagField(default=False, help_text="Only say how much it would be.")
 
 
-class ErasureQuery(Strict):
-    """The query parameters of the list of erasures."""
-
-    after = IdField(required=False, help_text="The `next` of the page before.")
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
-
-
 class ErasureOutput(serializers.Serializer[Any]):
     """What was erased, or would be: never what it said."""
 
     id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
     scope = serializers.ChoiceField(choices=Scope.choices)
     target_id = serializers.UUIDField(
-        allow_null=True, help_text="The server's id of it; null: the notes of a user."
+        source="target",
+        allow_null=True,
+        help_text="The server's id of it; null: the notes of a user.",
     )
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(
@@ -54,19 +48,3 @@ class ErasureOutput(serializers.Serializer[Any]):
     job_id = serializers.UUIDField(allow_null=True)
     created_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
-
-
-def render_erasure(erasure: Erasure) -> dict[str, Any]:
-    """Return an erasure as the API shows it."""
-    return {
-        "id": str(erasure.id),
-        "scope": erasure.scope,
-        "target_id": str(erasure.target) if erasure.target else None,
-        "state": erasure.state,
-        "counts": erasure.counts,
-        "actor": erasure.actor,
-        "reason": erasure.reason,
-        "job_id": str(erasure.job_id) if erasure.job_id else None,
-        "created_at": say_moment(erasure.created_at),
-        "finished_at": say_moment(erasure.finished_at) if erasure.finished_at else None,
-    }

@@ -1,4 +1,4 @@
-"""The record of what was changed, which is append-only but for the end of its tenant."""
+"""Erases changesets, which are append-only but for the end of their tenant."""
 
 from __future__ import annotations
 

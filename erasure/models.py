@@ -1,4 +1,4 @@
-"""What was erased, by whom, when and how much of it: never what it said."""
+"""Table of erasures: what was erased, by whom, when and how much; never its content."""
 
 from __future__ import annotations
 

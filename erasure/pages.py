@@ -1,4 +1,4 @@
-"""Erasing in the admin: what would go is counted first, and the name of it is typed."""
+"""The erase page of the admin: a preview, and a form in which the name is typed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
+from console.action_log import record
 from console.pages import page_for, show_page
-from console.records import record
 from episodic.models import Conversation, Message
 from erasure import services
 from erasure.models import Scope, State
@@ -27,11 +29,20 @@ ERASE = "erasure.erase"
 class Subject:
     """What a page is about: `word` is what a person types to show that it is meant."""
 
-    tenant: Tenant
+    row: Message | Conversation | Note | Tenant
     target: Target
-    called: str
+    name: str
     word: str
-    back: str
+
+    @property
+    def tenant(self) -> Tenant:
+        """Whose it is."""
+        return self.row if isinstance(self.row, Tenant) else self.row.tenant
+
+    @property
+    def back(self) -> str:
+        """The address of its page in the admin."""
+        return reverse(admin_urlname(self.row._meta, SafeString("change")), args=[self.row.pk])
 
 
 class EraseForm(forms.Form):
@@ -48,8 +59,8 @@ class EraseForm(forms.Form):
         label="Type it to confirm", max_length=1_000, widget=forms.TextInput, strip=True
     )
 
-    def __init__(self, *given: object, word: str, **named: object) -> None:
-        super().__init__(*given, **named)  # type: ignore[arg-type]
+    def __init__(self, *args: object, word: str, **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]
         self._word = word
         self.fields["typed"].label = f"Type {word} to confirm"
 
@@ -61,97 +72,51 @@ class EraseForm(forms.Form):
         return typed
 
 
-@page_for(ERASE)
-def erase_message(request: HttpRequest, message_id: uuid.UUID) -> HttpResponse:
-    """Erase a message, with its episode and what rests on it."""
+def _of_message(row_id: uuid.UUID) -> Subject:
     rows = Message.across_tenants.select_related("tenant").defer("content", "metadata")
-    message = get_object_or_404(rows, id=message_id)
-    return _erase(
-        request,
-        Subject(
-            message.tenant,
-            Target(Scope.MESSAGE, message.id),
-            f"message {message.seq} of conversation {message.conversation_id}",
-            f"message {message.seq}",
-            reverse("admin:episodic_message_change", args=[message.id]),
-        ),
-    )
+    row = get_object_or_404(rows, id=row_id)
+    name, place = f"message {row.seq}", f" of conversation {row.conversation_id}"
+    return Subject(row, Target(Scope.MESSAGE, row.id), name + place, name)
 
 
-@page_for(ERASE)
-def erase_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Erase all of a conversation."""
-    rows = Conversation.across_tenants.select_related("tenant")
-    conversation = get_object_or_404(rows, id=conversation_id)
-    external_id = str(conversation.external_id)
-    return _erase(
-        request,
-        Subject(
-            conversation.tenant,
-            Target(Scope.CONVERSATION, conversation.id),
-            f"conversation {external_id}",
-            external_id[:8],
-            reverse("admin:episodic_conversation_change", args=[conversation.id]),
-        ),
-    )
+def _of_conversation(row_id: uuid.UUID) -> Subject:
+    row = get_object_or_404(Conversation.across_tenants.select_related("tenant"), id=row_id)
+    name = str(row.external_id)
+    return Subject(row, Target(Scope.CONVERSATION, row.id), f"conversation {name}", name[:8])
 
 
-@page_for(ERASE)
-def erase_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
-    """Erase a note with all its versions."""
-    note = _find_note(note_id)
-    return _erase(
-        request,
-        Subject(
-            note.tenant,
-            Target(Scope.NOTE, note.id),
-            f"note {note.id}",
-            str(note.id)[-8:],
-            reverse("admin:notes_note_change", args=[note.id]),
-        ),
-    )
+def _of_note(row_id: uuid.UUID) -> Subject:
+    row = get_object_or_404(Note.across_tenants.select_related("tenant"), id=row_id)
+    return Subject(row, Target(Scope.NOTE, row.id), f"note {row.id}", str(row.id)[-8:])
 
 
-@page_for(ERASE)
-def erase_user(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
-    """Erase all notes of the user that a note is about."""
-    note = _find_note(note_id)
-    if not note.user_id:
+def _of_user(row_id: uuid.UUID) -> Subject:
+    row = get_object_or_404(Note.across_tenants.select_related("tenant"), id=row_id)
+    if not row.user_id:
         raise Http404("The note is about nobody.")
-    return _erase(
-        request,
-        Subject(
-            note.tenant,
-            Target(Scope.USER, None, note.user_id),
-            f"all notes of user {note.user_id}",
-            note.user_id.strip(),
-            reverse("admin:notes_note_change", args=[note.id]),
-        ),
-    )
+    target = Target(Scope.USER, None, row.user_id)
+    return Subject(row, target, f"all notes of user {row.user_id}", row.user_id.strip())
+
+
+def _of_tenant(row_id: uuid.UUID) -> Subject:
+    row = get_object_or_404(Tenant, id=row_id)
+    return Subject(row, Target(Scope.TENANT, row.id), f"tenant {row.name}", row.name.strip())
+
+
+FINDERS = {
+    Scope.MESSAGE: _of_message,
+    Scope.CONVERSATION: _of_conversation,
+    Scope.NOTE: _of_note,
+    Scope.USER: _of_user,
+    Scope.TENANT: _of_tenant,
+}
+"""Each returns what is to be erased; a user is named by a note that is about him."""
 
 
 @page_for(ERASE)
-def erase_tenant(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
-    """Erase a tenant with everything that it owns."""
-    tenant = get_object_or_404(Tenant, id=tenant_id)
-    return _erase(
-        request,
-        Subject(
-            tenant,
-            Target(Scope.TENANT, tenant.id),
-            f"tenant {tenant.name}",
-            tenant.name.strip(),
-            reverse("admin:tenancy_tenant_change", args=[tenant.id]),
-        ),
-    )
-
-
-def _find_note(note_id: uuid.UUID) -> Note:
-    return get_object_or_404(Note.across_tenants.select_related("tenant"), id=note_id)
-
-
-def _erase(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """Show what would go, or erase it when the form is right."""
+def erase(request: HttpRequest, *, scope: Scope, **named_id: uuid.UUID) -> HttpResponse:
+    """Show what would go, or erase it when the form is right; the address names one row."""
+    subject = FINDERS[scope](*named_id.values())
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():
@@ -162,8 +127,8 @@ def _erase(request: HttpRequest, subject: Subject) -> HttpResponse:
             reason=form.cleaned_data["reason"],
         )
         record(request, erasure, "wanted it", is_new=True)
-        said = "Erased." if erasure.state == State.DONE else "A worker erases it."
-        messages.success(request, f"{said} This is on record.")
+        progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
+        messages.success(request, f"{progress} This is on record.")
         return redirect("admin:erasure_erasure_change", erasure.id)
     counts = services.preview(tenant=subject.tenant, target=subject.target)
     return show_page(

@@ -1,25 +1,25 @@
-"""Asking for an erasure, and looking at what one would do."""
+"""Requests an erasure, and previews one."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from episodic.models import Message
 from erasure import flow, tenants
 from erasure.models import Erasure, Scope, State
 from erasure.targets import Target
-from jobs.enqueue import run_now, wake
+from jobs.enqueue import wake
 from jobs.models import Job, Kind
-from memoryproject.crash_points import Point, pass_point
-from memoryproject.errors import Problem
+from jobs.tasks import run_job
+from memoryproject.edge.errors import Problem
+from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 
 REASON_AT_MOST = 2_000
-MESSAGES_WAITED_FOR = 1_000
-"""Of a conversation; a larger one is left to a worker."""
 NOTES_WAITED_FOR = 200
 
 
@@ -51,12 +51,12 @@ def ask(*, tenant: Tenant, target: Target, actor: str, reason: str) -> Erasure:
     Raises:
         Problem: no reason, or one of more than 2,000 characters.
     """
-    said = reason.strip()
-    if not said or len(said) > REASON_AT_MOST or "\x00" in said:
+    reason_text = reason.strip()
+    if not reason_text or len(reason_text) > REASON_AT_MOST or "\x00" in reason_text:
         wrong = f"Say why, in at most {REASON_AT_MOST} characters."
         raise Problem(wrong, fields={"reason": [wrong]})
     with transaction.atomic():
-        erasure = _record(tenant, target, actor=actor, reason=said)
+        erasure = _record(tenant, target, actor=actor, reason=reason_text)
         job = Job.objects.create(tenant=tenant, kind=Kind.ERASE, scope=erasure.id)
         erasure.job_id = job.id
         erasure.save(update_fields=["job_id"])
@@ -75,7 +75,7 @@ def do(*, tenant: Tenant, target: Target, actor: str, reason: str) -> Erasure:
     erasure = ask(tenant=tenant, target=target, actor=actor, reason=reason)
     if not is_large(tenant=tenant, target=target):
         assert erasure.job_id is not None
-        run_now(erasure.job_id)
+        run_job(str(erasure.job_id))
         erasure.refresh_from_db()
     return erasure
 
@@ -103,5 +103,6 @@ def is_large(*, tenant: Tenant, target: Target) -> bool:
         return len(some) > NOTES_WAITED_FOR
     if target.scope is Scope.CONVERSATION:
         rows = Message.objects.of(tenant).filter(conversation=target.row_id)
-        return rows.order_by()[: MESSAGES_WAITED_FOR + 1].count() > MESSAGES_WAITED_FOR
+        limit: int = settings.ERASURE_WAITS_FOR_MESSAGES
+        return rows.order_by()[: limit + 1].count() > limit
     return False

@@ -1,4 +1,4 @@
-"""What somebody names to be erased, found among what the tenant has."""
+"""Finds the row or user that an erasure names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from erasure.models import Scope
-from memoryproject.errors import NotFound, Problem
-from memoryproject.fields import CANONICAL_UUID
+from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 
@@ -44,12 +44,12 @@ def find_target(*, tenant: Tenant, scope: Scope, name: str) -> Target:
             raise _missing("user")
         return Target(scope, None, name)
     if not CANONICAL_UUID.fullmatch(name):
-        said = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
-        raise Problem("The request has errors.", fields={"id": [said]})
-    found = _find_row(tenant, scope, uuid.UUID(name))
-    if found is None:
+        message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
+        raise Problem("The request has errors.", fields={"id": [message]})
+    row_id = _find_row(tenant, scope, uuid.UUID(name))
+    if row_id is None:
         raise _missing(scope.value)
-    return Target(scope, found)
+    return Target(scope, row_id)
 
 
 def _find_row(tenant: Tenant, scope: Scope, named: uuid.UUID) -> uuid.UUID | None:

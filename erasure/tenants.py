@@ -1,4 +1,4 @@
-"""Erasing a whole tenant, part by part: each part is a transaction that counts itself.
+"""Erases a whole tenant, part by part: each part is a transaction that counts itself.
 
 First nobody may call any more and no job runs. Then one conversation after another goes,
 then what belongs to none, and at last, in one transaction, what all of it hung on.
@@ -11,7 +11,9 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 
-from console import erasing as console
+from django.conf import settings
+
+from console import erasure as console
 from console.models import ImportBatch
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
@@ -23,13 +25,12 @@ from indexing import erasing as index
 from indexing.models import SearchUnit, SearchVector
 from jobs import erasing as jobs
 from jobs.models import LLMCall
-from memoryproject.clock import read_database_clock
+from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
-from memoryproject.tenancy.services import REMEMBERED_FOR_S
 from notes import erasing as notes
 from notes.models import Link, Note, NoteVersion
-from retrieval import erasing as retrieval
+from retrieval import erasure as retrieval
 from retrieval.models import Context, Retrieval
 from semantic.models import Changeset, Evidence, Fact
 
@@ -58,8 +59,8 @@ COUNTED: dict[str, type[TenantModel]] = {
 def count_tenant(tenant: Tenant) -> Counter[str]:
     """Return how many rows an erasure would delete, by kind."""
     counts = Counter({name: table.objects.of(tenant).count() for name, table in COUNTED.items()})
-    waiting = ImportBatch.objects.of(tenant).exclude(rows=[])
-    counts["import_rows"] = sum(len(rows) for rows in waiting.values_list("rows", flat=True))
+    batches = ImportBatch.objects.of(tenant).exclude(rows=[])
+    counts["import_rows"] = sum(len(rows) for rows in batches.values_list("rows", flat=True))
     counts["pages"] = retrieval.count_all_pages(tenant.id)
     return counts
 
@@ -73,7 +74,7 @@ def stop(tenant: Tenant, erasure: Erasure) -> None:
 
 def wait_for_callers() -> None:
     """Wait until no process believes a key that was revoked, and calls under way are over."""
-    time.sleep(2 * REMEMBERED_FOR_S)
+    time.sleep(2 * settings.KEY_REMEMBERED_S)
 
 
 def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
@@ -82,7 +83,7 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
     if conversation_id is not None:
         return _erase_whole_conversation(tenant, conversation_id)
     note_ids = notes.notes_of_conversation(
-        tenant=tenant, conversation_id=None, at_most=acts.NOTES_AT_ONCE
+        tenant=tenant, conversation_id=None, at_most=settings.ERASED_NOTES_AT_ONCE
     )
     if note_ids:
         done = acts.erase_notes(tenant=tenant, note_ids=note_ids)

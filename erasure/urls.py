@@ -2,15 +2,17 @@
 
 from django.urls import path
 
-from erasure import pages
+from erasure.models import Scope
+from erasure.pages import erase
 
 app_name = "erasure"
+ADDRESSES = {
+    Scope.MESSAGE: "messages/<uuid:message_id>/erase/",
+    Scope.CONVERSATION: "conversations/<uuid:conversation_id>/erase/",
+    Scope.NOTE: "notes/<uuid:note_id>/erase/",
+    Scope.USER: "notes/<uuid:note_id>/erase-user/",
+    Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
+}
 urlpatterns = [
-    path("messages/<uuid:message_id>/erase/", pages.erase_message, name="message"),
-    path(
-        "conversations/<uuid:conversation_id>/erase/", pages.erase_conversation, name="conversation"
-    ),
-    path("notes/<uuid:note_id>/erase/", pages.erase_note, name="note"),
-    path("notes/<uuid:note_id>/erase-user/", pages.erase_user, name="user"),
-    path("tenants/<uuid:tenant_id>/erase/", pages.erase_tenant, name="tenant"),
+    path(address, erase, {"scope": scope}, name=scope.value) for scope, address in ADDRESSES.items()
 ]

@@ -1,4 +1,4 @@
-"""Getting rid of what deleted rows leave behind in the tables' files."""
+"""Vacuums the tables, so that nothing of deleted rows is left in their files."""
 
 from __future__ import annotations
 

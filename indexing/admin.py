@@ -1,6 +1,8 @@
-"""The search index, for whoever asks why something was or was not found."""
+"""Admin of the search index: memories, units, vectors and their statistics."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib import admin
 
@@ -12,9 +14,9 @@ from indexing.models import (
     VectorIndex,
     WordCount,
 )
-from memoryproject.admin_base import Listing, Listings, ReadOnlyAdmin
-from memoryproject.admin_filters import recent_filter
-from memoryproject.admin_values import link_to_memory
+from memoryproject.adminkit.base import Listing, Listings, ReadOnlyAdmin
+from memoryproject.adminkit.filters import recent_filter
+from memoryproject.adminkit.values import link_to_memory
 
 
 @admin.register(Memory)
@@ -58,27 +60,27 @@ class SearchVectorAdmin(ReadOnlyAdmin):
     id_search = ("id", "unit", "memory")
 
 
-@admin.register(ShelfSize)
-class ShelfSizeAdmin(ReadOnlyAdmin):
-    list_display = ("conversation", "shelf", "units", "lexemes", "counted", "tenant")
-    list_filter = ("shelf", "tenant")
+class ByConversationAdmin(ReadOnlyAdmin):
+    """What is known of a conversation's kinds of memory."""
+
+    list_filter: tuple[Any, ...] = ("shelf", "tenant")
     search_help_text = "A whole id, also of the conversation"
     id_search = ("id", "conversation")
+
+
+@admin.register(ShelfSize)
+class ShelfSizeAdmin(ByConversationAdmin):
+    list_display = ("conversation", "shelf", "units", "lexemes", "counted", "tenant")
 
 
 @admin.register(WordCount)
-class WordCountAdmin(ReadOnlyAdmin):
+class WordCountAdmin(ByConversationAdmin):
     list_display = ("slot", "units", "conversation", "shelf", "tenant")
-    list_filter = ("shelf", "tenant")
-    search_help_text = "A whole id, also of the conversation"
-    id_search = ("id", "conversation")
 
 
 @admin.register(VectorIndex)
-class VectorIndexAdmin(ReadOnlyAdmin):
+class VectorIndexAdmin(ByConversationAdmin):
     list_display = (
         "name", "conversation", "shelf", "model", "dim", "recall", "built_at", "tenant",
     )  # fmt: skip
     list_filter = ("shelf", "model", "tenant")
-    search_help_text = "A whole id, also of the conversation"
-    id_search = ("id", "conversation")

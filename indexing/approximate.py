@@ -141,15 +141,15 @@ def drop(scope: Scope) -> None:
 
 def try_out(scope: Scope) -> Trial:
     """Compare the index with an exact scan, asking it for the neighbours of stored vectors."""
-    found, exact_ms, near_ms = [], [], []
+    recalls, exact_ms, near_ms = [], [], []
     for question in _draw_questions(scope):
         exact, took = _nearest(scope, question, exactly=True)
         exact_ms.append(took)
         near, took = _nearest(scope, question, exactly=False)
         near_ms.append(took)
-        found.append(len(exact & near) / len(exact))
+        recalls.append(len(exact & near) / len(exact))
     return Trial(
-        recall=sum(found) / len(found),
+        recall=sum(recalls) / len(recalls),
         approximate_ms=median(near_ms),
         exact_ms=median(exact_ms),
     )

@@ -1,4 +1,4 @@
-"""What must hold between the settings and the index before the server starts."""
+"""System check: the embedder's vectors have the size of those in the index."""
 
 from __future__ import annotations
 

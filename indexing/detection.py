@@ -1,4 +1,4 @@
-"""Which text search language a conversation gets."""
+"""Detects the text search language of a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasing memories from the index, inside the transaction of one erasure."""
+"""Erases memories from the index, inside the transaction of one erasure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
-from memoryproject.batches import in_batches
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 
 
@@ -25,11 +25,11 @@ def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[i
     """Delete what finds these memories; return how many units and vectors there were."""
     units = vectors = 0
     for ids in in_batches(memory_ids):
-        found = SearchUnit.objects.of(tenant).filter(memory__in=ids)
+        rows = SearchUnit.objects.of(tenant).filter(memory__in=ids)
         # Whoever is adding a vector to one of them holds it: the vector must be seen below.
-        list(found.select_for_update().order_by("id").values_list("id"))
+        list(rows.select_for_update().order_by("id").values_list("id"))
         vectors += SearchVector.objects.of(tenant).filter(memory__in=ids).delete()[0]
-        units += found.delete()[0]
+        units += rows.delete()[0]
     return units, vectors
 
 

@@ -1,4 +1,4 @@
-"""Telling the mirror which memories have changed, in the transaction that changes them."""
+"""Queues the mirror job for memories that have changed, in the transaction that changes them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def tell_mirror(
 
     One job takes all that waits. Nothing happens where nothing is mirrored.
     """
-    named = {str(memory_id): True for memory_id in memory_ids}
-    if settings.MIRROR_DIR is not None and named:
+    changed = {str(memory_id): True for memory_id in memory_ids}
+    if settings.MIRROR_DIR is not None and changed:
         scope = conversation_id or tenant.id
-        enqueue(tenant=tenant, kind=Kind.MIRROR, scope=scope, input=named)
+        enqueue(tenant=tenant, kind=Kind.MIRROR, scope=scope, input=changed)
 
 
 def tell_mirror_of(*, tenant: Tenant, memory_id: uuid.UUID) -> None:

@@ -1,4 +1,4 @@
-"""Cutting texts to what one search unit holds."""
+"""Cuts texts to what one search unit holds."""
 
 from __future__ import annotations
 

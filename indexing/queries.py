@@ -5,10 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
@@ -17,6 +19,7 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
+_NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,36 @@ def nearest_among(
         memory__in=list(memory_ids), model=model, dim=len(vector)
     )
     return _nearest(rows, vector, at_most=at_most)
+
+
+def nearest_to_any(
+    memory_ids: Sequence[uuid.UUID],
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    shelf: MemoryKind,
+    model: str,
+    dim: int,
+    at_most: int,
+) -> list[uuid.UUID]:
+    """Return what is still believed and lies nearest to any unit of some memories, nearest first.
+
+    See `sql/nearest_to_any.sql`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _NEAREST_TO_ANY.read_text(encoding="utf-8"),
+            {
+                "tenant": tenant.id,
+                "conversation": conversation_id,
+                "shelf": shelf,
+                "model": model,
+                "dim": dim,
+                "memories": list(memory_ids),
+                "at_most": at_most,
+            },
+        )
+        return [memory_id for memory_id, _ in cursor.fetchall()]
 
 
 def _nearest(rows: QuerySet[SearchVector], vector: Vectors, *, at_most: int) -> list[Neighbour]:
@@ -121,14 +154,14 @@ def lacks_vectors_beside_conversations(*, tenant: Tenant, model: str) -> bool:
 
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
-    made = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
+    own_vectors = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
     earlier = SearchUnit.objects.of(tenant).filter(
         Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
         memory=OuterRef("memory"),
         kind=OuterRef("kind"),
         id__lt=OuterRef("id"),
     )
-    return SearchUnit.objects.of(tenant).filter(~Exists(made), ~Exists(earlier))
+    return SearchUnit.objects.of(tenant).filter(~Exists(own_vectors), ~Exists(earlier))
 
 
 def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID]:

@@ -16,7 +16,9 @@ from pgvector import HalfVector
 from indexing import pieces, text
 from indexing.mirrored import tell_mirror, tell_mirror_of
 from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
-from memoryproject.tenancy.fields import make_id
+from memoryproject.ai import embeddings
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
@@ -46,6 +48,15 @@ class Entry:
     first_seq: int | None = None
     last_seq: int | None = None
     neighbours: Sequence[str] = ()
+    valid_until: datetime | None = None
+
+
+def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vectors | None]:
+    """Return the vector of each text, None while the model is away: words find it until then."""
+    try:
+        return list(embeddings.embed_passages(texts, timeout_s=timeout_s))
+    except (ModelUnavailable, ModelMisbehaved):
+        return [None] * len(texts)
 
 
 def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
@@ -84,6 +95,7 @@ def add_entries(
                 shelf=entry.memory.kind,
                 category=entry.category,
                 valid_at=entry.valid_at,
+                valid_until=entry.valid_until,
                 first_seq=entry.first_seq,
                 last_seq=entry.last_seq,
                 language=language,
@@ -110,12 +122,12 @@ def add_vectors(
     """
     stored = SearchUnit.objects.of(tenant).filter(id__in=[unit.id for unit in units])
     there = set(stored.select_for_update(no_key=True).values_list("id", flat=True))
-    made = [
+    rows = [
         _make_vector(unit, vector, model=model)
         for unit, vector in zip(units, vectors, strict=True)
         if unit.id in there
     ]
-    SearchVector.objects.bulk_create(made, ignore_conflicts=True)
+    SearchVector.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:

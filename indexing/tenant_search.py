@@ -1,4 +1,4 @@
-"""Finding search units by their words over a whole tenant, for the people in the admin.
+"""Keyword search over a whole tenant, for the people in the admin.
 
 Agents search one conversation by words and meaning, which is retrieval's business; here
 somebody looks for what he remembers of the wording, wherever it was said.
@@ -144,16 +144,22 @@ def read_query(typed: str) -> Sought:
 
 
 def find(
-    sought: Sought, *, kind: UnitKind, scope: Scope = EVERYWHERE, every: bool = True
+    sought: Sought,
+    *,
+    kind: UnitKind,
+    scope: Scope = EVERYWHERE,
+    every: bool = True,
+    candidates: int = CANDIDATES_AT_MOST,
+    pool: int = POOL,
 ) -> Matches:
     """Return what of a kind holds all the words (any of them, unless `every`), best first.
 
-    Of many matches the newest 500 are ranked. Takes a transaction of its own.
+    Of many matches the newest `pool` are ranked. Takes a transaction of its own.
     """
     words = text.prepare(sought.words)
     if not words.strip():
         return Matches(())
-    given = {
+    params = {
         "kind": kind.value,
         "words": words,
         "every": every,
@@ -163,19 +169,19 @@ def find(
         "conversation": scope.conversation_id,
         "since": scope.since,
         "until": scope.until,
-        "candidates": CANDIDATES_AT_MOST,
-        "pool": POOL,
+        "candidates": candidates,
+        "pool": pool,
         "frequent": FREQUENT,
         "walked": WALKED_AT_MOST,
         # Walking back from now would not reach what is long ago, or stands far apart.
         "walks": every and scope == Scope(tenant_id=scope.tenant_id),
     }
-    rows = _run(_statement(walks=False, of_tenant=False), given)
+    rows = _run(_statement(walks=False, of_tenant=False), params)
     many = bool(rows[0][0])
-    if many and given["walks"]:
-        rows = _run(_statement(walks=True, of_tenant=scope.tenant_id is not None), given)
-    found = tuple(_once(rows, by_place=kind is UnitKind.MESSAGE))
-    return Matches(found, complete=not many and len(found) < POOL)
+    if many and params["walks"]:
+        rows = _run(_statement(walks=True, of_tenant=scope.tenant_id is not None), params)
+    matches = tuple(_once(rows, by_place=kind is UnitKind.MESSAGE))
+    return Matches(matches, complete=not many and len(matches) < pool)
 
 
 def _fold(phrase: str) -> str:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from indexing import tenant_search
 from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
-from memoryproject.admin_base import ReadOnlyAdmin, read_id
+from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 
 
 class WordSearchAdmin(ReadOnlyAdmin):
@@ -50,7 +50,7 @@ def read_scope(request: HttpRequest) -> Scope:
     """Return the tenant and the conversation to which the list's address narrows it."""
 
     def chosen(column: str) -> Any:
-        named = request.GET.get(f"{column}__exact") or request.GET.get(f"{column}__id__exact")
-        return read_id(named or "")
+        value = request.GET.get(f"{column}__exact") or request.GET.get(f"{column}__id__exact")
+        return read_id(value or "")
 
     return Scope(tenant_id=chosen("tenant"), conversation_id=chosen("conversation"))

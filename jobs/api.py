@@ -14,12 +14,12 @@ from rest_framework.response import Response
 
 from jobs import retrying, usage
 from jobs.models import Job, Kind, State
-from memoryproject.errors import NotFound
-from memoryproject.fields import Strict, say_moment
-from memoryproject.pages import QueryNumberField
-from memoryproject.schema import Error
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.fields import Strict, say_moment
+from memoryproject.edge.pages import QueryNumberField
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 
 
 class JobOutput(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Case, DurationField, ExpressionWrapper, F, Max, When
+from django.db.models import Case, DurationField, ExpressionWrapper, F, Max, Q, When
 from django.db.models.functions import Now
 
 from jobs.claims import is_due
@@ -15,7 +15,7 @@ from memoryproject.tenancy.walls import across_tenants
 STANDS_STILL_AFTER = timedelta(seconds=60)
 """Due work, and nobody who holds or finishes any for so long."""
 LEFT_ALONE_AFTER = timedelta(minutes=15)
-"""Work that nobody takes although other work gets done."""
+"""Work that nobody takes although work which came so much later was taken."""
 COUNTED_AT_MOST = 1_000
 
 
@@ -76,9 +76,16 @@ def explain_standstill() -> str:
     if waited is None or waited < STANDS_STILL_AFTER:
         return ""
     said = f"a job has been due for {waited.total_seconds():.0f} s"
-    if waited >= LEFT_ALONE_AFTER:
+    if waited >= LEFT_ALONE_AFTER and _later_work_was_taken(waited):
         return f"{said}, and nobody takes it"
     return "" if _somebody_works() else f"{said}, and no worker takes any"
+
+
+def _later_work_was_taken(waited: timedelta) -> bool:
+    """Return whether it is passed over: a long backlog is done in order, however slowly."""
+    taken = Q(state=State.RUNNING) | Q(finished_at__gt=Now() - LEFT_ALONE_AFTER)
+    later = Q(run_after__gt=Now() - waited + LEFT_ALONE_AFTER)
+    return Job.across_tenants.filter(taken, later, started_at__isnull=False).exists()
 
 
 def _somebody_works() -> bool:

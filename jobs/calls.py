@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import pydantic
 from django.conf import settings
@@ -19,12 +19,13 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from jobs import spending
+from jobs.claims import Claim
 from jobs.models import Job, LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.crash_points import Point, pass_point
-from memoryproject.env import Price
+from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.process.env import Price
 from memoryproject.tenancy.models import Tenant
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
@@ -35,50 +36,111 @@ FAILURES_WAITED_FOR = 12
 """Of one job, while the model answers others: an hour, as waits grow."""
 FAILURES_AT_ALL = 400
 """Of one job that is alone with the model: three hours of probes."""
+MARGIN_S = 15
+"""Of a job's time, for what comes after its last question."""
 LET_GO = "let go "
 """Begins what stands in place of a question's hash where its answer must not be known."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
 
 
-class Asker(Protocol):
-    """What an engine holds to put questions with."""
-
-    def __call__(self, prompt: llm.Prompt, reply: type[Reply]) -> Reply:
-        """Return the model's answer as a `reply`.
-
-        Raises:
-            ModelUnavailable: try the whole job again later.
-            ModelMisbehaved: the answer does not have the form of `reply`; the error's
-                text says why, in our words.
-        """
-        ...
+class OutOfTime(Exception):
+    """The run has no time left for another question; the next one knows the answers so far."""
 
 
-def make_asker(
-    *, tenant: Tenant, job_id: uuid.UUID, failures: int = 0, token: uuid.UUID | None = None
-) -> Asker:
-    """Return a function that asks in the name of one job.
-
-    With `token`, the one of the job's lease, an answer that comes when the job is another's
-    is used and not kept: what the question told may have been erased.
+class Asker:
+    """What an engine holds to put questions with, in the name of one job.
 
     `failures` is how often the model has failed the job already. A model that answers
     others and not this one is not waited for: its answer counts as of no use, so that
     the engine answers by itself.
+
+    With `token`, the one of the job's lease, an answer that comes when the job is another's
+    is used and not kept: what the question told may have been erased.
+
+    `lines_at_most` is how many messages a question may be about: the model has not answered
+    longer ones in time.
     """
 
-    def ask(prompt: llm.Prompt, reply: type[Reply]) -> Reply:
+    def __init__(
+        self,
+        *,
+        tenant: Tenant,
+        job_id: uuid.UUID,
+        scope: uuid.UUID | None = None,
+        failures: int = 0,
+        token: uuid.UUID | None = None,
+        lines_at_most: int | None = None,
+    ) -> None:
+        self.lines_at_most = lines_at_most
+        self._tenant = tenant
+        self._job_id = job_id
+        self._scope = scope
+        self._failures = failures
+        self._token = token
+        self._latest = (
+            time.monotonic() + settings.JOB_TIMEOUT_S - settings.MODEL_TIMEOUT_S - MARGIN_S
+        )
+        self._has_asked = False
+
+    def __call__(self, prompt: llm.Prompt, reply: type[Reply]) -> Reply:
+        """Return the model's answer as a `reply`, from the record if it was given before.
+
+        Raises:
+            ModelUnavailable: try the whole job again later.
+            OutOfTime: run the job again at once.
+            ModelMisbehaved: the answer does not have the form of `reply`; the error's
+                text says why, in our words.
+        """
         digest = _digest(prompt, reply)
-        known = LLMCall.objects.of(tenant).filter(request_sha256=digest, ok=True).first()
+        known = LLMCall.objects.of(self._tenant).filter(request_sha256=digest, ok=True).first()
         if known is not None:
             return _validate(known.response, reply)
-        if _is_hopeless(failures):
+        if _is_hopeless(self._failures):
             raise RequestRefused("The model fails at this question.")
-        return _ask_model(
-            tenant=tenant, job_id=job_id, prompt=prompt, reply=reply, digest=digest, token=token
-        )
+        if self._has_asked and time.monotonic() > self._latest:
+            raise OutOfTime
+        self._has_asked = True
+        try:
+            return self._ask_model(prompt, reply, digest)
+        except ModelUnavailable as error:
+            error.lines = prompt.lines
+            raise
 
-    return ask
+    def _ask_model(self, prompt: llm.Prompt, reply: type[Reply], digest: str) -> Reply:
+        price = spending.find_price(settings.CHAT_MODEL)
+        sent = count_prompt_tokens(prompt.system + prompt.user)
+        call = LLMCall(
+            tenant=self._tenant,
+            job=self._job_id,
+            request_sha256=digest,
+            purpose=prompt.purpose,
+            prompt_version=prompt.version,
+            model=settings.CHAT_MODEL,
+            ok=False,
+            input_tokens=sent,
+            estimated=True,
+            left_out=prompt.left_out,
+        )
+        most = spending.find_cost(
+            price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS
+        )
+        with breaker.guard(settings.CHAT_MODEL, scope=self._scope):
+            spending.open_call(call, most=most)
+            return _put(call, prompt, reply, price, self._token)
+
+
+def find_asker(claim: Claim) -> Asker | None:
+    """Return how a job asks a language model; None where there is none."""
+    if settings.LLM != "openai":
+        return None
+    return Asker(
+        tenant=claim.tenant,
+        job_id=claim.job_id,
+        scope=claim.scope,
+        failures=claim.transient_failures,
+        token=claim.token,
+        lines_at_most=claim.lines_at_most,
+    )
 
 
 def _is_hopeless(failures: int) -> bool:
@@ -125,35 +187,6 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
         reply.model_json_schema(),
     ]
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-
-
-def _ask_model(
-    *,
-    tenant: Tenant,
-    job_id: uuid.UUID,
-    prompt: llm.Prompt,
-    reply: type[Reply],
-    digest: str,
-    token: uuid.UUID | None,
-) -> Reply:
-    price = spending.find_price(settings.CHAT_MODEL)
-    sent = count_prompt_tokens(prompt.system + prompt.user)
-    call = LLMCall(
-        tenant=tenant,
-        job=job_id,
-        request_sha256=digest,
-        purpose=prompt.purpose,
-        prompt_version=prompt.version,
-        model=settings.CHAT_MODEL,
-        ok=False,
-        input_tokens=sent,
-        estimated=True,
-        left_out=prompt.left_out,
-    )
-    most = spending.find_cost(price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS)
-    with breaker.guard(settings.CHAT_MODEL):
-        spending.open_call(call, most=most)
-        return _put(call, prompt, reply, price, token)
 
 
 def _put(

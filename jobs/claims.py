@@ -22,8 +22,9 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.models import Job, Kind, State
-from memoryproject.crash_points import Point, pass_point
+from jobs.flows import get_flow
+from jobs.models import Job, State
+from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants
 
@@ -36,8 +37,11 @@ CRASHES_AT_MOST = 15
 """Of one job, each run of which ends its process: nobody is left to release it as failed."""
 HALVE_AFTER = 3
 """Attempts at a whole batch; each one after that looks at half of it."""
-GIVES_UP_BY_HALVES = frozenset({Kind.SEGMENT, Kind.FLUSH, Kind.CONSOLIDATE})
-"""Kinds that set aside what they fail at, and go on: they do not die of it."""
+LINES_AT_MOST = "lines_at_most"
+"""In a job's input, once a model has not answered it in time."""
+FEWEST_LINES = 5
+SLOW_FOR = timedelta(hours=1)
+"""So long other jobs of the scope ask about as few lines: then the model may be faster."""
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
 
@@ -56,6 +60,10 @@ class KillsItsWorker(Exception):
 
 class SnapshotMoved(Exception):
     """What the run read has changed under it; nothing was written, run again."""
+
+
+class OutsideAway(Exception):
+    """Something outside that the run needs is away: it costs no attempt, however often."""
 
 
 class Charge(Enum):
@@ -86,6 +94,8 @@ class Claim:
     token: uuid.UUID
     waited: timedelta
     """Since the job was made."""
+    lines_at_most: int | None = None
+    """Messages that one question to a model may be about; None: as many as it takes."""
 
 
 def is_due() -> Q:
@@ -116,7 +126,21 @@ def claim(job_id: uuid.UUID) -> Claim | None:
         transient_failures=job.transient_failures,
         token=token,
         waited=job.waited,
+        lines_at_most=_find_lines_at_most(job),
     )
+
+
+def _find_lines_at_most(job: Job) -> int | None:
+    """Return what timeouts of the job, or of others of its scope, have taught.
+
+    Uses index: jobs_job_by_scope.
+    """
+    slow = Job.objects.of(job.tenant).filter(
+        Q(id=job.id) | Q(created_at__gt=Now() - SLOW_FOR),
+        scope=job.scope,
+        input__has_key=LINES_AT_MOST,
+    )
+    return min((each[LINES_AT_MOST] for each in slow.values_list("input", flat=True)), default=None)
 
 
 def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
@@ -140,8 +164,9 @@ def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
 
 
 def _scope_is_held(job: Job) -> bool:
-    running = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.RUNNING)
-    return running.exclude(id=job.id).exists()
+    same_work = Q(kind__in=get_flow(job.kind).waits_for, error_class="")
+    running = Job.objects.of(job.tenant).filter(scope=job.scope, state=State.RUNNING)
+    return running.filter(same_work | Q(kind=job.kind)).exclude(id=job.id).exists()
 
 
 def refuse_killer(claim: Claim) -> None:
@@ -194,10 +219,19 @@ def _released() -> dict[str, Any]:
     return {"lease_token": None, "lease_until": None}
 
 
-def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Charge) -> bool:
+def release(
+    claim: Claim,
+    *,
+    error: BaseException,
+    after: timedelta,
+    charge: Charge,
+    lines_too_many: int = 0,
+) -> bool:
     """Give a failed job back, to run again `after` a while; return whether it died.
 
-    Where the lease is lost nothing happens: the job is another's.
+    `lines_too_many` is how many messages a model was asked about and did not answer in time:
+    from then on it is asked about half as many. Where the lease is lost nothing happens:
+    the job is another's.
     """
     pass_point(Point.RELEASING)
     name = type(error).__name__
@@ -206,11 +240,15 @@ def release(claim: Claim, *, error: BaseException, after: timedelta, charge: Cha
             state=State.DEAD, finished_at=Now(), error_class=name, **_released()
         )
         return died == 1
+    changes = _wait_again(claim, after)
+    if lines_too_many:
+        fewer = max(FEWEST_LINES, lines_too_many // 2)
+        changes["input"] = claim.input | {LINES_AT_MOST: fewer}
     _held(claim).update(
         error_class=name,
         transient_failures=F("transient_failures") + int(charge is Charge.FAILURE),
         attempts=F("attempts") - int(charge is not Charge.ATTEMPT),
-        **_wait_again(claim, after),
+        **changes,
     )
     pass_point(Point.RELEASED)
     return False
@@ -224,7 +262,7 @@ def _is_lost_cause(claim: Claim, error: BaseException) -> bool:
 
 def attempts_at_most(kind: str) -> int:
     """Return how many fruitless runs a job of that kind dies of."""
-    return HALVING_ATTEMPTS if kind in GIVES_UP_BY_HALVES else MAX_ATTEMPTS
+    return HALVING_ATTEMPTS if get_flow(kind).gives_up_by_halves else MAX_ATTEMPTS
 
 
 def batch_size(full: int, *, attempts: int) -> int:

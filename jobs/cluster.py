@@ -17,7 +17,7 @@ from typing import Any
 
 import django_q.cluster
 
-from memoryproject.logs import describe_error
+from memoryproject.process.logs import describe_error
 
 logger = logging.getLogger("memory.worker")
 

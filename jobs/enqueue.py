@@ -1,8 +1,7 @@
 """The seam between domain code and background work.
 
 Called inside the transaction that wrote the data: the job and its wake-up become
-visible with the data or not at all. The names here are strings so that nothing low
-imports anything high; a test resolves each of them.
+visible with the data or not at all.
 """
 
 from __future__ import annotations
@@ -11,24 +10,19 @@ import uuid
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils.module_loading import import_string
 from django_q.tasks import async_task
 
 from jobs.models import Job, Kind, State
-from memoryproject.crash_points import Point, pass_point
+from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
 RUN_JOB = "jobs.tasks.run_job"
+"""What a worker calls, by the name that a wake-up holds; a test resolves it."""
 
 
 def wake(job_id: uuid.UUID) -> None:
     """Ask any worker to look at a job soon. Losing it costs time, never work."""
     async_task(RUN_JOB, str(job_id))
-
-
-def run_now(job_id: uuid.UUID) -> None:
-    """Run a job here, for somebody who waits, unless a worker has it already. It never raises."""
-    import_string(RUN_JOB)(str(job_id))
 
 
 def enqueue(

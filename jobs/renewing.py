@@ -28,10 +28,12 @@ AT_MOST_S = settings.JOB_TIMEOUT_S + 15
 
 
 @contextmanager
-def renewing(claim: Claim) -> Iterator[None]:
+def renewing(
+    claim: Claim, *, every_s: float = EVERY_S, at_most_s: float = AT_MOST_S
+) -> Iterator[None]:
     """Renew the lease until the block ends."""
     ended = threading.Event()
-    thread = threading.Thread(target=_renew, args=(claim, ended), daemon=True)
+    thread = threading.Thread(target=_renew, args=(claim, ended, every_s, at_most_s), daemon=True)
     thread.start()
     try:
         yield
@@ -40,10 +42,10 @@ def renewing(claim: Claim) -> Iterator[None]:
         thread.join()
 
 
-def _renew(claim: Claim, ended: threading.Event) -> None:
-    until = time.monotonic() + AT_MOST_S
+def _renew(claim: Claim, ended: threading.Event, every_s: float, at_most_s: float) -> None:
+    until = time.monotonic() + at_most_s
     try:
-        while not ended.wait(EVERY_S) and time.monotonic() < until:
+        while not ended.wait(every_s) and time.monotonic() < until:
             with acting_for(claim.tenant.id):
                 if not _try_to_renew(claim):
                     return

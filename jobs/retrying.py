@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from episodic import services as episodic
 from jobs.enqueue import wake
-from jobs.models import Job, Kind, State
-from memoryproject.errors import Conflict
+from jobs.flows import get_flow
+from jobs.models import Job, State
+from memoryproject.edge.errors import Conflict
 
 
 def retry_job(*, job: Job) -> Job:
@@ -29,8 +29,7 @@ def retry_job(*, job: Job) -> Job:
             )
             if changed != 1:
                 raise Conflict("Only a dead or cancelled job can be retried.")
-            if job.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
-                episodic.retry_failed_consolidation(tenant=job.tenant, conversation_id=job.scope)
+            get_flow(job.kind).on_retry(job.tenant, job.scope)
             wake(job.id)
     except IntegrityError:
         raise Conflict("Another job of the same kind is ready already.") from None

@@ -19,9 +19,9 @@ from django.db.models.functions import Now
 
 from jobs.models import Job, LLMCall, State
 from memoryproject.ai.errors import ModelUnavailable
-from memoryproject.clock import read_database_clock
-from memoryproject.env import Price
-from memoryproject.errors import Problem
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.errors import Problem
+from memoryproject.process.env import Price
 from memoryproject.tenancy.models import Tenant
 
 SETTING = "daily_budget"

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import logging
 import random
-import time
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
-from django.utils.module_loading import import_string
 
-from episodic import segmentation
-from episodic import services as episodic
-from episodic.choice import make_reviewer, make_segmenter
 from jobs import claims
-from jobs.calls import Asker, make_asker
-from jobs.claims import Charge, Claim, LeaseLost, SnapshotMoved
+from jobs.calls import OutOfTime
+from jobs.claims import Charge, Claim, LeaseLost, OutsideAway, SnapshotMoved
 from jobs.enqueue import wake
-from jobs.models import Kind
+from jobs.flows import get_flow
 from jobs.renewing import renewing
-from memoryproject import logs
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.process import logs
 from memoryproject.tenancy.walls import acting_for
-from retrieval import embedding, mirroring, receipts, reviewing, serving
-from retrieval.mirror import FolderAway
-from semantic import consolidation, rollback
-from semantic.choice import make_consolidator
 
 logger = logging.getLogger("memory.jobs")
-
-ASKS_NO_MODEL = frozenset({Kind.MIRROR, Kind.ERASE, Kind.ROLLBACK})
-ERASING = "erasure.flow.run_erasure"
-"""By name: it uses every app, and so stands above this."""
 
 
 def run_job(job_id: str) -> bool:
@@ -54,17 +40,19 @@ def run_job(job_id: str) -> bool:
         return False
     bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
     with acting_for(claim.tenant.id), bound:
-        _run_claimed(claim)
+        run_claimed(claim)
     return True
 
 
-def _run_claimed(claim: Claim) -> None:
+def run_claimed(claim: Claim) -> None:
+    """Run a job that is ours; whatever fails, the job is done or given back. Never raises."""
     try:
         with renewing(claim):
             claims.refuse_killer(claim)
-            if settings.LLM == "openai" and claim.kind not in ASKS_NO_MODEL:
+            flow = get_flow(claim.kind)
+            if settings.LLM == "openai" and flow.asks_model:
                 breaker.check(settings.CHAT_MODEL)
-            FLOWS[Kind(claim.kind)](claim)
+            flow.run(claim)
         logger.info("job done")
     except Exception as error:
         _settle(claim, error)
@@ -77,9 +65,10 @@ def _settle(claim: Claim, error: Exception) -> None:
         return
     wait, charge = judge_failure(claim, error)
     try:
-        if claims.release(claim, error=error, after=wait, charge=charge):
-            _on_death(claim)
-        elif isinstance(error, SnapshotMoved):
+        lines = error.lines if isinstance(error, ModelUnavailable) and error.timed_out else 0
+        if claims.release(claim, error=error, after=wait, charge=charge, lines_too_many=lines):
+            get_flow(claim.kind).on_death(claim.tenant, claim.scope)
+        elif isinstance(error, (SnapshotMoved, OutOfTime)):
             wake(claim.job_id)
     except (DatabaseError, InterfaceError) as failure:
         # The lease ends by itself; the reconciler wakes the job then.
@@ -88,7 +77,7 @@ def _settle(claim: Claim, error: Exception) -> None:
 
 def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
     """Return how long a job waits after a failure, and what the failure costs it."""
-    if isinstance(error, SnapshotMoved):
+    if isinstance(error, (SnapshotMoved, OutOfTime)):
         return timedelta(0), Charge.NOTHING
     if isinstance(error, BreakerOpen):
         # Long: when the model is back, the reconciler calls everybody.
@@ -98,7 +87,7 @@ def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
         if error.retry_after_s is not None:
             wait = max(wait, timedelta(seconds=error.retry_after_s))
         return wait, Charge.FAILURE if type(error) is ModelUnavailable else Charge.NOTHING
-    if isinstance(error, ModelMisbehaved | FolderAway) or is_of_the_database(error):
+    if isinstance(error, ModelMisbehaved | OutsideAway) or is_of_the_database(error):
         # Of models only that of the vectors gets here, and nothing can be done without it.
         return claims.backoff(claim.transient_failures), Charge.FAILURE
     return claims.backoff(claim.attempts), Charge.ATTEMPT
@@ -108,103 +97,3 @@ def is_of_the_database(error: Exception) -> bool:
     """Return whether the database was away, or not as we need it, as during an upgrade."""
     ours = isinstance(error, (DataError, IntegrityError))
     return isinstance(error, (DatabaseError, InterfaceError)) and not ours
-
-
-def _on_death(claim: Claim) -> None:
-    """Leave what a dead job worked on in a state that people can see and retry."""
-    if claim.kind in {Kind.CONSOLIDATE, Kind.FLUSH}:
-        episodic.mark_all_failed(tenant=claim.tenant, conversation_id=claim.scope)
-
-
-def _asker(claim: Claim) -> Asker:
-    return make_asker(
-        tenant=claim.tenant,
-        job_id=claim.job_id,
-        failures=claim.transient_failures,
-        token=claim.token,
-    )
-
-
-def segment(claim: Claim) -> None:
-    """Segment the conversation's window once."""
-    segmentation.segment_window(
-        claim=claim,
-        segmenter=make_segmenter(_asker(claim)),
-        take_reviews=receipts.take_pending_reviews,
-    )
-
-
-def consolidate(claim: Claim) -> None:
-    """Draw facts from the conversation's fresh episodes once."""
-    consolidation.consolidate_batch(
-        claim=claim,
-        consolidator=make_consolidator(_asker(claim)),
-        find_answers=serving.find_answers,
-        force=bool(claim.input.get("force")),
-    )
-
-
-def review(claim: Claim) -> None:
-    """Rate the episodes that earlier answers served."""
-    reviewing.review_retrievals(
-        claim=claim,
-        reviewer=make_reviewer(_asker(claim)),
-    )
-
-
-def flush(claim: Claim) -> None:
-    """Close the whole window, then draw facts from every fresh episode.
-
-    Many commits, each exactly once: what one run finished, the next finds done. After a
-    while the job is handed back, to go on in another run: no worker is held for ever.
-    """
-    ask = _asker(claim)
-    segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    while time.monotonic() < until:
-        outcome = segmentation.segment_window(
-            claim=claim,
-            segmenter=segmenter,
-            take_reviews=receipts.take_pending_reviews,
-            everything=True,
-            finish=False,
-        )
-        if not outcome.moved and not consolidation.consolidate_batch(
-            claim=claim,
-            consolidator=consolidator,
-            find_answers=serving.find_answers,
-            force=True,
-            finish=False,
-        ):
-            with claims.commit(claim):
-                return
-    claims.hand_back(claim)
-    wake(claim.job_id)
-
-
-def embed(claim: Claim) -> None:
-    """Make the vectors that the conversation lacks, a batch at a time."""
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    while time.monotonic() < until:
-        if not embedding.embed_batch(claim):
-            return
-    claims.hand_back(claim)
-    wake(claim.job_id)
-
-
-def erase(claim: Claim) -> None:
-    """Erase what somebody wants erased."""
-    run_erasure: Callable[[Claim], None] = import_string(ERASING)
-    run_erasure(claim)
-
-
-FLOWS: dict[Kind, Callable[[Claim], None]] = {
-    Kind.SEGMENT: segment,
-    Kind.CONSOLIDATE: consolidate,
-    Kind.REVIEW: review,
-    Kind.FLUSH: flush,
-    Kind.EMBED: embed,
-    Kind.MIRROR: mirroring.mirror_changed,
-    Kind.ERASE: erase,
-    Kind.ROLLBACK: rollback.run_rollback,
-}

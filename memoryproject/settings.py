@@ -1,6 +1,6 @@
 """Every setting of the server, read from the environment once, in one place.
 
-README.md lists the variables; a test holds the two against each other.
+docs/configuration.md lists the variables; a test holds the two against each other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
-from memoryproject import admin_site, embedded, env, logs, tokens
+from memoryproject import embedded
+from memoryproject.adminkit import site as admin_site
+from memoryproject.process import env, logs
+from memoryproject.text import tokens
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -133,7 +136,7 @@ KNOWN_PRICES = {
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
 TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "larger", among=tokens.COUNTERS)
-MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=120)
+MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=600)
 
 # ---- search: how texts are split into words
 SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
@@ -142,10 +145,10 @@ SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *lan
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
 MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 
-# ---- background work; notes on each number stand in jobs/README.md
+# ---- background work; docs/decisions.md (Jobs) has the reason of each number
 CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its workers
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
-JOB_TIMEOUT_S = 150
+JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 FLUSH_AT_MOST_S = 60  # then a flush goes on in another run; one more step must still fit
 Q_CLUSTER = {
     "name": "memory",
@@ -155,7 +158,7 @@ Q_CLUSTER = {
     "bulk": 1,
     "poll": 0.2,
     "timeout": JOB_TIMEOUT_S,
-    "retry": 480,
+    "retry": 3 * JOB_TIMEOUT_S + 30,
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
@@ -168,11 +171,18 @@ Q_CLUSTER = {
 }
 
 # ---- limits at the edge
+WEB_THREADS = env.read_integer("MEMORY_WEB_THREADS", 4, at_least=1, at_most=64)
 MAX_CONTENT_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
+KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
+KEY_VOUCHED_S = 300.0  # a key that was found counts so long where the database is away
+GUESSERS_REMEMBERED = 10_000  # addresses; those that were wrong longest ago are forgotten first
+NOTE_EMBEDDED_AT_ONCE = 2_000  # characters: a longer note would keep its caller waiting
+ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to a worker
+ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
 TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
 KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
@@ -209,9 +219,9 @@ INSTALLED_APPS = [
     "erasure",
 ]
 MIDDLEWARE = [
-    "memoryproject.access.AccessMiddleware",
-    "memoryproject.headers.HeadersMiddleware",
-    "memoryproject.http.ApiErrorMiddleware",
+    "memoryproject.edge.access.AccessMiddleware",
+    "memoryproject.edge.headers.HeadersMiddleware",
+    "memoryproject.edge.http.ApiErrorMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -269,9 +279,9 @@ AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
 )
-AXES_CLIENT_IP_CALLABLE = "memoryproject.callers.client_address"
+AXES_CLIENT_IP_CALLABLE = "memoryproject.edge.callers.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "console.locking_out.answer_locked_out"
+AXES_LOCKOUT_CALLABLE = "console.lockout.answer_locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
@@ -287,11 +297,11 @@ WHITENOISE_USE_FINDERS = True
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["memoryproject.tenancy.authentication.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["memoryproject.tenancy.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["memoryproject.http.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["memoryproject.edge.http.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memoryproject.http.JSONWhateverIsAsked",
-    "DEFAULT_SCHEMA_CLASS": "memoryproject.schema.OperationSchema",
-    "EXCEPTION_HANDLER": "memoryproject.http.render_error",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memoryproject.edge.http.JSONWhateverIsAsked",
+    "DEFAULT_SCHEMA_CLASS": "memoryproject.edge.schema.OperationSchema",
+    "EXCEPTION_HANDLER": "memoryproject.edge.http.render_error",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -309,7 +319,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "memoryproject.schema.add_leads",
+        "memoryproject.edge.schema.add_leads",
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",
@@ -318,13 +328,13 @@ SPECTACULAR_SETTINGS = {
         "RetrievalKindEnum": "retrieval.models.Retrieval.Kind",
         "LinkTypeEnum": "notes.kinds.LINK_TYPES",
         "DrawnLinkTypeEnum": "notes.kinds.LinkType",
-        "SourceTypeEnum": "retrieval.finding.SOURCE_TYPES",
-        "NoteTypeEnum": "retrieval.finding.NOTE_TYPES",
+        "SourceTypeEnum": "retrieval.search.in_tenant.SOURCE_TYPES",
+        "NoteTypeEnum": "retrieval.search.in_tenant.NOTE_TYPES",
     },
 }
 UNFOLD = admin_site.UNFOLD
 
-# ---- logs: lines without content, see memoryproject/logs.py
+# ---- logs: lines without content, see memoryproject/process/logs.py
 LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)
 LOG_LEVEL = env.read_choice("MEMORY_LOG_LEVEL", "INFO", among=logs.LEVELS)
 LOGGING = logs.make_config(level=LOG_LEVEL, format=LOG_FORMAT)

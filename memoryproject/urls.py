@@ -1,29 +1,28 @@
 """Every address that the server answers."""
 
 from django.contrib import admin
-from django.urls import include, path, register_converter
+from django.http import Http404
+from django.urls import include, path, re_path, register_converter
+from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from episodic import api as episodic
 from erasure import api as erasure
 from jobs import api as jobs
-from memoryproject.description import Description
-from memoryproject.fields import IdConverter
-from memoryproject.views import HealthLive
+from memoryproject.edge.description import Description
+from memoryproject.edge.fields import IdConverter
 from notes import api as notes
 from notes import link_api as links
-from operations.health import HealthReady
-from retrieval import api as retrieval
-from retrieval import context_api as contexts
-from retrieval import memory_api as memories
-from retrieval import navigation_api as navigation
-from retrieval import reconstruct_api as reconstruct
-from retrieval import search_api as search
+from operations.health import HealthLive, HealthReady
+from retrieval.api import contexts, memories, receipts, reconstruct, search
+from retrieval.api import links as navigation
+from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
 from semantic import rollback_api as rollbacks
+from semantic import suggestion_api as suggestions
 
 register_converter(IdConverter, "id")
 
@@ -45,6 +44,9 @@ api = [
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
+    path("suggestions", suggestions.Suggestions.as_view()),
+    path("suggestions/<id:suggestion_id>/accept", suggestions.AcceptSuggestion.as_view()),
+    path("suggestions/<id:suggestion_id>/decline", suggestions.DeclineSuggestion.as_view()),
     path("rollbacks", rollbacks.Rollbacks.as_view()),
     path("rollbacks/<id:rollback_id>", rollbacks.OneRollback.as_view()),
     path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),
@@ -61,8 +63,8 @@ api = [
     path("contexts/<id:context_id>", contexts.OneContext.as_view()),
     path("contexts/<id:context_id>/add", contexts.ContextAdd.as_view()),
     path("contexts/<id:context_id>/text", contexts.ContextText.as_view()),
-    path("retrievals", retrieval.Retrievals.as_view()),
-    path("retrievals/<id:retrieval_id>", retrieval.OneRetrieval.as_view()),
+    path("retrievals", receipts.Retrievals.as_view()),
+    path("retrievals/<id:retrieval_id>", receipts.OneRetrieval.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
@@ -87,6 +89,8 @@ urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path("admin/", include("console.urls")),
     path("admin/", include("erasure.urls")),
+    # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
+    re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),
     path("admin/", admin.site.urls),
     *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
 ]

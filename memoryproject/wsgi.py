@@ -2,12 +2,14 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from memoryproject import logs
-from memoryproject.loading import without_collecting
+from memoryproject.edge.web_pool import Pool
+from memoryproject.process import logs
+from memoryproject.process.loading import without_collecting
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 with without_collecting():
-    application = get_wsgi_application()
+    application = Pool(get_wsgi_application(), threads=settings.WEB_THREADS)
 logs.install_hooks()

@@ -1,4 +1,4 @@
-"""What was written on purpose, and how memories hang together."""
+"""Admin lists of notes, their versions and links."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from episodic.admin import ConversationAdmin
 from indexing.admin import MemoryAdmin
 from indexing.models import UnitKind
 from indexing.word_search import WordSearchAdmin
-from memoryproject import admin_values as values
-from memoryproject.admin_base import Listing, ReadOnlyAdmin
-from memoryproject.admin_filters import recent_filter, words_filter
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
+from memoryproject.adminkit.filters import recent_filter, words_filter
 from notes.models import Link, Note, NoteVersion
 
 ConversationAdmin.listings += (Listing("Notes", Note, "conversation"),)

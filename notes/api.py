@@ -1,4 +1,4 @@
-"""Writing, reading and deleting notes."""
+"""Lists, stores, shows, changes and deletes notes, and lists their versions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
-from memoryproject.errors import NotFound
-from memoryproject.pages import page_schema, take_page
-from memoryproject.schema import Error
+from memoryproject.edge.pages import cut_page, page_schema, take_page
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 from notes import queries, services
-from notes.forms import (
+from notes.forms import NoteFilter, NoteInput, NotePatch, NoteQuery, VersionQuery
+from notes.models import NoteState
+from notes.renderings import (
     ListedNote,
-    NoteInput,
     NoteOutput,
-    NotePatch,
-    NoteQuery,
     NoteVersionOutput,
-    VersionQuery,
+    render_note,
+    render_state,
 )
-from notes.models import Note, NoteState
-from notes.renderings import render_listed_note, render_note, render_version
 
 ACTOR_AT_MOST = 200
 
@@ -50,17 +47,13 @@ class Notes(KeyedView):
     )
     def get(self, request: Request) -> Response:
         query = self.read(NoteQuery, request.query_params.dict())
-        rows = queries.notes_held(tenant=self.tenant()).select_related("conversation")
-        if "conversation_id" in query:
-            rows = rows.filter(conversation__external_id=query["conversation_id"])
-        for name in ("source_type", "source_id", "user_id", "category"):
-            if name in query:
-                rows = rows.filter(**{name: query[name]})
-        if "tag" in query:
-            rows = rows.filter(tags__contains=[query["tag"]])
+        rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
         return Response(
             take_page(
-                rows, query=query, render=lambda page: [render_listed_note(note) for note in page]
+                rows,
+                query=query,
+                render=lambda page: [render_note(note, form=ListedNote) for note in page],
+                filters=NoteFilter,
             )
         )
 
@@ -75,20 +68,18 @@ class Notes(KeyedView):
         "Idempotency-Key answers 200 with the first answer.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(NoteInput)
-        posted = services.add_note(
+        body = self.read(NoteInput)
+        note, first = services.add_note(
             tenant=self.tenant(),
             actor=name_actor(self),
             made_by=self.key(),
-            conversation_id=given.pop("conversation_id", None),
-            fields=given,
+            conversation_id=body.pop("conversation_id", None),
+            fields=body,
             idempotency=read_idempotency(request),
         )
-        body = render_note(posted.note, posted.first)
-        response = Response(body, status=200 if posted.replayed else 201)
-        if posted.replayed:
-            response["Idempotent-Replayed"] = "true"
-        return response
+        if first is None:
+            return Response(render_note(note), status=201)
+        return Response(render_note(note, first), headers={"Idempotent-Replayed": "true"})
 
 
 class OneNote(KeyedView):
@@ -101,7 +92,7 @@ class OneNote(KeyedView):
         operation_id="get_note", responses=NoteOutput, description="A note as it stands now."
     )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
-        return Response(render_note(find_note(self, note_id)))
+        return Response(render_note(services.get_note(tenant=self.tenant(), note_id=note_id)))
 
     @extend_schema(
         operation_id="change_note",
@@ -113,16 +104,16 @@ class OneNote(KeyedView):
         "new ones. The version before is kept.",
     )
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
-        note = find_note(self, note_id)
+        note = services.get_note(tenant=self.tenant(), note_id=note_id)
         form = NotePatch(data=request.data, context={"source_type": note.source_type})
         form.is_valid(raise_exception=True)
-        given: dict[str, Any] = dict(form.validated_data)
+        body: dict[str, Any] = dict(form.validated_data)
         changed = services.change_note(
             tenant=self.tenant(),
             actor=name_actor(self),
             note_id=note_id,
-            version=given.pop("version"),
-            fields=given,
+            version=body.pop("version"),
+            fields=body,
         )
         return Response(render_note(changed))
 
@@ -150,30 +141,13 @@ class NoteVersions(KeyedView):
         description="The versions of a note, newest first, with who wrote each and when.",
     )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
-        note = find_note(self, note_id)
+        note = services.get_note(tenant=self.tenant(), note_id=note_id)
         query = self.read(VersionQuery, request.query_params.dict())
         limit, below = query["limit"], query.get("after", note.version + 1)
         states: list[NoteState] = [note] if below > note.version else []
         states += queries.earlier_versions(
             note, below=min(below, note.version), at_most=limit + 1 - len(states)
         )
-        page = states[:limit]
-        more = len(states) > limit
-        return Response(
-            {
-                "items": [render_version(state) for state in page],
-                "next": str(page[-1].version) if more else None,
-            }
-        )
-
-
-def find_note(view: KeyedView, note_id: uuid.UUID) -> Note:
-    """Return the caller's note of that id.
-
-    Raises:
-        NotFound: he has none.
-    """
-    note = queries.find_note(tenant=view.tenant(), note_id=note_id)
-    if note is None:
-        raise NotFound("There is no such note.")
-    return note
+        page, after = cut_page(states, limit, lambda state: str(state.version))
+        items = [render_state(state, NoteVersionOutput) for state in page]
+        return Response({"items": items, "next": after})

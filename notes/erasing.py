@@ -1,4 +1,4 @@
-"""Erasing notes with all their versions, and links, inside the transaction of one erasure."""
+"""Erases notes with all their versions, and links, inside the transaction of one erasure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from episodic.erased_keys import remember_erased_keys
-from memoryproject.batches import in_batches
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
 
@@ -35,21 +35,21 @@ def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -
 
 def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """Keep others from changing notes until the transaction ends; return those still there."""
-    there: list[uuid.UUID] = []
+    locked_ids: list[uuid.UUID] = []
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
-        there += rows.select_for_update().order_by("id").values_list("id", flat=True)
-    return there
+        locked_ids += rows.select_for_update().order_by("id").values_list("id", flat=True)
+    return locked_ids
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
     """Return the conversations that notes belong to; None stands for those of no one."""
-    homes: set[uuid.UUID | None] = set()
+    conversation_ids: set[uuid.UUID | None] = set()
     for ids in in_batches(note_ids):
-        homes |= set(
+        conversation_ids |= set(
             Note.objects.of(tenant).filter(id__in=ids).values_list("conversation_id", flat=True)
         )
-    return homes
+    return conversation_ids
 
 
 def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:

@@ -1,13 +1,15 @@
-"""What the calls about notes and links take and give, as the API describes it."""
+"""The bodies and query parameters that calls about notes and links take."""
 
 from __future__ import annotations
 
 from copy import copy
 from typing import Any
 
+from django.db.models import QuerySet
+from django_filters import CharFilter
 from rest_framework import serializers
 
-from memoryproject.fields import (
+from memoryproject.edge.fields import (
     ContentField,
     IdField,
     MomentField,
@@ -17,8 +19,10 @@ from memoryproject.fields import (
     WholeNumberField,
     WordField,
 )
-from memoryproject.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageFilter, PageQuery, QueryNumberField
 from notes.kinds import LinkType, SourceType, Valence
+from notes.models import Note
+from notes.renderings import SOURCE_TYPES
 from notes.summaries import FORMS as SUMMARIES
 from notes.summaries import check_metadata
 
@@ -40,7 +44,6 @@ UNSET: dict[str, Any] = {
     "span": {"span_id": "", "start_byte": None, "end_byte": None},
 }
 """What a note has where nothing was said; None: the service knows what follows then."""
-SOURCE_TYPES = [kind.value for kind in SourceType]
 VALENCES = [kind.value for kind in Valence]
 
 
@@ -138,9 +141,9 @@ class NotePatch(NoteFields):
         return fields
 
     def to_internal_value(self, value: Any) -> Any:
-        checked = super().to_internal_value(value)
-        taken_back = {name for name in UNSET if name in value and value[name] is None}
-        return checked | {name: copy(UNSET[name]) for name in taken_back}
+        values = super().to_internal_value(value)
+        unset = {name for name in UNSET if name in value and value[name] is None}
+        return values | {name: copy(UNSET[name]) for name in unset}
 
 
 class NoteQuery(PageQuery):
@@ -153,6 +156,20 @@ class NoteQuery(PageQuery):
     tag = TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
 
 
+class NoteFilter(PageFilter):
+    """Narrows the list of notes."""
+
+    source_type = CharFilter()
+    source_id = CharFilter(strip=False)
+    user_id = CharFilter(strip=False)
+    category = CharFilter(strip=False)
+    tag = CharFilter(strip=False, method="filter_tag")
+
+    def filter_tag(self, rows: QuerySet[Note], name: str, tag: str) -> QuerySet[Note]:
+        """Keep the notes that have a tag."""
+        return rows.filter(tags__contains=[tag])
+
+
 class VersionQuery(Strict):
     """The query parameters of the list of versions."""
 
@@ -160,63 +177,6 @@ class VersionQuery(Strict):
         required=False, min_value=1, help_text="The `next` of the page before."
     )
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
-
-
-class SpanOutput(serializers.Serializer[Any]):
-    """Where in a stored text something stands."""
-
-    span_id = serializers.CharField()
-    start_byte = serializers.IntegerField()
-    end_byte = serializers.IntegerField(help_text="Excluded.")
-
-
-class NoteStateOutput(serializers.Serializer[Any]):
-    """What a version says, without its long texts."""
-
-    version = serializers.IntegerField()
-    source_type = serializers.ChoiceField(choices=SOURCE_TYPES)
-    source_id = serializers.CharField(allow_null=True)
-    user_id = serializers.CharField(allow_null=True)
-    label = serializers.CharField()  # type: ignore[assignment]
-    description = serializers.CharField(allow_null=True)
-    snippet = serializers.CharField(help_text="What it says, in a line.")
-    importance = serializers.FloatField()
-    category = serializers.CharField(allow_null=True)
-    emotion_type = serializers.CharField(allow_null=True)
-    emotion_intensity = serializers.FloatField(allow_null=True)
-    emotion_valence = serializers.CharField(allow_null=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    metadata = serializers.DictField()
-    span = SpanOutput(allow_null=True)
-    source_path = serializers.CharField(allow_null=True)
-    occurred_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField(help_text="When this version was written.")
-    updated_by = serializers.CharField(help_text="Which key or person wrote this version.")
-
-
-class ListedNote(NoteStateOutput):
-    """A note as the list has it."""
-
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(
-        allow_null=True, help_text="null: it is the whole tenant's."
-    )
-    created_at = serializers.DateTimeField()
-
-
-class NoteOutput(ListedNote):
-    """A whole note."""
-
-    content = serializers.CharField()
-    excerpt = serializers.CharField(allow_null=True)
-
-
-class NoteVersionOutput(NoteStateOutput):
-    """A note as it stood."""
-
-    content = serializers.CharField()
-    excerpt = serializers.CharField(allow_null=True)
-    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
 
 
 class LinkInput(Strict):
@@ -230,15 +190,3 @@ class LinkInput(Strict):
         help_text="relates_to if nothing is said. What the server links itself (derived_from, "
         "supersedes, next) cannot be drawn.",
     )
-
-
-class LinkOutput(serializers.Serializer[Any]):
-    """A link that somebody drew."""
-
-    id = serializers.UUIDField()
-    from_id = serializers.UUIDField()
-    to_id = serializers.UUIDField()
-    link_type = serializers.CharField()
-    made_by = serializers.ChoiceField(choices=["agent", "person"])
-    actor = serializers.CharField(help_text="Which key or person.")
-    created_at = serializers.DateTimeField()

@@ -1,4 +1,4 @@
-"""The words that notes and links are told apart by."""
+"""The types of notes and links, and the valences of emotions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing and removing links; `retrieval` lists and follows them."""
+"""Creates and deletes links; `retrieval` lists and follows them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.errors import Problem
-from memoryproject.schema import Error
+from memoryproject.edge.errors import Problem
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
-from notes import linking
+from memoryproject.tenancy.views import KeyedView
+from notes import link_services
 from notes.api import name_actor
-from notes.forms import LinkInput, LinkOutput
+from notes.forms import LinkInput
 from notes.kinds import LinkType
 from notes.models import Link
-from notes.renderings import render_link
+from notes.renderings import LinkOutput
 
 
 class Links(KeyedView):
@@ -29,24 +29,24 @@ class Links(KeyedView):
         operation_id="add_link",
         request=LinkInput,
         responses={201: LinkOutput, 404: Error},
-        description="Draws a typed link from one memory to another, whatever kind each is of. "
+        description="Creates a typed link from one memory to another, whatever kind each is of. "
         "404: one of the two is unknown. 400: both are the same, or there is just this link "
         "already, whose id the answer then tells.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(LinkInput)
-        drawn = linking.add_link(
+        body = self.read(LinkInput)
+        link, is_new = link_services.add_link(
             tenant=self.tenant(),
             actor=name_actor(self),
             made_by=Link.MadeBy.AGENT,
-            from_id=given["from_id"],
-            to_id=given["to_id"],
-            link_type=LinkType(given["link_type"]),
+            from_id=body["from_id"],
+            to_id=body["to_id"],
+            link_type=LinkType(body["link_type"]),
         )
-        if not drawn.is_new:
-            message = f"There is this link already: {drawn.link.id}."
+        if not is_new:
+            message = f"There is this link already: {link.id}."
             raise Problem("The request has errors.", fields={"to_id": [message]})
-        return Response(render_link(drawn.link), status=201)
+        return Response(LinkOutput(link).data, status=201)
 
 
 class OneLink(KeyedView):
@@ -58,8 +58,8 @@ class OneLink(KeyedView):
         operation_id="delete_link",
         request=None,
         responses={204: None},
-        description="Removes a link that was drawn. What the server links itself stays.",
+        description="Deletes a link. What the server links itself stays.",
     )
     def delete(self, request: Request, link_id: uuid.UUID) -> Response:
-        linking.remove_link(tenant=self.tenant(), link_id=link_id)
+        link_services.delete_link(tenant=self.tenant(), link_id=link_id)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""What agents and people write on purpose, and how memories hang together."""
+"""Notes that agents and people write on purpose, their versions, and links between memories."""
 
 from __future__ import annotations
 

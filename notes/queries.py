@@ -1,4 +1,4 @@
-"""Reading notes and links. Every query names its tenant."""
+"""Finds notes, their versions and what they are searched by. Every query names its tenant."""
 
 from __future__ import annotations
 
@@ -15,23 +15,14 @@ from notes.wording import Passage, passages
 PARTS = re.compile(r"[^\W_]+")
 
 
-def notes_held(*, tenant: Tenant) -> QuerySet[Note]:
+def active_notes(*, tenant: Tenant) -> QuerySet[Note]:
     """Return the notes that were not deleted, in no order."""
     return Note.objects.of(tenant).filter(deleted_at=None)
 
 
 def notes_by_id(*, tenant: Tenant, note_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Note]:
-    """Return those of the notes that are held, by id."""
-    return {note.id: note for note in notes_held(tenant=tenant).filter(id__in=list(note_ids))}
-
-
-def find_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note | None:
-    """Return a note that is held, with its conversation; None: there is none."""
-    held = notes_held(tenant=tenant).filter(id=note_id)
-    note = held.select_related("conversation").first()
-    if note is not None:
-        note.tenant = tenant
-    return note
+    """Return those of the notes that were not deleted, by id."""
+    return {note.id: note for note in active_notes(tenant=tenant).filter(id__in=list(note_ids))}
 
 
 def deleted_among(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
@@ -52,12 +43,12 @@ def earlier_versions(note: Note, *, below: int, at_most: int) -> list[NoteVersio
 def passages_of(note: Note) -> list[Passage]:
     """Return the parts by which a note is found; `SearchUnit.first_seq` is their place."""
     path = note.source_path
-    named = [note.category, note.emotion_type, " ".join(note.tags)]
+    words = [note.category, note.emotion_type, " ".join(note.tags)]
     # Postgres takes a path for one word: its parts are words, too.
-    more = [note.excerpt, path, " ".join(PARTS.findall(path)), *named]
+    extras = [note.excerpt, path, " ".join(PARTS.findall(path)), *words]
     return passages(
         label=note.label,
         description=note.description,
         content=note.content,
-        more=[text for text in more if text],
+        more=[text for text in extras if text],
     )

@@ -1,100 +1,113 @@
-"""Notes and links as the API shows them."""
+"""Notes, their versions and links as the API answers with them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from memoryproject.fields import say_moment
+from rest_framework import serializers
+
+from memoryproject.edge.fields import Output
 from notes import wording
-from notes.models import Link, Note, NoteState, NoteVersion
+from notes.kinds import SourceType
+from notes.models import Note, NoteState
+
+SOURCE_TYPES = [kind.value for kind in SourceType]
 
 
-def render_listed_note(note: Note, state: NoteState | None = None) -> dict[str, Any]:
-    """Return the fields that the list has; the note's conversation is loaded.
+class SpanOutput(Output):
+    """Where in a stored text something stands."""
 
-    With `state` the note as it was in that version.
+    span_id = serializers.CharField()
+    start_byte = serializers.IntegerField()
+    end_byte = serializers.IntegerField(help_text="Excluded.")
+
+
+class NoteStateOutput(Output):
+    """What a version says, without its long texts."""
+
+    version = serializers.IntegerField()
+    source_type = serializers.ChoiceField(choices=SOURCE_TYPES)
+    source_id = serializers.CharField(allow_null=True)
+    user_id = serializers.CharField(allow_null=True)
+    label = serializers.CharField()  # type: ignore[assignment]
+    description = serializers.CharField(allow_null=True)
+    snippet = serializers.CharField(help_text="What it says, in a line.")
+    importance = serializers.FloatField()
+    category = serializers.CharField(allow_null=True)
+    emotion_type = serializers.CharField(allow_null=True)
+    emotion_intensity = serializers.FloatField(allow_null=True)
+    emotion_valence = serializers.CharField(allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField())
+    metadata = serializers.DictField()
+    span = SpanOutput(allow_null=True)
+    source_path = serializers.CharField(allow_null=True)
+    occurred_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="When this version was written.")
+    updated_by = serializers.CharField(
+        source="actor", help_text="Which key or person wrote this version."
+    )
+
+
+class ListedNote(NoteStateOutput):
+    """A note as the list has it."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(
+        allow_null=True, help_text="null: it is the whole tenant's."
+    )
+    created_at = serializers.DateTimeField()
+
+
+class NoteOutput(ListedNote):
+    """A whole note."""
+
+    content = serializers.CharField()
+    excerpt = serializers.CharField(allow_null=True)
+
+
+class NoteVersionOutput(NoteStateOutput):
+    """A note as it stood."""
+
+    content = serializers.CharField()
+    excerpt = serializers.CharField(allow_null=True)
+    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
+
+
+class LinkOutput(Output):
+    """A link between two memories."""
+
+    id = serializers.UUIDField()
+    from_id = serializers.UUIDField(source="from_memory_id")
+    to_id = serializers.UUIDField(source="to_memory_id")
+    link_type = serializers.CharField()
+    made_by = serializers.ChoiceField(choices=["agent", "person"])
+    actor = serializers.CharField(help_text="Which key or person.")
+    created_at = serializers.DateTimeField()
+
+
+def render_note(
+    note: Note, state: NoteState | None = None, form: type[NoteStateOutput] = NoteOutput
+) -> dict[str, Any]:
+    """Return a note as a form has it, as it is or as it was in a version.
+
+    The note's conversation is loaded.
     """
     home = note.conversation
-    return {
-        "id": str(note.id),
-        "conversation_id": str(home.external_id) if home else None,
-        **render_state(state or note),
-        "created_at": say_moment(note.created_at),
+    own = {
+        "id": note.id,
+        "conversation_id": home.external_id if home else None,
+        "created_at": note.created_at,
     }
+    return render_state(state or note, form, **own)
 
 
-def render_note(note: Note, state: NoteState | None = None) -> dict[str, Any]:
-    """Return the whole note, as it is or as it was in a version."""
-    return {**render_listed_note(note, state), **_render_texts(state or note)}
-
-
-def render_version(state: NoteState) -> dict[str, Any]:
-    """Return what a version says: an earlier one, or the note itself for the current one."""
-    over = state.replaced_at if isinstance(state, NoteVersion) else None
-    return {
-        **render_state(state),
-        **_render_texts(state),
-        "replaced_at": say_moment(over) if over else None,
-    }
-
-
-def _render_texts(state: NoteState) -> dict[str, Any]:
-    return {"content": state.content, "excerpt": state.excerpt or None}
-
-
-def render_state(state: NoteState) -> dict[str, Any]:
-    """Return what a version says, without its long texts."""
-    return {
-        "version": state.version,
-        "source_type": state.source_type,
-        "source_id": state.source_id or None,
-        "user_id": state.user_id or None,
-        "label": state.label,
-        "description": state.description or None,
-        "snippet": snippet_of(state),
-        "importance": state.importance,
-        "category": state.category or None,
-        "emotion_type": state.emotion_type or None,
-        "emotion_intensity": state.emotion_intensity,
-        "emotion_valence": state.emotion_valence or None,
-        "tags": state.tags,
-        "metadata": state.metadata,
-        "span": _render_span(state),
-        "source_path": state.source_path or None,
-        "occurred_at": say_moment(state.occurred_at),
-        "updated_at": say_moment(state.updated_at),
-        "updated_by": state.actor,
-    }
-
-
-def snippet_of(state: NoteState) -> str:
-    """Return what a note says, in a line."""
-    return wording.snippet(
+def render_state(state: NoteState, form: type[NoteStateOutput], **values: Any) -> dict[str, Any]:
+    """Return what a version says, as a form has it."""
+    snippet = wording.snippet(
         source_type=state.source_type,
         description=state.description,
         content=state.content,
         metadata=state.metadata,
     )
-
-
-def _render_span(state: NoteState) -> dict[str, Any] | None:
-    if not state.span_id:
-        return None
-    return {
-        "span_id": state.span_id,
-        "start_byte": state.start_byte,
-        "end_byte": state.end_byte,
-    }
-
-
-def render_link(link: Link) -> dict[str, Any]:
-    """Return a link that somebody drew."""
-    return {
-        "id": str(link.id),
-        "from_id": str(link.from_memory_id),
-        "to_id": str(link.to_memory_id),
-        "link_type": link.link_type,
-        "made_by": link.made_by,
-        "actor": link.actor,
-        "created_at": say_moment(link.created_at),
-    }
+    span = state if state.span_id else None
+    return dict(form(vars(state) | {"snippet": snippet, "span": span} | values).data)

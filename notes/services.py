@@ -1,4 +1,4 @@
-"""Writing notes: each change is a version, and changes what the note is found by.
+"""Stores, changes, deletes and restores notes; each change is a version, indexed anew.
 
 Vectors are made before the transaction, so that nothing waits for a model under a lock.
 Where the model is away, or the text is long, a job makes them; words find the note until then.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from episodic.erased_keys import refuse_erased_key
-from episodic.models import Conversation
 from episodic.queries import database_now
 from episodic.services import IdempotencyKey, lock_or_make
 from indexing import services as index
@@ -25,15 +23,13 @@ from indexing.services import Entry, Vectors
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
-from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import APIKey, Tenant
-from notes import queries, wording
+from notes import wording
 from notes.models import Note, NoteState, NoteVersion
+from notes.queries import active_notes, passages_of
 from notes.wording import Passage
 
-EMBEDDED_AT_ONCE = 2_000
-"""Characters: a longer note would keep its caller waiting for a second or more."""
 EMBEDDING_TIMEOUT_S = 5.0
 """Of an endpoint: an agent waits for the answer, and a job can make the vectors, too."""
 KEPT = [
@@ -44,13 +40,17 @@ KEPT = [
 """The columns that a version keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """A note as it was first stored; `replayed` where an earlier request stored it."""
+def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
+    """Return a note that was not deleted, with its conversation.
 
-    note: Note
-    first: NoteState
-    replayed: bool
+    Raises:
+        NotFound: the tenant has none.
+    """
+    note = active_notes(tenant=tenant).filter(id=note_id).select_related("conversation").first()
+    if note is None:
+        raise NotFound("There is no such note.")
+    note.tenant = tenant
+    return note
 
 
 def add_note(
@@ -61,8 +61,10 @@ def add_note(
     fields: Mapping[str, Any],
     conversation_id: uuid.UUID | None = None,
     idempotency: IdempotencyKey | None = None,
-) -> Posted:
+) -> tuple[Note, NoteState | None]:
     """Store a note, and make it findable.
+
+    Where an earlier request stored it, its first version comes with it.
 
     `fields` are columns of a note by name, checked; label, description and content that
     are not given follow from the others. `conversation_id` is the agent's own; the
@@ -73,20 +75,20 @@ def add_note(
         Gone: what was posted under the key was erased.
         Problem: there is no content, and nothing that it could follow from.
     """
-    earlier = _find_earlier(tenant, idempotency)
-    if earlier is not None:
-        return earlier
+    stored = _find_earlier(tenant, idempotency)
+    if stored is not None:
+        return stored
     note = Note(tenant=tenant, made_by=made_by, actor=actor, **_complete(fields))
     if idempotency is not None:
         note.client_key, note.body_sha256 = idempotency.key, idempotency.body_sha256
     try:
         _insert(note, conversation_id)
     except IntegrityError:  # the same request, at the same moment
-        earlier = _find_earlier(tenant, idempotency)
-        if earlier is None:
+        stored = _find_earlier(tenant, idempotency)
+        if stored is None:
             raise
-        return earlier
-    return Posted(note=note, first=note, replayed=False)
+        return stored
+    return note, None
 
 
 def _insert(note: Note, conversation_id: uuid.UUID | None) -> None:
@@ -103,7 +105,9 @@ def _insert(note: Note, conversation_id: uuid.UUID | None) -> None:
         _fill_index(note, parts, vectors)
 
 
-def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> Posted | None:
+def _find_earlier(
+    tenant: Tenant, idempotency: IdempotencyKey | None
+) -> tuple[Note, NoteState] | None:
     """Return what an earlier request under the same key stored, as it was then."""
     if idempotency is None:
         return None
@@ -115,7 +119,7 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> Posted 
     if note.body_sha256 != idempotency.body_sha256:
         raise Conflict("This Idempotency-Key was used for another request.")
     first = NoteVersion.objects.of(tenant).filter(note=note, version=1).first()
-    return Posted(note=note, first=first or note, replayed=True)
+    return note, first or note
 
 
 def change_note(
@@ -131,7 +135,7 @@ def change_note(
         Conflict: `version` is not its current one.
         Problem: nothing would be left of its content.
     """
-    note = _get(tenant, note_id)
+    note = get_note(tenant=tenant, note_id=note_id)
     _check_version(note, version)
     before = NoteVersion(note=note, **{name: getattr(note, name) for name in KEPT})
     for name, value in _follow(note, fields).items():
@@ -140,10 +144,10 @@ def change_note(
         return note
     parts, vectors = _embed(note)
     with transaction.atomic():
-        locked = queries.notes_held(tenant=tenant).filter(id=note.id).select_for_update().first()
-        if locked is None:
+        current = active_notes(tenant=tenant).filter(id=note.id).select_for_update().first()
+        if current is None:
             raise NotFound("There is no such note.")
-        _check_version(locked, version)
+        _check_version(current, version)
         note.version, note.actor, note.updated_at = version + 1, actor, database_now()
         before.tenant, before.replaced_at = tenant, note.updated_at
         before.save(force_insert=True)
@@ -160,14 +164,14 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
         NotFound: the tenant has no such note, any more.
     """
     with transaction.atomic():
-        held = queries.notes_held(tenant=tenant).filter(id=note_id)
-        if held.update(deleted_at=database_now(), deleted_by=actor) != 1:
+        active = active_notes(tenant=tenant).filter(id=note_id)
+        if active.update(deleted_at=database_now(), deleted_by=actor) != 1:
             raise NotFound("There is no such note.")
         index.remove_entries(tenant=tenant, memory_id=note_id)
 
 
 def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Hold a deleted note again: it is found, shown and linked as before.
+    """Restore a deleted note: it is found, shown and linked as before.
 
     Raises:
         NotFound: the tenant has no such note that was deleted, any more.
@@ -188,13 +192,6 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     return note
 
 
-def _get(tenant: Tenant, note_id: uuid.UUID) -> Note:
-    note = queries.find_note(tenant=tenant, note_id=note_id)
-    if note is None:
-        raise NotFound("There is no such note.")
-    return note
-
-
 def _check_version(note: Note, version: int) -> None:
     if note.version != version:
         raise Conflict(f"The note has version {note.version} by now: look at it again.")
@@ -202,11 +199,11 @@ def _check_version(note: Note, version: int) -> None:
 
 def _complete(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a new note, with the texts that follow from the others."""
-    given = {"metadata": {}, **fields}
+    columns = {"metadata": {}, **fields}
     for name in wording.TEXTS:
-        if not given.get(name, "").strip():
-            given[name] = wording.own_text(name, given)
-    return _check_texts(given)
+        if not columns.get(name, "").strip():
+            columns[name] = wording.own_text(name, columns)
+    return _check_texts(columns)
 
 
 def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,17 +214,17 @@ def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
     before = {name: getattr(note, name) for name in KEPT}
     after = {**before, **fields}
     after["occurred_at"] = after["occurred_at"] or note.created_at
-    followed = {name for name in wording.TEXTS if before[name] == wording.own_text(name, before)}
-    taken_back = {name for name in wording.TEXTS if name in fields and fields[name] is None}
-    after |= dict.fromkeys(taken_back, "")
-    if "content" not in taken_back:
+    derived = {name for name in wording.TEXTS if before[name] == wording.own_text(name, before)}
+    unset = {name for name in wording.TEXTS if name in fields and fields[name] is None}
+    after |= dict.fromkeys(unset, "")
+    if "content" not in unset:
         after["label"] = after["label"] or before["label"]  # a content may stand on it
-    elif "label" in followed - set(fields):
+    elif "label" in derived - set(fields):
         after["label"] = ""  # the beginning of what is taken back
     for name in wording.TEXTS:
         is_needed = name in fields and name != "description"
-        given = fields.get(name) or ""
-        if not given.strip() and (name in followed or is_needed or name in taken_back):
+        value = fields.get(name) or ""
+        if not value.strip() and (name in derived or is_needed or name in unset):
             after[name] = wording.own_text(name, after)
     return _check_texts(after)
 
@@ -243,47 +240,32 @@ def _check_texts(columns: dict[str, Any]) -> dict[str, Any]:
 
 def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:
     """Return the note's passages and their vectors; None: they are made later, by a job."""
-    parts = queries.passages_of(note)
+    parts = passages_of(note)
     texts = [part.meaning for part in parts]
-    if sum(map(len, texts)) > EMBEDDED_AT_ONCE:
+    if sum(map(len, texts)) > settings.NOTE_EMBEDDED_AT_ONCE:
         return parts, [None] * len(parts)
-    try:
-        return parts, list(embeddings.embed_passages(texts, timeout_s=EMBEDDING_TIMEOUT_S))
-    except (ModelUnavailable, ModelMisbehaved):
-        return parts, [None] * len(parts)
+    return parts, index.try_embed(texts, timeout_s=EMBEDDING_TIMEOUT_S)
 
 
 def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]) -> None:
-    conversation = note.conversation
+    home = note.conversation
     index.add_entries(
         tenant=note.tenant,
         conversation_id=note.conversation_id,
-        language=_language_of(note, conversation, parts),
+        language=home.language if home else detect_language([part.words for part in parts]),
         model=embeddings.get_embedder().name,
         entries=[
-            _entry_of(note, place, part, vector)
+            Entry(
+                memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
+                kind=UnitKind.NOTE,
+                lexical=part.words,
+                vector=vector,
+                valid_at=note.occurred_at,
+                first_seq=place,
+                last_seq=place,
+            )
             for place, (part, vector) in enumerate(zip(parts, vectors, strict=True))
         ],
     )
     if any(vector is None for vector in vectors):
         enqueue(tenant=note.tenant, kind=Kind.EMBED, scope=note.conversation_id or note.tenant_id)
-
-
-def _language_of(note: Note, conversation: Conversation | None, parts: Sequence[Passage]) -> str:
-    """Return how the note's words are split: as those of its conversation, else by itself."""
-    if conversation is not None:
-        return str(conversation.language)
-    return detect_language([part.words for part in parts])
-
-
-def _entry_of(note: Note, place: int, part: Passage, vector: Vectors | None) -> Entry:
-    occurred_at: datetime = note.occurred_at
-    return Entry(
-        memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
-        kind=UnitKind.NOTE,
-        lexical=part.words,
-        vector=vector,
-        valid_at=occurred_at,
-        first_seq=place,
-        last_seq=place,
-    )

@@ -1,4 +1,4 @@
-"""What the metadata of a summary must hold, by the type of the note."""
+"""Checks the metadata of summaries, by the type of the note."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from memoryproject.fields import (
+from memoryproject.edge.fields import (
     MomentField,
     Strict,
     TextField,
@@ -17,7 +17,7 @@ from memoryproject.fields import (
     WordField,
     say_moment,
 )
-from memoryproject.http import TOO_LARGE
+from memoryproject.edge.http import TOO_LARGE
 from notes.kinds import SourceType, Valence
 
 COUNT_AT_MOST = 10**9
@@ -64,8 +64,8 @@ class PlanSummary(Strict):
     current_phase = TextField(max_length=WORD_AT_MOST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        counted = sum(attrs[f"{name}_nodes"] for name in ("completed", "pending", "failed"))
-        if counted > attrs["total_nodes"]:
+        parts = sum(attrs[f"{name}_nodes"] for name in ("completed", "pending", "failed"))
+        if parts > attrs["total_nodes"]:
             raise serializers.ValidationError({"total_nodes": ["This is less than its parts."]})
         return attrs
 
@@ -92,7 +92,7 @@ def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, A
     form = FORMS[source_type](data=metadata)
     if not form.is_valid():
         raise serializers.ValidationError({"metadata": form.errors})
-    checked = dict(form.validated_data)
-    if "last_activity_at" in checked:
-        checked["last_activity_at"] = say_moment(checked["last_activity_at"])
-    return checked
+    values = dict(form.validated_data)
+    if "last_activity_at" in values:
+        values["last_activity_at"] = say_moment(values["last_activity_at"])
+    return values

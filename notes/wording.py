@@ -1,4 +1,4 @@
-"""The texts of a note: those that follow from its metadata, and those it is found by.
+"""Renders the texts of a note: label, description, content, snippet and searched passages.
 
 Pure: what is stored and what is derived anew later are the same.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memoryproject.cleaning import clean_alone
+from memoryproject.text.cleaning import clean_alone
 from notes.kinds import SourceType
 
 LABEL_AT_MOST = 80
@@ -42,13 +42,13 @@ def derive(source_type: str, metadata: Mapping[str, Any]) -> Wording | None:
     if not metadata:
         return None
     if source_type == SourceType.THREAD_SUMMARY:
-        return _tell_thread(metadata)
+        return _render_thread(metadata)
     if source_type == SourceType.PLAN_SUMMARY:
-        return _tell_plan(metadata)
+        return _render_plan(metadata)
     return None
 
 
-def _tell_thread(metadata: Mapping[str, Any]) -> Wording:
+def _render_thread(metadata: Mapping[str, Any]) -> Wording:
     count = metadata["message_count"]
     messages = f"{count} message{'' if count == 1 else 's'}"
     people = metadata["participant_count"]
@@ -68,7 +68,7 @@ def _tell_thread(metadata: Mapping[str, Any]) -> Wording:
     )
 
 
-def _tell_plan(metadata: Mapping[str, Any]) -> Wording:
+def _render_plan(metadata: Mapping[str, Any]) -> Wording:
     total, completed = metadata["total_nodes"], metadata["completed_nodes"]
     percent = round(100 * completed / total) if total else 0
     lines = [
@@ -129,11 +129,11 @@ def snippet(
     *, source_type: str, description: str, content: str, metadata: Mapping[str, Any]
 ) -> str:
     """Return what a list or a search shows of a note beside its label, cleaned for a prompt."""
-    named = {
+    field = {
         SourceType.THREAD_SUMMARY.value: "key_points",
         SourceType.PLAN_SUMMARY.value: "key_milestones",
     }.get(source_type, "")
-    points = metadata.get(named) if named else None
+    points = metadata.get(field) if field else None
     text = join_points(points[:POINTS_IN_SNIPPET]) if points else ""
     return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
 
@@ -154,8 +154,8 @@ def passages(
     `more` (tags, names, a document's path) is found by its words, with the first part.
     """
     # A description that the content says already would count its words twice.
-    told = "" if description in content else description
-    parts = list(_cut(f"{told}\n{content}".strip())) or [""]
+    intro = "" if description in content else description
+    parts = list(_cut(f"{intro}\n{content}".strip())) or [""]
     return [
         Passage(
             words="\n".join([label, part, *(more if place == 0 else ())]),
@@ -178,7 +178,7 @@ def _cut(text: str) -> Iterator[str]:
 def _find_break(text: str) -> int:
     """Return where the first part ends: in its second half, at the best kind of break."""
     for pattern in BREAKS:
-        ends = [found.end() for found in pattern.finditer(text[:PASSAGE_AT_MOST])]
+        ends = [match.end() for match in pattern.finditer(text[:PASSAGE_AT_MOST])]
         if ends and ends[-1] > PASSAGE_AT_MOST // 2:
             return ends[-1]
     return PASSAGE_AT_MOST

@@ -12,8 +12,19 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from jobs import backlog
-from memoryproject import http
-from memoryproject.ai.models import Breaker
+from memoryproject.ai.breaker import find_models_away
+from memoryproject.edge import http
+
+
+class HealthLive(APIView):
+    """Whether the process runs; asks nobody else."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(operation_id="health_live", responses={200: OpenApiTypes.OBJECT}, auth=[])
+    def get(self, request: Request) -> Response:
+        return Response({"status": "ok"})
 
 
 class HealthReady(APIView):
@@ -46,9 +57,7 @@ class HealthReady(APIView):
                 "dead_jobs": work.dead,
                 "oldest_due_s": work.oldest_due_s,
                 "last_done_s": work.last_done_s,
-                "models_away": sorted(
-                    Breaker.objects.exclude(open_until=None).values_list("model", flat=True)
-                ),
+                "models_away": [row.model for row in find_models_away()],
             }
         )
 

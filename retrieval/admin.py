@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from episodic.admin import ConversationAdmin
 from episodic.models import Episode
 from indexing.admin import MemoryAdmin
-from memoryproject import admin_values as values
-from memoryproject.admin_base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
-from memoryproject.admin_filters import recent_filter, words_filter
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from memoryproject.adminkit.filters import recent_filter, words_filter
 from retrieval.models import Context, ContextSection, Retrieval, RetrievalHit
 from semantic.models import Fact
 
@@ -23,10 +23,10 @@ def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
     """Return what an answer served, facts and episodes each best first, in three queries."""
     hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval)[:ROWS_AT_MOST])
     hits.sort(key=lambda hit: (hit.memory_kind, hit.rank, hit.id))
-    served = [hit.memory_id for hit in hits]
+    memory_ids = [hit.memory_id for hit in hits]
     words: dict[uuid.UUID, Any] = {
-        **Fact.across_tenants.in_bulk(served),
-        **Episode.across_tenants.in_bulk(served),
+        **Fact.across_tenants.in_bulk(memory_ids),
+        **Episode.across_tenants.in_bulk(memory_ids),
     }
     return Table(
         "Served",

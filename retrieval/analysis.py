@@ -1,4 +1,4 @@
-"""Looking into an answer: what each leg found, and what became of it, leaving no trace.
+"""Analyses an answer for the playground: what each leg found, and what was served of it.
 
 A receipt says what an agent was told. Nobody was told this, so there is none: it is no
 exposure of a memory, waits for no review, and is no source of echoes.
@@ -15,8 +15,9 @@ from enum import Enum
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import recall
+from retrieval.hits import Hit
 from retrieval.recall import Draft, Request
-from retrieval.search import Found, search
+from retrieval.search.in_conversation import search
 
 
 class Outcome(Enum):
@@ -33,7 +34,7 @@ class Outcome(Enum):
 class Candidate:
     """A memory that a leg found."""
 
-    found: Found
+    found: Hit
     outcome: Outcome
 
 
@@ -56,7 +57,7 @@ def analyse(*, tenant: Tenant, request: Request, now: datetime) -> Analysis:
         return Analysis(draft=draft, facts=(), episodes=())
     question = recall.to_question(request, draft.fusion, draft.vector, now)
     everything = 2 * draft.fusion.depth
-    found = search(
+    hits = search(
         draft.conversation,
         replace(
             question,
@@ -67,20 +68,20 @@ def analyse(*, tenant: Tenant, request: Request, now: datetime) -> Analysis:
             shown=True,
         ),
     )
-    served = frozenset(one.memory_id for one in draft.served)
+    served_ids = frozenset(hit.memory_id for hit in draft.served)
     return Analysis(
         draft=draft,
-        facts=_judge(found, MemoryKind.FACT, served, limit=request.semantic_limit),
-        episodes=_judge(found, MemoryKind.EPISODE, served, limit=question.episode_limit),
+        facts=_judge(hits, MemoryKind.FACT, served_ids, limit=request.semantic_limit),
+        episodes=_judge(hits, MemoryKind.EPISODE, served_ids, limit=question.episode_limit),
     )
 
 
 def _judge(
-    found: Sequence[Found], shelf: MemoryKind, served: frozenset[uuid.UUID], *, limit: int
+    hits: Sequence[Hit], shelf: MemoryKind, served_ids: frozenset[uuid.UUID], *, limit: int
 ) -> tuple[Candidate, ...]:
-    def judge(one: Found) -> Outcome:
-        if one.memory_id in served:
+    def judge(hit: Hit) -> Outcome:
+        if hit.memory_id in served_ids:
             return Outcome.SERVED
-        return Outcome.LIMIT if one.rank > limit else Outcome.BUDGET
+        return Outcome.LIMIT if hit.rank > limit else Outcome.BUDGET
 
-    return tuple(Candidate(one, judge(one)) for one in found if one.shelf is shelf)
+    return tuple(Candidate(hit, judge(hit)) for hit in hits if hit.shelf is shelf)

@@ -1,12 +1,91 @@
-"""What an answer holds: found memories together with the rows behind them."""
+"""Memories that answer a query, together with the rows behind them, and how those are loaded."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
+from episodic import queries as episodic_queries
 from episodic.models import Episode, Message
-from retrieval.search import Found
+from indexing.models import MemoryKind
+from memoryproject.tenancy.models import Tenant
+from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
+
+
+@dataclass(frozen=True, slots=True)
+class LineMatch:
+    """A message that matches. `score`: deviations from the mean message, over both legs."""
+
+    seq: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, with how it got there. Ranks start at 1; None: not in that leg."""
+
+    memory_id: uuid.UUID
+    shelf: MemoryKind
+    rank: int
+    score: float
+    rrf: float = 0.0
+    retrievability: float = 1.0
+    lexical_rank: int | None = None
+    vector_rank: int | None = None
+    lexical_found: int = 0
+    vector_found: int = 0
+    lines: tuple[LineMatch, ...] = ()
+    terms: tuple[str, ...] = ()
+    """Lexemes of the query that it holds, where an explanation was asked for."""
+    shown: tuple[Any, ...] = ()
+    """What markdown prints of it, where that was asked for; see `hybrid.sql`."""
+    lexical_score: float | None = None
+    """BM25 of its best unit; None: not in that leg."""
+    cosine: float | None = None
+    """Of its unit that is nearest in meaning; None: not in that leg."""
+    newer: tuple[uuid.UUID, ...] = ()
+    """Facts that were found too and seem to contradict it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A memory that answers. `at`: when it was so, by which recency goes.
+
+    Ranks are by kind of memory, from 1; None: not found by that leg. `distance` is 1 less
+    the cosine, None where meaning did not find it. `depth`: links that lead here from what
+    the query found, 0 where the query found it.
+    """
+
+    memory_id: uuid.UUID
+    kind: MemoryKind
+    source_type: str
+    relevance: float
+    importance: float
+    combined: float
+    at: datetime
+    lexical_rank: int | None = None
+    vector_rank: int | None = None
+    lexical_found: int = 0
+    vector_found: int = 0
+    distance: float | None = None
+    depth: int = 0
+
+    def as_hit(self, rank: int) -> Hit:
+        """Return it as a receipt records it: with its place among all, and its relevance."""
+        return Hit(
+            memory_id=self.memory_id,
+            shelf=self.kind,
+            rank=rank,
+            score=self.relevance,
+            lexical_rank=self.lexical_rank,
+            vector_rank=self.vector_rank,
+            lexical_found=self.lexical_found,
+            vector_found=self.vector_found,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +96,7 @@ class FactHit:
     the fact's words; evidence and messages are then empty.
     """
 
-    found: Found
+    found: Hit
     fact: Fact
     sources: int
     evidence: tuple[Evidence, ...] = ()
@@ -28,6 +107,93 @@ class FactHit:
 class EpisodeHit:
     """A served episode and those of its messages that the answer holds, oldest first."""
 
-    found: Found
+    found: Hit
     episode: Episode
     messages: tuple[Message, ...]
+
+
+def facts_shown(found: Sequence[Hit]) -> list[FactHit]:
+    """Return facts as the search brought them, without a query: fit for markdown."""
+    hits = []
+    for hit in found:
+        if hit.shown:
+            category, words, valid_at, sources = hit.shown
+            fields = ("id", "category", "fact", "valid_at")
+            values = (hit.memory_id, category, words, datetime.fromisoformat(valid_at))
+            hits.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
+    return hits
+
+
+def episodes_shown(
+    tenant: Tenant, found: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
+) -> list[EpisodeHit]:
+    """Return episodes as the search brought them, fit for markdown.
+
+    One query, if there is an episode of which `shows` says that its messages are wanted.
+    """
+    hits = []
+    for hit in found:
+        if hit.shown:
+            title, summary, surprise, end_at = hit.shown
+            fields = ("id", "title", "summary", "surprise", "end_at")
+            values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
+            hits.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
+    return _add_messages(tenant, hits, of=[hit for hit in hits if shows(hit)])
+
+
+def load_facts(tenant: Tenant, found: Sequence[Hit]) -> list[FactHit]:
+    """Load facts, evidence and source messages: three queries, however many hits."""
+    ids = [hit.memory_id for hit in found]
+    facts = Fact.objects.of(tenant).in_bulk(ids)
+    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
+    messages = load_sources(tenant, [row for rows in evidence.values() for row in rows])
+    return [
+        FactHit(
+            found=hit,
+            fact=facts[hit.memory_id],
+            sources=len(evidence[hit.memory_id]),
+            evidence=tuple(evidence[hit.memory_id]),
+            messages=tuple(
+                messages[row.episode_id, seq]
+                for row in evidence[hit.memory_id]
+                for seq in row.message_seqs
+                if (row.episode_id, seq) in messages
+            ),
+        )
+        for hit in found
+        if hit.memory_id in facts
+    ]
+
+
+def load_sources(
+    tenant: Tenant, evidence: Iterable[Evidence]
+) -> dict[tuple[uuid.UUID | None, int], Message]:
+    """Return the messages that evidence names, by episode and seq, in one query."""
+    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
+    messages = Message.objects.of(tenant).filter(
+        episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+    )
+    return {(message.episode_id, message.seq): message for message in messages}
+
+
+def load_episodes(tenant: Tenant, found: Sequence[Hit]) -> list[EpisodeHit]:
+    """Load episodes and their messages: two queries, however many hits."""
+    rows = Episode.objects.of(tenant).select_related("conversation")
+    episodes = rows.in_bulk([hit.memory_id for hit in found])
+    hits = [
+        EpisodeHit(found=hit, episode=episodes[hit.memory_id], messages=())
+        for hit in found
+        if hit.memory_id in episodes
+    ]
+    return _add_messages(tenant, hits, of=hits)
+
+
+def _add_messages(
+    tenant: Tenant, hits: list[EpisodeHit], *, of: Sequence[EpisodeHit]
+) -> list[EpisodeHit]:
+    """Return the hits, those in `of` with their messages."""
+    if not of:
+        return hits
+    episode_ids = [hit.episode.id for hit in of]
+    messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episode_ids)
+    return [replace(hit, messages=tuple(messages.get(hit.episode.id, ()))) for hit in hits]

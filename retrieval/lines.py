@@ -1,4 +1,4 @@
-"""The order in which single messages deserve a place in a budget: formulas only.
+"""Ranks single messages for a budget of tokens: which of all that were found deserve a place.
 
 Scores are deviations from the mean message, so that they add up: a message that is one
 deviation closer in meaning outweighs one that is half a deviation richer in words.
@@ -7,8 +7,20 @@ deviation closer in meaning outweighs one that is half a deviation richer in wor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from episodic import queries as episodic_queries
+from episodic.models import Conversation, Episode, Message
+from memoryproject.tenancy.models import Tenant
+from retrieval.hits import EpisodeHit, FactHit, Hit
+from retrieval.packing import Line, Packed, pack
+from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.search.in_conversation import Question
+from retrieval.truncation import Trimmer
+from semantic import queries as semantic_queries
 
 SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
@@ -16,6 +28,8 @@ POINTER_BONUS = 1.25
 """For a message that says the best fact; less for lesser facts."""
 TIME_BONUS = 1.5
 """For a message of the days that the question names; less for days near them."""
+OVER_PENALTY = 2.0
+"""For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9
 """Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
 
@@ -32,6 +46,8 @@ class Candidate:
     score: float
     retrievability: float
     closeness: float = 0.0
+    is_over: bool = False
+    """Whether it says what is no longer true."""
 
 
 def rank(
@@ -59,8 +75,164 @@ def weigh(candidate: Candidate, *, is_named: bool, fact_rank: float | None) -> f
     """
     score = candidate.score + math.log(max(candidate.retrievability, 1e-9))
     score += TIME_BONUS * candidate.closeness
+    if candidate.is_over:
+        score -= OVER_PENALTY
     if is_named:
         score += SPEAKER_BONUS
     if fact_rank is not None:
         score += POINTER_BONUS * (POINTER_K + 1) / (POINTER_K + fact_rank)
     return score
+
+
+POINTING_FACTS = 40
+"""Facts that point at the messages they were drawn from, served or not."""
+TIMELY_RANK = 3.0
+"""A fact of the days asked for counts as if this many times further up."""
+READ_FOR_DATES = 2_000
+"""Characters of a message."""
+LEAST_LINES = 100
+MOST_LINES = 5000
+TOKENS_A_LINE = 10
+"""Shorter messages exist; that many of them in one answer do not."""
+
+
+def widen(question: Question, *, max_tokens: int, any_episode: bool) -> Question:
+    """Return the question for a budget: more facts to point, and single messages.
+
+    With `any_episode` those come from every episode that a leg found.
+    """
+    return replace(
+        question,
+        fact_limit=max(question.fact_limit, POINTING_FACTS),
+        episode_limit=2 * question.fusion.depth if any_episode else question.episode_limit,
+        line_limit=min(max(LEAST_LINES, max_tokens // TOKENS_A_LINE), MOST_LINES),
+    )
+
+
+def fill_budget(
+    facts: Sequence[FactHit],
+    episodes: Sequence[Hit],
+    *,
+    pinned: Sequence[FactHit],
+    tenant: Tenant,
+    conversation: Conversation,
+    query: str,
+    at: datetime,
+    is_past: bool,
+    semantic_limit: int,
+    max_tokens: int,
+    wants_facts: bool,
+    explain: bool,
+) -> Packed:
+    """Choose what to serve to a question asked at `at`, or of what was true then.
+
+    Facts below `semantic_limit` only point at their messages.
+    """
+    asked = days_asked(query, at=at)
+    ranks = rank_facts(facts, asked)
+    facts = sorted(facts, key=lambda hit: ranks[hit.found.memory_id])
+    ranked_lines = rank_lines(
+        _ranks_by_seq(facts, ranks),
+        episodes,
+        tenant=tenant,
+        conversation=conversation,
+        query=query,
+        asked=asked,
+        over=set() if is_past else semantic_queries.seqs_of_retired_facts(conversation),
+    )
+    trimmer = Trimmer(
+        question=query,
+        messages=[line.message.content for line in ranked_lines],
+        speakers={line.message.name for line in ranked_lines},
+    )
+    return pack(
+        facts[:semantic_limit],
+        ranked_lines,
+        pinned=pinned,
+        max_tokens=max_tokens,
+        wants_facts=wants_facts,
+        trimmer=trimmer,
+        explain=explain,
+    )
+
+
+def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[uuid.UUID, float]:
+    """Return the rank of each fact, less for those of the days asked for; 1 is best."""
+    ranks: dict[uuid.UUID, float] = {}
+    for hit in facts:
+        near = 0.0
+        if asked:
+            days = days_named(hit.fact.fact)
+            near = closeness(asked, on=hit.fact.valid_at.date(), named=days)
+        ranks[hit.found.memory_id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
+    return ranks
+
+
+def rank_lines(
+    fact_ranks: Mapping[int, float],
+    episodes: Sequence[Hit],
+    *,
+    tenant: Tenant,
+    conversation: Conversation,
+    query: str,
+    asked: Sequence[Span],
+    over: Collection[int],
+) -> list[Line]:
+    """Load the messages that were found, in one query, and return them best first.
+
+    Those of `over` say what is no longer true.
+    """
+    scored = {line.seq: (hit, line.score) for hit in episodes for line in hit.lines}
+    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=scored)
+    speakers = {seq: row.name or row.role for seq, row in messages.items()}
+    candidates = [
+        Candidate(
+            seq=seq,
+            speaker=speakers[seq],
+            score=score,
+            retrievability=hit.retrievability,
+            closeness=_closeness(messages[seq], asked),
+            is_over=seq in over,
+        )
+        for seq, (hit, score) in scored.items()
+        if seq in messages
+    ]
+    ordered = rank(
+        candidates,
+        named=speakers_named(query, speakers.values()),
+        fact_ranks=fact_ranks,
+    )
+    return [Line(scored[seq][0].memory_id, messages[seq]) for seq in ordered]
+
+
+def _closeness(message: Message, asked: Sequence[Span]) -> float:
+    if not asked:
+        return 0.0
+    days = days_named(message.content[:READ_FOR_DATES])
+    return closeness(asked, on=message.occurred_at.date(), named=days)
+
+
+def _ranks_by_seq(facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float]) -> dict[int, float]:
+    """Return, by seq of a message, the rank of the best fact drawn from it."""
+    by_seq: dict[int, float] = {}
+    for hit in facts:
+        rank = ranks[hit.found.memory_id]
+        for message in hit.messages:
+            by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
+    return by_seq
+
+
+def load_served(tenant: Tenant, found: Sequence[Hit], packed: Packed) -> list[EpisodeHit]:
+    """Return the episodes that messages were chosen from, best first, with those only."""
+    chosen = packed.messages()
+    rows = Episode.objects.of(tenant).select_related("conversation")
+    episodes = rows.in_bulk(list(chosen))
+    return [
+        EpisodeHit(
+            found=hit,
+            episode=episodes[hit.memory_id],
+            messages=tuple(chosen[hit.memory_id]),
+        )
+        for hit in found
+        if hit.memory_id in episodes
+    ]

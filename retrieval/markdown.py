@@ -1,4 +1,4 @@
-"""The form of an answer that is made for a language model to read."""
+"""Renders facts, episodes and messages as markdown for a language model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from episodic.models import Episode, Message
-from memoryproject import cleaning
-from retrieval.hits import EpisodeHit, FactHit
-from retrieval.search import Found
+from memoryproject.text import cleaning
+from retrieval.hits import EpisodeHit, FactHit, Hit
 
 KEY_MOMENT = 0.7
 """Episodes at least this surprising are marked and may show their messages."""
@@ -118,9 +117,9 @@ def render_message(message: Message, *, with_day: bool = False, content: str | N
     """
     speaker = one_line(message.name) or message.role
     day = f"{say_day(message.occurred_at)} " if with_day else ""
-    said = one_line(message.content if content is None else content)
+    text = one_line(message.content if content is None else content)
     # A name that begins with a bracket could say where a reference leads.
-    return cleaning.break_definitions(f'- {day}{speaker}: "{said}"')
+    return cleaning.break_definitions(f'- {day}{speaker}: "{text}"')
 
 
 def render_message_capped(message: Message, *, with_day: bool = False) -> str:
@@ -129,7 +128,7 @@ def render_message_capped(message: Message, *, with_day: bool = False) -> str:
     return render_message(message, with_day=with_day, content=content)
 
 
-def say_how_found(found: Found) -> str:
+def say_how_found(found: Hit) -> str:
     """Return the id of a memory and how it got into the answer, on one line."""
     ranks = [f"words: {found.lexical_rank or '-'}", f"meaning: {found.vector_rank or '-'}"]
     scores = [f"rrf: {found.rrf:.4f}", f"retrievability: {found.retrievability:.3f}"]
@@ -140,6 +139,11 @@ def say_how_found(found: Found) -> str:
 def say_day(moment: datetime) -> str:
     """Return the day of a moment, as in 2026-03-02."""
     return moment.strftime("%Y-%m-%d")
+
+
+def render_date(moment: datetime) -> str:
+    """Return the day of a moment in words, as in "2 March 2026"."""
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def one_line(text: str) -> str:

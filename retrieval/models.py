@@ -132,6 +132,11 @@ class Context(TenantModel):
     def __str__(self) -> str:
         return f"context {self.id}"
 
+    @property
+    def remaining_tokens(self) -> int:
+        """Return what may still be added, with what parts it from the rest."""
+        return max(0, self.max_tokens - self.reserved_tokens - self.used_tokens)
+
 
 class ContextSection(TenantModel):
     """A part of a context: the system prompt, or what it holds of one memory.

@@ -1,7 +1,7 @@
 """Packing the most useful text into a budget of tokens.
 
-Messages come first, best first, each by itself; facts that those do not say already get
-a small share. The first ones are shown whole but for filler, later ones by the sentences
+Facts come first, those that answer best, in a share of the budget; then messages, best
+first, each by itself. The first ones are shown whole but for filler, later ones by the sentences
 that tell most: more of them fit. Cost is counted in quarters of a token, which add up
 exactly over the parts of a block: nothing is rendered twice.
 """
@@ -9,26 +9,31 @@ exactly over the parts of a block: nothing is rendered twice.
 from __future__ import annotations
 
 import math
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
+
 from episodic.models import Message
-from memoryproject.cleaning import clean
-from memoryproject.tokens import count_quarters, count_tokens
+from memoryproject.text.cleaning import clean
+from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval import markdown
+from retrieval.budget import Budget
 from retrieval.hits import FactHit
-from retrieval.trimming import Trimmer
+from retrieval.truncation import Trimmer
 
 FACTS_HEADING = "## Semantic Memory\n"
 LINES_HEADING = "## Episodic Memories\n\n"
-FACT_SHARE = 0.06
-"""Of the budget. Sentences drawn from messages repeat their words: more of them cost
-more evidence than they add."""
+FACT_SHARE = 0.3
+"""Of the budget, for facts, the ones that answer best; what is left over goes to more of them."""
+OFFLINE_FACT_TOKENS = 100
+"""At most, where no language model writes the facts: each repeats a message that may be shown."""
+PINNED_SHARE = 0.08
+"""Of the budget, for guidelines and dangers that the question did not ask for."""
 CATEGORY_SHARE = 0.5
 """Where the caller asks for one category of facts, he wants facts."""
-SAID_BY = 20
-"""A fact that is said by one of so many best messages waits until there is room to spare."""
 WHOLE_SHARE = 0.5
 """Of the budget, in which messages are shown whole but for filler."""
 LARGEST_SHARE = 0.5
@@ -66,6 +71,7 @@ class Block:
     """Those that the part shows, or that say its facts."""
 
 
+FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
 Day = tuple[uuid.UUID, str]
 
 
@@ -82,13 +88,22 @@ class Packed:
     """Messages by episode and day, in order of choice."""
     _quarters: dict[Day | None, int] = field(default_factory=dict)
     """The size of each block; None is that of facts."""
-    _spent: int = 0
+    _budget: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._budget = Budget(self.max_tokens)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
         if self._pay(None, text, at_most=at_most):
             self.facts.append(hit)
+
+    def add_pinned(self, hits: Sequence[FactHit]) -> None:
+        """Add what is given unasked, while it takes a small share of the budget."""
+        at_most = self._budget.spent + int(PINNED_SHARE * self.max_tokens)
+        for hit in hits:
+            self.add_fact(hit, at_most=at_most)
 
     def add_line(self, line: Line, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
@@ -97,17 +112,17 @@ class Packed:
         """
         content = clean(line.message.content)
         size = count_tokens(content)
-        room = self.max_tokens - self._spent
+        room = self.max_tokens - self._budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
             return
         overhead = self._measure_overhead(line) if 2 * size > largest else 0
         if size + overhead > largest:
-            left = min(largest, room) - overhead
-            if left >= LEAST_CUT_TOKENS:
-                self._show(line, self.trimmer.cut(content, at_most=left))
+            room_left = min(largest, room) - overhead
+            if room_left >= LEAST_CUT_TOKENS:
+                self._show(line, self.trimmer.cut(content, at_most=room_left))
             return
-        is_early = self._spent < WHOLE_SHARE * self.max_tokens
+        is_early = self._budget.spent < WHOLE_SHARE * self.max_tokens
         whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
         if (is_early or not is_tight) and self._show(line, whole):
             return
@@ -144,9 +159,8 @@ class Packed:
         cost = math.ceil(after / 4) - math.ceil(before / 4)
         if key is not None and not self.days:
             cost += count_tokens(LINES_HEADING)
-        if self._spent + cost > at_most:
+        if not self._budget.take(cost, at_most=at_most):
             return False
-        self._spent += cost
         self._quarters[key] = after
         return True
 
@@ -155,10 +169,12 @@ class Packed:
         return {key: [one.message for one in shown] for key, shown in self._by_episode().items()}
 
     def _by_episode(self) -> dict[uuid.UUID, list[Shown]]:
-        found: dict[uuid.UUID, list[Shown]] = {}
+        by_episode: dict[uuid.UUID, list[Shown]] = {}
         for (episode_id, _), chosen in self.days.items():
-            found.setdefault(episode_id, []).extend(chosen)
-        return {key: sorted(rows, key=lambda one: one.message.seq) for key, rows in found.items()}
+            by_episode.setdefault(episode_id, []).extend(chosen)
+        return {
+            key: sorted(rows, key=lambda one: one.message.seq) for key, rows in by_episode.items()
+        }
 
     def blocks(self) -> list[Block]:
         """Return the text in parts: facts, then episodes, that of the best message first."""
@@ -180,20 +196,23 @@ class Packed:
         return blocks
 
     def _render_fact(self, hit: FactHit) -> str:
-        """Return a bullet with the day from which the fact was true."""
-        label = f"{hit.fact.category}, {markdown.say_day(hit.fact.valid_at)}"
-        found = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        return f"- [{label}] {markdown.one_line(hit.fact.fact)}{found}\n"
+        """Return a bullet with the day since when it is true, unless the fact names a date."""
+        dated = FULL_DATE.search(hit.fact.fact)
+        day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
+        label = f"{hit.fact.category}{day}"
+        mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
+        return f"- [{label}] {markdown.one_line(hit.fact.fact)}{mark}\n"
 
     def _render_heading(self, episode_id: uuid.UUID, day: str) -> str:
-        found = f" [id: {episode_id}]" if self.explain else ""
-        return f"### {day}{found}\n"
+        mark = f" [id: {episode_id}]" if self.explain else ""
+        return f"### {day}{mark}\n"
 
 
 def pack(
     facts: Sequence[FactHit],
     lines: Sequence[Line],
     *,
+    pinned: Sequence[FactHit] = (),
     max_tokens: int,
     wants_facts: bool,
     trimmer: Trimmer,
@@ -205,11 +224,12 @@ def pack(
     `max_tokens`. `wants_facts`: the caller asked for one category of them.
     """
     packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=explain)
-    share = (CATEGORY_SHARE if wants_facts else FACT_SHARE) if lines else 1.0
-    said = {line.message.seq for line in lines[:SAID_BY]}
     for hit in facts:
-        if wants_facts or not any(row.seq in said for row in hit.messages):
-            packed.add_fact(hit, at_most=int(max_tokens * share))
+        packed.add_fact(
+            hit, at_most=_room_for_facts(max_tokens, wants_facts) if lines else max_tokens
+        )
+    rest = [hit for hit in facts if hit.fact.is_pinned and hit not in packed.facts]
+    packed.add_pinned([*rest, *pinned])
     is_tight = sum(count_tokens(line.message.content) for line in lines) > max_tokens
     for line in lines:
         packed.add_line(line, is_tight=is_tight)
@@ -217,9 +237,17 @@ def pack(
     for hit in facts:
         if hit.found.memory_id not in chosen:
             packed.add_fact(hit, at_most=max_tokens)
-    order = {hit.found.memory_id: place for place, hit in enumerate(facts)}
+    order = {hit.found.memory_id: place for place, hit in enumerate([*facts, *pinned])}
     packed.facts.sort(key=lambda hit: order[hit.found.memory_id])
     return packed
+
+
+def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
+    """Return the tokens that facts may take before messages are chosen."""
+    if wants_facts:
+        return int(max_tokens * CATEGORY_SHARE)
+    room = int(max_tokens * FACT_SHARE)
+    return room if settings.LLM == "openai" else min(room, OFFLINE_FACT_TOKENS)
 
 
 def join(blocks: Sequence[Block]) -> str:
@@ -228,4 +256,4 @@ def join(blocks: Sequence[Block]) -> str:
 
 
 def _day(message: Message) -> str:
-    return markdown.say_day(message.occurred_at)
+    return markdown.render_date(message.occurred_at)

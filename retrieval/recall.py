@@ -5,28 +5,35 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Message
+from episodic.models import Conversation
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import APIKey, Tenant
-from memoryproject.tokens import count_tokens
-from retrieval import budgeting, fencing, markdown, packing, receipts, unsegmented
-from retrieval.fencing import Fence
-from retrieval.fusion import DEFAULTS, SETTING, Fusion
-from retrieval.hits import EpisodeHit, FactHit
-from retrieval.loading import episodes_shown, facts_shown, load_episodes, load_facts
+from memoryproject.text.tokens import count_tokens
+from retrieval import budget, lines, markdown, packing, receipts, recent
+from retrieval.budget import Fence
+from retrieval.hits import (
+    EpisodeHit,
+    FactHit,
+    Hit,
+    episodes_shown,
+    facts_shown,
+    load_episodes,
+    load_facts,
+)
 from retrieval.models import Retrieval
 from retrieval.packing import Block
-from retrieval.search import Found, Question, search
+from retrieval.pinned import find_pinned
+from retrieval.search.in_conversation import Question, embed_or_none, search
+from retrieval.search.scores import DEFAULTS, SETTING, Fusion
 
 EPISODIC_LIMIT = 5
 SEMANTIC_LIMIT = 20
@@ -34,13 +41,13 @@ SEMANTIC_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an agent asks. `conversation` is the agent's own id.
+    """What an agent asks. `conversation_id` is the agent's own.
 
     `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
     """
 
     query: str
-    conversation: uuid.UUID
+    conversation_id: uuid.UUID
     kind: Retrieval.Kind
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
@@ -69,25 +76,9 @@ class Chosen:
     episodes: list[EpisodeHit]
     text: str
     blocks: tuple[Block, ...] | None = None
-    recent: Block | None = None
-    fence: Fence | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Everything that an endpoint renders; `degraded` names what was missing."""
-
-    facts: tuple[FactHit, ...]
-    episodes: tuple[EpisodeHit, ...]
-    progress: Progress
-    degraded: str
-    receipt: Retrieval
-    text: str
-    """The markdown form."""
-    blocks: tuple[Block, ...] | None
     """The parts of the text, with `max_tokens` only."""
-    recent: tuple[Message, ...]
-    """Messages in no episode yet that the answer holds, oldest first; with `min_seq` only."""
+    recent: Block | None = None
+    """Messages in no episode yet, oldest first; with `min_seq` only."""
     fence: Fence | None = None
     """The marks between which the text stands."""
 
@@ -95,6 +86,16 @@ class Answer:
     def hits(self) -> list[FactHit | EpisodeHit]:
         """Everything served, facts first, each kind best first."""
         return [*self.facts, *self.episodes]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that an endpoint renders; `degraded` names what was missing."""
+
+    chosen: Chosen
+    progress: Progress
+    degraded: str
+    receipt: Retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,9 @@ class Draft:
     search_s: float
 
     @property
-    def served(self) -> list[Found]:
+    def served(self) -> list[Hit]:
         """What it would serve, facts first, each kind best first."""
-        return [
-            *(hit.found for hit in self.chosen.facts),
-            *(hit.found for hit in self.chosen.episodes),
-        ]
+        return [hit.found for hit in self.chosen.hits]
 
 
 def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime) -> Answer:
@@ -128,43 +126,40 @@ def recall(*, tenant: Tenant, asked_by: APIKey | None, request: Request, now: da
     started = time.monotonic()
     draft = draft_answer(tenant=tenant, request=request, now=now)
     receipt = receipts.write_receipt(
-        asked=_asked(tenant, asked_by, request, draft.fusion),
+        tenant=tenant,
+        asked_by=asked_by,
+        kind=request.kind,
+        query=request.query,
+        parameters=_render_request(request, draft.fusion),
         conversation=draft.conversation,
-        served=draft.served,
+        hits=draft.served,
         embedding_model="" if draft.vector is None else embeddings.get_embedder().name,
         degraded=draft.degraded,
         tokens=draft.tokens,
-        latency_ms=round((time.monotonic() - started) * 1000),
+        started=started,
     )
-    chosen = draft.chosen
-    return Answer(
-        facts=tuple(chosen.facts),
-        episodes=tuple(chosen.episodes),
-        progress=episodic_queries.measure_progress(draft.conversation),
-        degraded=draft.degraded,
-        receipt=receipt,
-        text=chosen.text,
-        blocks=chosen.blocks,
-        recent=chosen.recent.messages if chosen.recent else (),
-        fence=chosen.fence,
-    )
+    progress = episodic_queries.measure_progress(draft.conversation)
+    return Answer(draft.chosen, progress, draft.degraded, receipt)
 
 
 def draft_answer(*, tenant: Tenant, request: Request, now: datetime) -> Draft:
     """Return what a request would be answered with; nothing is written, not even a receipt."""
     conversation = episodic_queries.find_conversation(
-        tenant=tenant, external_id=request.conversation
+        tenant=tenant, external_id=request.conversation_id
     )
     fusion = choose_fusion(tenant, request)
     started = time.perf_counter()
-    vector, degraded = _embed(request.query) if conversation else (None, "")
+    vector, degraded = embed_or_none(request.query) if conversation else (None, "")
     embedded = time.perf_counter()
-    found = _search(conversation, request, fusion, vector, now) if conversation else []
+    question = to_question(request, fusion, vector, now)
+    found = search(conversation, question) if conversation else []
     searched = time.perf_counter()
-    fence = fencing.make_fence(wanted=request.fence)
-    chosen = _fence_in(
-        _choose(tenant, conversation, _leave_room(request, fence), found, now), fence
-    )
+    fence = budget.make_fence(wanted=request.fence)
+    if fence and request.max_tokens is not None:  # a token at least is left
+        room = max(1, budget.room_in(request.max_tokens, fence))
+        request = replace(request, max_tokens=room)
+    chosen = _choose(tenant, conversation, request, found, now)
+    chosen = replace(chosen, text=budget.wrap(chosen.text, fence), fence=fence)
     return Draft(
         chosen=chosen,
         conversation=conversation,
@@ -177,30 +172,20 @@ def draft_answer(*, tenant: Tenant, request: Request, now: datetime) -> Draft:
     )
 
 
-def _leave_room(request: Request, fence: Fence | None) -> Request:
-    """Return the request with what the fence leaves of its budget; a token at least."""
-    if request.max_tokens is None or fence is None:
-        return request
-    return replace(request, max_tokens=max(1, fencing.room_in(request.max_tokens, fence)))
-
-
-def _fence_in(chosen: Chosen, fence: Fence | None) -> Chosen:
-    return replace(chosen, text=fencing.wrap(chosen.text, fence), fence=fence)
-
-
 def _choose(
     tenant: Tenant,
     conversation: Conversation | None,
     request: Request,
-    found: list[Found],
+    found: list[Hit],
     now: datetime,
 ) -> Chosen:
     recent = _find_recent(conversation, request)
     in_facts = [hit for hit in found if hit.shelf is MemoryKind.FACT]
+    pinned = _find_pinned(conversation, request, in_facts)
     in_episodes = [hit for hit in found if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None or conversation is None:
         if request.is_plain:
-            facts = facts_shown(in_facts)
+            facts = facts_shown([*in_facts, *pinned])
             shows = partial(markdown.shows_details, detail=request.detail)
             episodes = episodes_shown(tenant, in_episodes, shows=shows)
         else:
@@ -213,13 +198,16 @@ def _choose(
             text = "\n".join(part for part in (text, recent.text) if part)
         return Chosen(facts=facts, episodes=episodes, text=text, recent=recent)
     spent = count_tokens(recent.text) + 1 if recent else 0
-    packed = budgeting.fill_budget(
-        load_facts(tenant, in_facts),
+    loaded = load_facts(tenant, [*in_facts, *pinned])
+    packed = lines.fill_budget(
+        [hit for hit in loaded if hit.found not in pinned],
         in_episodes,
+        pinned=[hit for hit in loaded if hit.found in pinned],
         tenant=tenant,
         conversation=conversation,
         query=request.query,
         at=request.as_of or now,
+        is_past=request.as_of is not None,
         semantic_limit=request.semantic_limit,
         max_tokens=request.max_tokens - spent,
         wants_facts=request.category is not None,
@@ -228,37 +216,30 @@ def _choose(
     blocks = (*packed.blocks(), *([recent] if recent else []))
     return Chosen(
         facts=packed.facts,
-        episodes=budgeting.load_served(tenant, in_episodes, packed),
+        episodes=lines.load_served(tenant, in_episodes, packed),
         text=packing.join(blocks),
         blocks=blocks,
         recent=recent,
     )
 
 
+def _find_pinned(
+    conversation: Conversation | None, request: Request, found: list[Hit]
+) -> list[Hit]:
+    """Return what goes before any answer or into a budget unasked; nothing of the past."""
+    wanted = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
+    if conversation is None or not wanted or request.category or request.as_of:
+        return []
+    return find_pinned(conversation, beside=found)
+
+
 def _find_recent(conversation: Conversation | None, request: Request) -> Block | None:
     if conversation is None or request.min_seq is None:
         return None
-    messages = unsegmented.find_recent(
+    messages = recent.find_recent(
         conversation=conversation, query=request.query, min_seq=request.min_seq
     )
-    return unsegmented.to_block(messages, max_tokens=request.max_tokens)
-
-
-def _embed(query: str) -> tuple[Vectors | None, str]:
-    try:
-        return embeddings.embed_query(query), ""
-    except (ModelUnavailable, ModelMisbehaved):
-        return None, "no_vectors"
-
-
-def _search(
-    conversation: Conversation,
-    request: Request,
-    fusion: Fusion,
-    vector: Vectors | None,
-    now: datetime,
-) -> list[Found]:
-    return search(conversation, to_question(request, fusion, vector, now))
+    return recent.to_block(messages, max_tokens=request.max_tokens)
 
 
 def to_question(
@@ -282,7 +263,7 @@ def to_question(
         shown=request.is_plain,
     )
     if request.max_tokens is not None:
-        asked = budgeting.widen(
+        asked = lines.widen(
             asked, max_tokens=request.max_tokens, any_episode=request.episodic_limit is None
         )
     return asked
@@ -293,25 +274,9 @@ def choose_fusion(tenant: Tenant, request: Request) -> Fusion:
     return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
-def _asked(
-    tenant: Tenant, asked_by: APIKey | None, request: Request, fusion: Fusion
-) -> receipts.Asked:
-    return receipts.Asked(
-        tenant=tenant,
-        asked_by=asked_by,
-        kind=request.kind,
-        query=request.query,
-        parameters={
-            "conversation_id": str(request.conversation),
-            "episodic_limit": request.episodic_limit,
-            "semantic_limit": request.semantic_limit,
-            "detail": request.detail,
-            "category": request.category,
-            "max_tokens": request.max_tokens,
-            "as_of": request.as_of.isoformat() if request.as_of else None,
-            "explain": request.explain,
-            "min_seq": request.min_seq,
-            "fence": request.fence,
-            "fusion": fusion.as_parameters(),
-        },
-    )
+def _render_request(request: Request, fusion: Fusion) -> dict[str, Any]:
+    """Return every parameter as it was applied, the query aside."""
+    params = asdict(request)
+    del params["query"], params["kind"]
+    as_of = request.as_of.isoformat() if request.as_of else None
+    return params | {"as_of": as_of, "fusion": fusion.as_parameters()}

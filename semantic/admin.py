@@ -1,4 +1,4 @@
-"""What is held true, why, and who changed it."""
+"""Admin lists of facts, evidence, suggestions, changesets and changes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from unfold.views import ChangeList  # type: ignore[import-untyped]
 from episodic.admin import ConversationAdmin
 from indexing.models import UnitKind
 from indexing.word_search import WordSearchAdmin
-from memoryproject import admin_values as values
-from memoryproject.admin_base import Listing, ReadOnlyAdmin
-from memoryproject.admin_filters import moment_filter, recent_filter, words_filter
-from semantic.models import Change, Changeset, Evidence, Fact
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
+from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
+from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
 
 NEVER = [
     Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
@@ -32,7 +32,7 @@ ConversationAdmin.listings += (
 
 
 def state_of(fact: Fact) -> str:
-    """Return `active`, or why the fact is held no more."""
+    """Return `active`, or why the fact is retired."""
     return fact.invalidated_because or "active"
 
 
@@ -95,6 +95,17 @@ class EvidenceAdmin(ReadOnlyAdmin):
     id_search = ("id", "fact", "episode", "changeset")
 
 
+@admin.register(Suggestion)
+class SuggestionAdmin(ReadOnlyAdmin):
+    search_help_text = "A whole id"
+    list_display = (
+        "created_at", "kind", "old_fact", "new_fact", "reason", "decision", "conversation",
+        "tenant",
+    )  # fmt: skip
+    list_filter = ("kind", "decision", "tenant")
+    id_search = ("id", "old_fact", "new_fact", "changeset", "decided_by")
+
+
 class CountedChanges(ChangeList):  # type: ignore[misc]
     """A page of changesets, each with how many changes it has, in one query more."""
 
@@ -103,9 +114,8 @@ class CountedChanges(ChangeList):  # type: ignore[misc]
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         self.result_list = list(self.result_list)
-        shown = Change.across_tenants.filter(changeset__in=[row.pk for row in self.result_list])
-        counted = shown.order_by().values_list("changeset").annotate(count=Count("id"))
-        counts = dict(counted)
+        changes = Change.across_tenants.filter(changeset__in=[row.pk for row in self.result_list])
+        counts = dict(changes.order_by().values_list("changeset").annotate(count=Count("id")))
         for row in self.result_list:
             row.change_count = counts.get(row.pk, 0)
 
@@ -121,7 +131,7 @@ class ChangesetAdmin(ReadOnlyAdmin):
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
     points_at = {"job_id": "jobs_job"}
 
-    def get_changelist(self, request: HttpRequest, **given: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
         return CountedChanges
 
     @admin.display(description="changes")

@@ -1,30 +1,36 @@
-"""Reading changesets, and undoing them."""
+"""Lists, shows, previews and reverts changesets."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
+from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.errors import NotFound
-from memoryproject.pages import page_schema, take_page
-from memoryproject.schema import Error
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.pages import PageFilter, cut_page, page_schema, take_page
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
-from semantic import histories, renderings, reverting
+from memoryproject.tenancy.views import KeyedView
+from semantic import histories, reverts
 from semantic.curation_api import AGAIN, Curating
-from semantic.forms import (
+from semantic.forms import ChangesetQuery, RevertInput, StepsQuery
+from semantic.models import Changeset
+from semantic.renderings import (
     ChangesetOutput,
-    ChangesetQuery,
     DetailedChangeset,
     PlanOutput,
-    RevertInput,
-    StepsQuery,
+    StepOutput,
+    step_values,
 )
-from semantic.models import Changeset
+
+
+class ChangesetFilter(PageFilter):
+    """Narrows the list of changesets."""
+
+    kind = CharFilter()
 
 
 class Changesets(KeyedView):
@@ -40,15 +46,12 @@ class Changesets(KeyedView):
     def get(self, request: Request) -> Response:
         query = self.read(ChangesetQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        if "conversation_id" in query:
-            rows = rows.filter(conversation__external_id=query["conversation_id"])
-        if "kind" in query:
-            rows = rows.filter(kind=query["kind"])
         return Response(
             take_page(
                 rows,
                 query=query,
-                render=lambda page: [renderings.render_changeset(row) for row in page],
+                render=lambda page: list(ChangesetOutput(page, many=True).data),
+                filters=ChangesetFilter,
             )
         )
 
@@ -72,16 +75,17 @@ class OneChangeset(KeyedView):
         if changeset is None:
             raise NotFound("There is no such changeset.")
         changeset.tenant = self.tenant()
-        found = histories.changes_in(
+        changes = histories.changes_in(
             changeset, after=query.get("after", -1), at_most=query["limit"] + 1
         )
-        page = found[: query["limit"]]
+        page, after = cut_page(changes, query["limit"], lambda change: str(change.position))
+        revert = reverts.find_revert(changeset)
         return Response(
             {
-                **renderings.render_changeset(changeset),
-                "reverted_by": _id(reverting.find_revert(changeset)),
-                "changes": [renderings.render_step(change) for change in page],
-                "next": str(page[-1].position) if len(found) > len(page) else None,
+                **ChangesetOutput(changeset).data,
+                "reverted_by": str(revert.id) if revert else None,
+                "changes": StepOutput(map(step_values, page), many=True).data,
+                "next": after,
             }
         )
 
@@ -96,16 +100,8 @@ class RevertChangeset(Curating):
         "Nothing is written.",
     )
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
-        plan = reverting.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
-        return Response(
-            {
-                "changeset_id": str(plan.changeset.id),
-                "reverted_by": _id(plan.reverted_by),
-                "conflicts": len(plan.conflicts),
-                "steps": [_render_planned(step) for step in plan.steps],
-                "erased": [str(fact_id) for fact_id in plan.erased],
-            }
-        )
+        plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
+        return Response(PlanOutput(plan).data)
 
     @extend_schema(
         operation_id="revert_changeset",
@@ -116,24 +112,10 @@ class RevertChangeset(Curating):
         "set; `GET` says what." + AGAIN,
     )
     def post(self, request: Request, changeset_id: uuid.UUID) -> Response:
-        given = self.read(RevertInput)
-        made = reverting.revert_changeset(
-            act=self.act(given["reason"]),
+        body = self.read(RevertInput)
+        revert = reverts.revert_changeset(
+            act=self.act(body["reason"]),
             changeset_id=changeset_id,
-            leave_conflicts=given["leave_conflicts"],
+            leave_conflicts=body["leave_conflicts"],
         )
-        return Response(renderings.render_changeset(made), status=201)
-
-
-def _render_planned(step: reverting.Step) -> dict[str, Any]:
-    return {
-        "fact_id": str(step.fact.id),
-        "fact": step.fact.fact,
-        "verdict": step.verdict.value,
-        "is_conflict": step.verdict.is_conflict,
-        "later": [str(changeset.id) for changeset in step.later],
-    }
-
-
-def _id(changeset: Changeset | None) -> str | None:
-    return str(changeset.id) if changeset else None
+        return Response(ChangesetOutput(revert).data, status=201)

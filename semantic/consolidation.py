@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Sequence
+from itertools import accumulate
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
@@ -20,13 +21,20 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
-from memoryproject.crash_points import Point, pass_point
+from memoryproject.process.crash_points import Point, pass_point
 from semantic import queries
-from semantic.engines import Action, Consolidation, Consolidator, Proposal, fact_embedding_text
+from semantic.engines import (
+    Action,
+    Consolidation,
+    Consolidator,
+    Proposal,
+    fact_embedding_text,
+    own_index,
+)
 from semantic.models import Changeset, Fact
-from semantic.services import Ledger, Vectors
+from semantic.proposal_writer import FACT_CHARACTERS_AT_MOST, Writer
+from semantic.services import Vectors, start_changeset
 from semantic.snapshots import FindAnswers, Snapshot, read_snapshot
-from semantic.writing import FACT_CHARACTERS_AT_MOST, Writer, own_index
 
 logger = logging.getLogger("memory.semantic")
 
@@ -69,7 +77,14 @@ def consolidate_batch(
         return 0
     if not size:
         return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
-    snapshot = read_snapshot(conversation, episodes, find_answers=find_answers)
+    all_fresh = len(episodes)
+    episodes = episodes[: _count_answered_in_time(episodes, lines_at_most=claim.lines_at_most)]
+    snapshot = read_snapshot(
+        conversation,
+        episodes,
+        known_at_most=consolidator.known_at_most,
+        find_answers=find_answers,
+    )
     pass_point(Point.EPISODES_READ)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     pass_point(Point.FACTS_PROPOSED)
@@ -79,8 +94,15 @@ def consolidate_batch(
     searching = size < EPISODES_A_RUN
     with commit(claim, finish=finish, result=result, searching=searching):
         _write(snapshot, answer, vectors, job_id=claim.job_id)
-        _request_next(conversation)
+        _request_next(conversation, force=len(episodes) < all_fresh)
     return len(episodes)
+
+
+def _count_answered_in_time(episodes: Sequence[Episode], *, lines_at_most: int | None) -> int:
+    """Return how many episodes, one at least, hold no more messages than a model is asked about."""
+    lines = accumulate(episode.last_seq - episode.first_seq + 1 for episode in episodes)
+    fitting = sum(lines_at_most is None or count <= lines_at_most for count in lines)
+    return max(1, fitting)
 
 
 def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, finish: bool) -> int:
@@ -107,25 +129,28 @@ def _embedding_text(proposal: Proposal) -> str:
 def _write(
     snapshot: Snapshot, answer: Consolidation, vectors: Vectors, *, job_id: uuid.UUID
 ) -> None:
-    read = snapshot.conversation
-    locked = episodic_queries.lock_conversation(tenant=read.tenant, conversation_id=read.id)
+    seen = snapshot.conversation
+    conversation = episodic_queries.lock_conversation(tenant=seen.tenant, conversation_id=seen.id)
     now = episodic_queries.database_now()
-    marked = episodic.mark_consolidated(
-        tenant=locked.tenant, episode_ids=[episode.id for episode in snapshot.episodes], now=now
+    count = episodic.mark_consolidated(
+        tenant=conversation.tenant,
+        episode_ids=[episode.id for episode in snapshot.episodes],
+        now=now,
     )
     pass_point(Point.EPISODES_MARKED)
-    shown = snapshot.facts_by_alias
-    still = queries.active_facts(
-        tenant=locked.tenant, fact_ids=[fact.id for fact in shown.values()], lock=True
+    known_facts = snapshot.facts_by_alias
+    active_facts = queries.active_facts(
+        tenant=conversation.tenant, fact_ids=[fact.id for fact in known_facts.values()], lock=True
     )
-    moved = any(
-        fact.id not in still or still[fact.id].version != fact.version for fact in shown.values()
+    has_moved = any(
+        fact.id not in active_facts or active_facts[fact.id].version != fact.version
+        for fact in known_facts.values()
     )
-    if locked.version != read.version or marked != len(snapshot.episodes) or moved:
-        raise SnapshotMoved(str(locked.id))
-    changeset = Changeset.objects.create(
-        tenant=locked.tenant,
-        conversation=locked,
+    if conversation.version != seen.version or count != len(snapshot.episodes) or has_moved:
+        raise SnapshotMoved(str(conversation.id))
+    ledger = start_changeset(
+        conversation,
+        now=now,
         job_id=job_id,
         kind=Changeset.Kind.CONSOLIDATION,
         actor=ACTOR,
@@ -133,31 +158,29 @@ def _write(
         model=answer.model,
         prompt_version=answer.prompt_version,
         degraded=answer.degraded,
-        unknown_aliases=_count_unknown(answer.proposals, shown),
-        started_at=now,
+        unknown_aliases=_count_unknown(answer.proposals, known_facts),
     )
-    ledger = Ledger(
-        changeset=changeset,
-        conversation=locked,
-        embedding_model=embeddings.get_embedder().name,
-        now=now,
-    )
-    Writer(snapshot, answer.proposals, vectors, ledger).apply_all()
+    Writer(snapshot, answer, vectors, ledger).apply_all()
     ledger.close()
 
 
-def _count_unknown(proposals: Sequence[Proposal], shown: dict[str, Fact]) -> int:
+def _count_unknown(proposals: Sequence[Proposal], known_facts: dict[str, Fact]) -> int:
     return sum(
         1
         for proposal in proposals
         if proposal.action is not Action.NEW
-        and proposal.alias not in shown
+        and proposal.alias not in known_facts
         and own_index(proposal.alias) is None
     )
 
 
-def _request_next(conversation: Conversation) -> None:
-    """Queue another run if enough fresh episodes remain."""
+def _request_next(conversation: Conversation, *, force: bool = False) -> None:
+    """Queue another run if enough fresh episodes remain, or with `force` if any do."""
     fresh = episodic_queries.fresh_episodes(conversation=conversation)
-    if len(fresh) >= CONSOLIDATION_THRESHOLD:
-        enqueue(tenant=conversation.tenant, kind=Kind.CONSOLIDATE, scope=conversation.id)
+    if force or len(fresh) >= CONSOLIDATION_THRESHOLD:
+        enqueue(
+            tenant=conversation.tenant,
+            kind=Kind.CONSOLIDATE,
+            scope=conversation.id,
+            input={"force": True} if force else {},
+        )

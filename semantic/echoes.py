@@ -1,4 +1,4 @@
-"""Recognises what only repeats an answer: words that come back to us are no evidence.
+"""Detects when a message only repeats what an answer served, and cuts quotes of answers.
 
 An agent that was served "Ana lives in Porto" says "As you live in Porto, …". To learn
 from that would be to believe ourselves, more firmly each time. Two kinds of echo:
@@ -17,16 +17,13 @@ from functools import cached_property
 
 from episodic.engines import Line
 from indexing.text import UNSPACED, prepare
-from semantic import chinese
-from semantic.claims import CHANGE_WORDS, stem
-from semantic.engines import Served
-from semantic.informative import STOP_WORDS, is_question
-from semantic.merge import (
+from memoryproject.text.sentences import split_sentences
+from memoryproject.text.words import STOP_WORDS, stem
+from semantic.details import (
+    ANCHOR,
     DATE_WORDS,
     NUMBER_WORDS,
     ORDERED,
-    SOFT_CHARACTERS,
-    SOFT_WORDS,
     count_negations,
     read_dates,
     read_directions,
@@ -34,9 +31,8 @@ from semantic.merge import (
     read_numbers,
     read_roles,
 )
-from semantic.readings import ANCHOR
-from semantic.sentences import Script, detect_script, split_sentences
-from semantic.third_person import add_subject, to_third_person
+from semantic.duplicates import SOFT_CHARACTERS, SOFT_WORDS
+from semantic.engines import Served
 
 ECHOING_ROLES = frozenset({"assistant", "system", "tool"})
 """The agent writes for them, with the answer at hand; what a user repeats is confirmed."""
@@ -45,11 +41,20 @@ READ_AT_MOST = 4_000
 LEAST_WORDS = 2
 """Content words a sentence needs to be recognised; "Yes, Porto" may mean anything."""
 ELLIPSIS = "…"
+LED_TO = r"(?:[:：][ \t]+)?"
+"""A colon goes with what it leads to: else it would lead to what the line says after that."""
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
 # Whoever is addressed may have no name yet in one text and have it in the other.
 ANYBODY = re.compile(r"\b(?:[Tt]he )?[Uu]ser(?:['’]s)?\b|用户")
+FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b|我")
 SILENT = dict.fromkeys(map(ord, SOFT_CHARACTERS))
+# Words that say that a value is new or old, and nothing about which value it is.
+CHANGE_WORDS = frozenset(
+    "now anymore any more longer no not never stopped quit gave given up used still already "
+    "actually currently recently finally just really instead again lately "
+    "nowadays these days today".split()
+)
 NOT_COMPARED = STOP_WORDS | CHANGE_WORDS | DATE_WORDS | frozenset(NUMBER_WORDS) | {"may"}
 
 
@@ -97,7 +102,7 @@ class Echoes:
 
     def __init__(self, served: Iterable[Served]) -> None:
         self._served = tuple(dict.fromkeys(served))
-        self._seqs = frozenset[int]().union(*(one.seqs for one in self._served))
+        self._seqs = frozenset[int]().union(*(item.seqs for item in self._served))
 
     def find_origin(self, sentence: str, *, line: Line) -> Served | None:
         """Return what had told the agent all that `sentence`, drawn from `line`, says."""
@@ -114,7 +119,7 @@ class Echoes:
             [
                 self._find_told(sentence, seq=line.seq, said=sentence)
                 for sentence in split_sentences(line.content)
-                if not is_question(sentence) and content_words(sentence)
+                if not sentence.rstrip().endswith(("?", "？")) and content_words(sentence)
             ]
         )
 
@@ -131,14 +136,14 @@ class Echoes:
         parts = split_sentences(ANYBODY.sub("", sentence[:READ_AT_MOST]))
         statements = [statement for part in parts if (statement := read_statement(part)).words]
         source = read_statement(said)
-        return first_of_all([self._find_teller(one, seq, source) for one in statements])
+        return first_of_all([self._find_teller(statement, seq, source) for statement in statements])
 
     def _find_teller(self, new: Statement, seq: int | None, source: Statement) -> Served | None:
-        told = (self._by_word.get(word, []) for word in new.words)
+        candidates = (self._by_word.get(word, []) for word in new.words)
         return next(
             (
                 served
-                for served, old in min(told, key=len)
+                for served, old in min(candidates, key=len)
                 if (seq is None or seq in served.seqs) and says_again(new, old, source=source)
             ),
             None,
@@ -147,13 +152,13 @@ class Echoes:
     @cached_property
     def _by_word(self) -> dict[str, list[tuple[Served, Statement]]]:
         """What was served, sentence by sentence, under each word in it; read when needed."""
-        found: dict[str, list[tuple[Served, Statement]]] = defaultdict(list)
+        by_word: dict[str, list[tuple[Served, Statement]]] = defaultdict(list)
         for served in self._served:
             for part in split_sentences(served.text[:READ_AT_MOST]):
-                statement = read_statement(_tell(part, served.speaker))
+                statement = read_statement(_name_speaker(part, served.speaker))
                 for word in statement.words:
-                    found[word].append((served, statement))
-        return found
+                    by_word[word].append((served, statement))
+        return by_word
 
 
 def first_of_all(origins: Sequence[Served | None]) -> Served | None:
@@ -165,19 +170,23 @@ def cut_quotes(line: Line, answers: Answers) -> tuple[str, list[uuid.UUID]]:
     """Return what `line` says beside the memories that it quotes as printed, and their ids."""
     rest = line.content
     flat = " ".join(rest.split())
-    inside = [one for one in answers.printed if line.seq in one.seqs and one.needle in flat]
+    prints = [
+        printed
+        for printed in answers.printed
+        if line.seq in printed.seqs and printed.needle in flat
+    ]
     quoted: list[uuid.UUID] = []
     # Whole lines first, then the longest: a message that quotes an earlier answer was
     # served as well, and holds in itself what other memories say.
     for pattern in answers.shortened[:1]:
         rest, quoted = _cut_parts(rest, pattern, answers, seq=line.seq)
-    for one in sorted(inside, key=lambda one: -len(one.needle)):
-        rest, count = re.subn(one.form, "\n", rest, flags=re.MULTILINE)
+    for printed in sorted(prints, key=lambda printed: -len(printed.needle)):
+        rest, count = re.subn(LED_TO + rf"(?:{printed.form})", "\n", rest, flags=re.MULTILINE)
         if count:
-            quoted.append(one.memory_id)
+            quoted.append(printed.memory_id)
     for pattern in answers.shortened[1:]:
-        rest, parts = _cut_parts(rest, pattern, answers, seq=line.seq)
-        quoted += parts
+        rest, memory_ids = _cut_parts(rest, pattern, answers, seq=line.seq)
+        quoted += memory_ids
     return (rest.strip() if quoted else rest), list(dict.fromkeys(quoted))
 
 
@@ -206,10 +215,10 @@ def _holds_parts(whole: str, shortened: str) -> bool:
     parts = [" ".join(part.split()) for part in shortened.split(ELLIPSIS)]
     at = 0
     for part in parts:
-        found = flat.find(part, at)
-        if found < 0:
+        start = flat.find(part, at)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return any(parts)
 
 
@@ -252,32 +261,26 @@ def content_words(text: str) -> tuple[str, ...]:
 
     Numbers and dates are left out: they are compared by themselves.
     """
-    found: list[str] = []
-    telling = ANCHOR.sub("", text).translate(SILENT).replace("’", "'")
-    for word in WORD.findall(prepare(telling)):
+    stems: list[str] = []
+    plain = ANCHOR.sub("", text).translate(SILENT).replace("’", "'")
+    for word in WORD.findall(prepare(plain)):
         bare = CONTRACTION.sub("", word)
         if UNSPACED.fullmatch(bare):
             if len(bare) == 2:
-                found.append(bare)
+                stems.append(bare)
         elif not {word, bare, bare.removesuffix("s")} & NOT_COMPARED and not bare.isdecimal():
             root = stem(bare)
             if root not in SOFT_WORDS:
-                found.append(root)
-    return tuple(dict.fromkeys(found))
+                stems.append(root)
+    return tuple(dict.fromkeys(stems))
 
 
-def _tell(sentence: str, speaker: str) -> str:
-    """Return a sentence as it is told about its speaker, who is named in it."""
+def _name_speaker(sentence: str, speaker: str) -> str:
+    """Return a sentence with its speaker's name in it, where "I" and "me" stand or before it."""
     if not speaker:
         return sentence
-    script = detect_script(sentence)
-    if script is Script.CHINESE:
-        told = chinese.to_third_person(sentence, speaker=speaker, listener="")
-    elif script is Script.ENGLISH:
-        told = to_third_person(add_subject(sentence, speaker=speaker), speaker=speaker)
-    else:
-        told = sentence
-    return told if speaker in told else f"{speaker}: {told}"
+    replaced = FIRST_PERSON.sub(speaker, sentence)
+    return replaced if speaker in replaced else f"{speaker}: {sentence}"
 
 
 def _pick_source(sentence: str, said: str) -> str:

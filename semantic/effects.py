@@ -102,12 +102,12 @@ def find_root(changeset_id: uuid.UUID, reverts: Sequence[Revert]) -> uuid.UUID:
 
 def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list[uuid.UUID]:
     """Return the facts that changesets opened, closed or gave evidence, in that order."""
-    wanted = list(changeset_ids)
-    changes = Change.objects.of(tenant).filter(changeset__in=wanted).exclude(states={})
+    ids = list(changeset_ids)
+    changes = Change.objects.of(tenant).filter(changeset__in=ids).exclude(states={})
     touched: dict[uuid.UUID, None] = {}
     for stored in changes.order_by("changeset_id", "position").values_list("states", flat=True):
         touched |= {uuid.UUID(fact_id): None for fact_id in stored}
-    evidence = Evidence.objects.of(tenant).filter(changeset__in=wanted).order_by("id")
+    evidence = Evidence.objects.of(tenant).filter(changeset__in=ids).order_by("id")
     return list(touched | dict.fromkeys(evidence.values_list("fact_id", flat=True)))
 
 
@@ -139,24 +139,30 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
             if state is not None:
                 effect = Effect(changeset_id, states.from_json(before), state)
                 effects[uuid.UUID(fact_id)].append(effect)
-    _forget_erased(tenant, effects)
+    _drop_erased(tenant, effects)
     return effects
 
 
-def _forget_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
+def _drop_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
     """Let nothing stand in a fact's place that was erased since: no row can name it."""
-    told = [effect for several in effects.values() for effect in several]
-    newer = {one for one in (effect.after.superseded_by for effect in told) if one is not None}
-    if not newer:
+    flat = [effect for fact_effects in effects.values() for effect in fact_effects]
+    newer_ids = {
+        fact_id
+        for fact_id in (effect.after.superseded_by for effect in flat)
+        if fact_id is not None
+    }
+    if not newer_ids:
         return
-    there = set(Fact.objects.of(tenant).filter(id__in=newer).values_list("id", flat=True))
-    known = {None, *there}
-    for fact_id, several in effects.items():
+    existing_ids = set(
+        Fact.objects.of(tenant).filter(id__in=newer_ids).values_list("id", flat=True)
+    )
+    known = {None, *existing_ids}
+    for fact_id, fact_effects in effects.items():
         effects[fact_id] = [
             effect
             if effect.after.superseded_by in known
             else replace(effect, after=replace(effect.after, superseded_by=None))
-            for effect in several
+            for effect in fact_effects
         ]
 
 

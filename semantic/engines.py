@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from episodic.engines import Line, Vectors
+from episodic.engines import Line
 
 
 class Category(StrEnum):
@@ -60,17 +60,14 @@ class EpisodeText:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact already held, under the alias (F1, F2, …) that an engine calls it by.
-
-    `vector` is the unit vector of `fact_embedding_text`.
-    """
+    """A fact already held, under the alias (F1, F2, …) that an engine calls it by."""
 
     alias: str
     category: str
     fact: str
     keywords: tuple[str, ...]
     valid_at: datetime
-    vector: Vectors
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,8 @@ class Proposal:
     `alias` names a known fact, and is None for `NEW`; it is passed on as the engine
     gave it, so it may name nothing. `episode` is the index of the episode that
     supports the proposal, None where the engine does not say (then all do); `seqs`
-    are the messages in it that do.
+    are the messages in it that do. `valid_at` and `valid_until` are from when and until when
+    it is true, as far as the engine knows.
     """
 
     action: Action
@@ -91,6 +89,29 @@ class Proposal:
     valid_at: datetime | None = None
     episode: int | None = None
     seqs: tuple[int, ...] = ()
+    valid_until: datetime | None = None
+
+
+class SuggestionKind(StrEnum):
+    """What two facts look like."""
+
+    CONTRADICTION = "contradiction"
+    DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Two facts that a curator is to decide on: closing the old one is not dared.
+
+    `old` and `new` are aliases: "F3" of a known fact, "P<i>" of the i-th proposal of the
+    same answer. `new` is None where nothing takes the place of the old one. `reason` is
+    the code of the rule that saw it, in letters and underscores, never words of a message.
+    """
+
+    kind: SuggestionKind
+    old: str
+    new: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +126,30 @@ class Consolidation:
     degraded: bool = False
     model: str = ""
     prompt_version: str = ""
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 class Consolidator(Protocol):
-    """Distils episodes into facts, knowing what is held already."""
+    """Distils episodes into facts, knowing at most `known_at_most` of those held already."""
+
+    known_at_most: int
 
     def consolidate(
         self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
     ) -> Consolidation:
-        """Return what to do, in the order to do it."""
+        """Return what to do, in the order to do it.
+
+        `known` has all active facts, newest first, or of too many what matters most first.
+        """
         ...
 
 
 def fact_embedding_text(*, category: str, fact: str, keywords: Sequence[str]) -> str:
     """Return the text whose vector stands for a fact: the category biases it."""
     return f"{category}: {fact} {' '.join(keywords)}".rstrip()
+
+
+def own_index(alias: str | None) -> int | None:
+    """Return i of an alias "P<i>": an earlier proposal of the same answer."""
+    is_own = alias is not None and alias.startswith("P") and alias[1:].isdecimal()
+    return int(alias[1:]) if is_own and alias is not None else None

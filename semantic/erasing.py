@@ -1,4 +1,4 @@
-"""Erasing facts, inside the transaction of one erasure, under the conversation's lock.
+"""Erases facts and evidence, inside the transaction of one erasure, under the conversation's lock.
 
 What is drawn from an episode with an erased message goes: each fact that was worded from
 it, each that only it supports, and what was later put in the place of one of these, since
@@ -13,16 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
 from episodic.models import Conversation
-from memoryproject.ai import embeddings
-from memoryproject.batches import in_batches
-from memoryproject.clock import read_database_clock
+from memoryproject.database.batches import in_batches
+from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 from semantic import states
-from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.services import Ledger, put_state
+from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
+from semantic.services import Ledger, put_state, start_changeset
 
 ERASED = "erased"
 """Note of the steps of an erasure."""
@@ -48,20 +47,20 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
 
 def find_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
     """Return what goes with the episodes that were made with an erased message."""
-    from_it = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
+    evidence = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     elsewhere = Evidence.objects.of(tenant).filter(fact=OuterRef("fact"), withdrawn_by=None)
-    worded = from_it.filter(changeset=F("fact__changeset"))
-    alone = from_it.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
-    found = set(worded.values_list("fact_id", flat=True))
-    found |= set(alone.values_list("fact_id", flat=True))
-    fresh = set(found)
+    worded = evidence.filter(changeset=F("fact__changeset"))
+    alone = evidence.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
+    tainted_ids = set(worded.values_list("fact_id", flat=True))
+    tainted_ids |= set(alone.values_list("fact_id", flat=True))
+    fresh = set(tainted_ids)
     while fresh:
-        fresh = _replacements_of(tenant, fresh) - found
-        found |= fresh
-    behind = Evidence.objects.of(tenant).filter(fact__in=found)
+        fresh = _replacements_of(tenant, fresh) - tainted_ids
+        tainted_ids |= fresh
+    behind = Evidence.objects.of(tenant).filter(fact__in=tainted_ids)
     redrawn = set(behind.values_list("episode_id", flat=True)) - set(episode_ids)
-    bereft = set(from_it.values_list("fact_id", flat=True)) - found
-    return Tainted(sorted(found), sorted(redrawn), sorted(bereft))
+    bereft = set(evidence.values_list("fact_id", flat=True)) - tainted_ids
+    return Tainted(sorted(tainted_ids), sorted(redrawn), sorted(bereft))
 
 
 def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]:
@@ -69,7 +68,7 @@ def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]
     steps = Change.objects.of(tenant).filter(
         action=Change.Action.UPDATE, other_memory_id__in=fact_ids
     )
-    return {one for one in steps.values_list("memory_id", flat=True) if one is not None}
+    return {fact_id for fact_id in steps.values_list("memory_id", flat=True) if fact_id is not None}
 
 
 def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
@@ -82,25 +81,14 @@ def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
 def note_erased(
     conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
 ) -> list[uuid.UUID]:
-    """Write down which facts go, as a changeset, and hold again what only they had ended.
+    """Write down which facts go, as a changeset, and restore what only they had retired.
 
-    Comes before `erase_facts`. Returns the facts that are held again.
+    Comes before `erase_facts`. Returns the facts that are restored.
     """
     if not fact_ids:
         return []
-    now = read_database_clock()
-    changeset = Changeset.objects.create(
-        tenant=conversation.tenant,
-        conversation=conversation,
-        kind=Changeset.Kind.ERASURE,
-        actor=actor,
-        started_at=now,
-    )
-    ledger = Ledger(
-        changeset=changeset,
-        conversation=conversation,
-        embedding_model=embeddings.get_embedder().name,
-        now=now,
+    ledger = start_changeset(
+        conversation, now=read_database_clock(), kind=Changeset.Kind.ERASURE, actor=actor
     )
     rows = Fact.objects.of(conversation.tenant)
     for fact in rows.filter(id__in=list(fact_ids)).order_by("id"):
@@ -118,9 +106,9 @@ def note_erased(
 def _reopen(
     conversation: Conversation, fact_ids: Sequence[uuid.UUID], ledger: Ledger
 ) -> list[uuid.UUID]:
-    """Hold again the facts in whose place nothing stands any more.
+    """Restore the facts that nothing replaces any more.
 
-    Not what a person called wrong, and no sentence that is held as another fact.
+    Not what a person called wrong, and no sentence that is active as another fact.
     """
     tenant = conversation.tenant
     facts = Fact.objects.of(tenant).filter(conversation=conversation)
@@ -139,8 +127,7 @@ def _reopen(
                 invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
             )
         fact.tenant = tenant
-        pair = put_state(fact, states.State(), ledger=ledger)
-        ledger.note(Change.Action.RESTORE, memory_id=fact.id, note=ERASED, states={fact.id: pair})
+        put_state(fact, states.State(), ledger=ledger, action=Change.Action.RESTORE, note=ERASED)
         reopened.append(fact.id)
     return reopened
 
@@ -154,13 +141,15 @@ def erase_evidence_of_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUI
 
 
 def erase_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
-    """Delete facts with their evidence; return how many facts and rows of evidence.
+    """Delete facts with evidence and suggestions; return how many facts and rows of evidence.
 
     What they had replaced stays closed, with nothing in its place.
     """
     facts = evidence = 0
     for ids in in_batches(fact_ids):
         evidence += Evidence.objects.of(tenant).filter(fact__in=ids).delete()[0]
+        of_them = Q(old_fact__in=ids) | Q(new_fact__in=ids)
+        Suggestion.objects.of(tenant).filter(of_them).delete()
         replaced = Fact.objects.of(tenant).filter(superseded_by__in=ids)
         replaced.update(superseded_by=None)
     for ids in in_batches(fact_ids):
@@ -178,14 +167,14 @@ def forget_reasons(
     while an erasure of this tenant is on record and runs.
     """
     tenant = conversation.tenant
-    told = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
+    changesets = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
     if fact_ids is not None:
         touching = Change.objects.of(tenant).filter(memory_id__in=list(fact_ids))
         others = Change.objects.of(tenant).filter(other_memory_id__in=list(fact_ids))
-        told = told.filter(id__in={
+        changesets = changesets.filter(id__in={
             *touching.values_list("changeset_id", flat=True),
             *others.values_list("changeset_id", flat=True),
         })  # fmt: skip
-    ids = list(told.values_list("id", flat=True))
+    ids = list(changesets.values_list("id", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])

@@ -1,4 +1,4 @@
-"""A row of a file of facts, each checked by itself: is it a fact that could be opened?"""
+"""Parses and checks a row of a file of facts: whether it is a fact that could be imported."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memoryproject.errors import Problem
+from pydantic import BaseModel, ConfigDict
+
+from memoryproject.edge.errors import Problem
 from semantic.curation import KEYWORD_AT_MOST, KEYWORDS_AT_MOST, SENTENCE_AT_MOST
 from semantic.engines import Category
 from semantic.keywords import pick_keywords
@@ -24,73 +25,53 @@ class Unusable(Problem):
 
 
 class Closed(Unusable):
-    """A row that is a fact no longer held."""
+    """A row that is a retired fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(BaseModel):
     """A fact as a file has it. `conversation` is the agent's id of it.
 
     `support` has the seqs that say it by the id of an episode; no seqs: all of it.
     `valid_at` None: from when it is imported.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     conversation: uuid.UUID
     category: Category
     fact: str
     keywords: tuple[str, ...]
     valid_at: datetime | None
-    support: Mapping[uuid.UUID, tuple[int, ...]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a form that can be stored; `from_json` reads it."""
-        return {
-            **asdict(self),
-            "conversation": str(self.conversation),
-            "valid_at": self.valid_at.isoformat() if self.valid_at else None,
-            "support": {str(one): list(seqs) for one, seqs in self.support.items()},
-        }
+    support: dict[uuid.UUID, tuple[int, ...]]
 
 
-def from_json(stored: Mapping[str, Any]) -> Row:
-    """Return the row that `to_json` was given."""
-    return Row(
-        conversation=uuid.UUID(stored["conversation"]),
-        category=Category(stored["category"]),
-        fact=stored["fact"],
-        keywords=tuple(stored["keywords"]),
-        valid_at=datetime.fromisoformat(stored["valid_at"]) if stored["valid_at"] else None,
-        support={uuid.UUID(one): tuple(seqs) for one, seqs in stored["support"].items()},
-    )
-
-
-def read_row(given: Mapping[str, Any], *, conversation: uuid.UUID | None = None) -> Row:
+def parse_row(cells: Mapping[str, Any], *, conversation: uuid.UUID | None = None) -> Row:
     """Return the fact of a row; `conversation` is that of rows which name none.
 
     Raises:
-        Closed: it was held once.
+        Closed: it is retired.
         Unusable: something is missing or wrong.
     """
-    if given.get("invalid_at") or given.get("valid_until"):
-        raise Closed("It is no longer held, or over.")
-    sentence = _read_sentence(given.get("fact"))
-    keywords = _read_keywords(given.get("keywords"))
+    if cells.get("invalid_at") or cells.get("valid_until"):
+        raise Closed("It is retired, or over.")
+    sentence = _parse_sentence(cells.get("fact"))
+    keywords = _parse_keywords(cells.get("keywords"))
     return Row(
-        conversation=_read_conversation(given.get("conversation_id"), conversation),
-        category=_read_category(given.get("category")),
+        conversation=_parse_conversation(cells.get("conversation_id"), conversation),
+        category=_parse_category(cells.get("category")),
         fact=sentence,
         keywords=keywords or pick_keywords(sentence, speaker=""),
-        valid_at=_read_moment(given.get("valid_at")),
-        support=_read_support(given.get("evidence")),
+        valid_at=_parse_moment(cells.get("valid_at")),
+        support=_parse_support(cells.get("evidence")),
     )
 
 
-def _read_sentence(given: Any) -> str:
-    if not isinstance(given, str) or not given.strip():
+def _parse_sentence(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
         raise Unusable("`fact` must be a sentence.")
-    if len(given) > SENTENCE_AT_MOST:
+    if len(value) > SENTENCE_AT_MOST:
         raise Unusable(f"`fact` is longer than {SENTENCE_AT_MOST:,} characters.")
-    return _check_storable(given.strip(), name="fact")
+    return _check_storable(value.strip(), name="fact")
 
 
 def _check_storable(text: str, *, name: str) -> str:
@@ -99,37 +80,37 @@ def _check_storable(text: str, *, name: str) -> str:
     return text
 
 
-def _read_category(given: Any) -> Category:
+def _parse_category(value: Any) -> Category:
     try:
-        return Category(given.strip().lower())
+        return Category(value.strip().lower())
     except (AttributeError, ValueError) as error:
         raise Unusable(f"`category` must be one of: {', '.join(Category)}.") from error
 
 
-def _read_conversation(given: Any, usual: uuid.UUID | None) -> uuid.UUID:
-    if not given and usual is not None:
+def _parse_conversation(value: Any, usual: uuid.UUID | None) -> uuid.UUID:
+    if not value and usual is not None:
         return usual
-    if not given:
+    if not value:
         raise Unusable("`conversation_id` is missing.")
-    return _read_id(given, name="conversation_id")
+    return _parse_id(value, name="conversation_id")
 
 
-def _read_id(given: Any, *, name: str) -> uuid.UUID:
+def _parse_id(value: Any, *, name: str) -> uuid.UUID:
     try:
-        return uuid.UUID(given.strip())
+        return uuid.UUID(value.strip())
     except (AttributeError, ValueError) as error:
         raise Unusable(f"`{name}` must be a UUID.") from error
 
 
-def _read_keywords(given: Any) -> tuple[str, ...]:
-    words = _split_words(given) if isinstance(given, str) else given or []
+def _parse_keywords(value: Any) -> tuple[str, ...]:
+    words = _split_words(value) if isinstance(value, str) else value or []
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise Unusable("`keywords` must be words with semicolons between them, or a list.")
-    found = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
-    if len(found) > KEYWORDS_AT_MOST or any(len(word) > KEYWORD_AT_MOST for word in found):
-        said = f"`keywords` are at most {KEYWORDS_AT_MOST}, each of {KEYWORD_AT_MOST} characters."
-        raise Unusable(said)
-    return tuple(_check_storable(word, name="keywords") for word in found)
+    keywords = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    if len(keywords) > KEYWORDS_AT_MOST or any(len(word) > KEYWORD_AT_MOST for word in keywords):
+        limits = f"`keywords` are at most {KEYWORDS_AT_MOST}, each of {KEYWORD_AT_MOST} characters."
+        raise Unusable(limits)
+    return tuple(_check_storable(word, name="keywords") for word in keywords)
 
 
 def _split_words(cell: str) -> Any:
@@ -140,33 +121,33 @@ def _split_words(cell: str) -> Any:
         return None
 
 
-def _read_moment(given: Any) -> datetime | None:
+def _parse_moment(value: Any) -> datetime | None:
     """Return a time; without an offset it is UTC, a day begins at midnight."""
-    if given is None or given == "":
+    if value is None or value == "":
         return None
     try:
-        moment = datetime.fromisoformat(given.strip())
+        moment = datetime.fromisoformat(value.strip())
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (AttributeError, ValueError, OverflowError) as error:
         raise Unusable("`valid_at` must be a day or a time, as in 2026-03-02T09:00Z.") from error
 
 
-def _read_support(given: Any) -> dict[uuid.UUID, tuple[int, ...]]:
+def _parse_support(value: Any) -> dict[uuid.UUID, tuple[int, ...]]:
     """Return episodes with seqs, from `ID:3,4 ID` or from [{"episode", "messages"}]."""
-    if given is None or given == "":
+    if value is None or value == "":
         return {}
-    parts = [_split_support(part) for part in given.split()] if isinstance(given, str) else given
+    parts = [_split_support(part) for part in value.split()] if isinstance(value, str) else value
     if not isinstance(parts, list) or len(parts) > EPISODES_AT_MOST:
         raise Unusable(f"`evidence` must be a list of at most {EPISODES_AT_MOST} episodes.")
-    found: dict[uuid.UUID, tuple[int, ...]] = {}
+    support: dict[uuid.UUID, tuple[int, ...]] = {}
     for part in parts:
         seqs = part.get("messages") or [] if isinstance(part, dict) else None
         if not isinstance(seqs, list) or not all(
             type(seq) is int and 0 < seq < SEQ_BELOW for seq in seqs
         ):
             raise Unusable('`evidence` must be `EPISODE:3,4 EPISODE` or {"episode", "messages"}.')
-        found[_read_id(part.get("episode"), name="evidence")] = tuple(sorted(set(seqs)))
-    return found
+        support[_parse_id(part.get("episode"), name="evidence")] = tuple(sorted(set(seqs)))
+    return support
 
 
 def _split_support(text: str) -> dict[str, Any]:

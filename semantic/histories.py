@@ -1,4 +1,4 @@
-"""What has become of a fact: its versions, its evidence, and who changed it when and why."""
+"""Finds the versions, evidence and changes of a fact, and the changes of a changeset."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""What is held true, why, and who changed it."""
+"""Facts, their evidence, changesets with their changes, and suggestions."""
 
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Episode
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
-from semantic.engines import Category
+from semantic.engines import Category, SuggestionKind
 
 
 class Changeset(TenantModel):
@@ -46,14 +46,24 @@ class Changeset(TenantModel):
         return f"{self.kind} {self.id}"
 
 
+# What may endanger somebody who is not asked about it: allergies, illnesses, medication.
+DANGERS = (
+    r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"
+    r"warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|"
+    r"\m[0-9]+ ?(mg|µg|mcg|micrograms?)\M|"
+    r"allergi|unverträglich|zöliakie|schwanger|medikament|alérgic|alergi|celíac|embaraz|"
+    r"cœliaque|enceinte|médicament|过敏|不耐|胰岛素|糖尿病|癫痫|哮喘|怀孕|吃药|服药|アレルギー|薬を"
+)
+
+
 class Fact(TenantModel):
-    """Something held to be true in a conversation during one span of time.
+    """A statement believed in a conversation during one span of time.
 
     A fact is never edited. When the world changes, the old fact is closed and a new
     one opened, so that a past answer can always be explained from what was held then.
     Two kinds of time: `valid_at` and `valid_until` say when it was true in the world,
     `created_at` and `invalid_at` when the server believed it. Shares its id with a Memory.
-    One that waits for a curator's approval has never been held: nobody is served it.
+    One that is pending review has never been active: nobody is served it.
     """
 
     class Because(models.TextChoices):
@@ -73,6 +83,15 @@ class Fact(TenantModel):
         expression=Func(F("fact"), F("keywords"), function="public.memory_search_text"),
         output_field=models.TextField(),
         db_persist=True,
+    )
+    is_pinned = models.GeneratedField(
+        expression=Case(
+            When(Q(category=Category.GUIDELINE.value) | Q(fact__iregex=DANGERS), then=Value(True)),
+            default=Value(False),
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+        help_text="Guidelines and what may endanger somebody: agents get them unasked.",
     )
     content_hash = models.CharField(
         max_length=64, help_text="SHA-256 of the normalised sentence: a fact is held once."
@@ -113,6 +132,11 @@ class Fact(TenantModel):
                 fields=["conversation", "created_at"],
                 condition=Q(invalid_at=None),
                 name="semantic_fact_active",
+            ),
+            models.Index(
+                fields=["conversation", "created_at"],
+                condition=Q(invalid_at=None, is_pinned=True),
+                name="semantic_fact_pinned",
             ),
             models.Index(
                 fields=["conversation"],
@@ -187,6 +211,7 @@ class Change(TenantModel):
         WITHDRAW = "withdraw", "evidence taken back"
         RETURN = "return", "evidence counts again"
         SKIP = "skip", "left undone"
+        SUGGEST = "suggest", "suggested to curators"
 
     changeset = TenantForeignKey(Changeset)
     position = models.PositiveIntegerField(help_text="Order within the changeset.")
@@ -215,3 +240,64 @@ class Change(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.action} {self.memory_id}"
+
+
+class Suggestion(TenantModel):
+    """A contradiction or a duplicate that a rule only suspects: a curator accepts or declines it.
+
+    Open while its facts are active and no decision on it is in effect. Whether changesets
+    are in effect is for reverts to say, which keep the two flags.
+    """
+
+    class Decision(models.TextChoices):
+        ACCEPTED = "accepted", "accepted"
+        DECLINED = "declined", "declined"
+
+    conversation = TenantForeignKey(Conversation)
+    changeset = TenantForeignKey(Changeset, help_text="The run that made it.")
+    kind = models.CharField(
+        max_length=16, choices=[(kind.value, kind.value) for kind in SuggestionKind]
+    )
+    old_fact = TenantForeignKey(Fact)
+    new_fact = TenantForeignKey(Fact, null=True, help_text="NULL: nothing takes its place.")
+    reason = models.CharField(max_length=40, help_text="A code: same_slot, near_words, cap, …")
+    valid_until = models.DateTimeField(
+        null=True, help_text="Until when the old fact was true; NULL: until the new one began."
+    )
+    created_at = models.DateTimeField(db_default=Now())
+    decision = models.CharField(max_length=16, choices=Decision.choices, blank=True)
+    decided_by = TenantForeignKey(Changeset, null=True)
+    is_withdrawn = models.BooleanField(
+        default=False, help_text="The changeset that made it is undone."
+    )
+    is_reopened = models.BooleanField(
+        default=False, help_text="The changeset that decided on it is undone."
+    )
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "old_fact", "new_fact", "kind"],
+                nulls_distinct=False,
+                name="semantic_suggestion_made_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(reason__regex="^[a-z_]+$"), name="semantic_suggestion_reason_is_code"
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="", decided_by=None)
+                | (~Q(decision="") & Q(decided_by__isnull=False)),
+                name="semantic_suggestion_decided_by",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "id"],
+                condition=Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True)),
+                name="semantic_suggestion_undecided",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"

@@ -1,4 +1,4 @@
-"""Reading facts and their evidence. Every query names its tenant."""
+"""Finds and counts facts and their evidence. Every query names its tenant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from episodic.models import Conversation
 from memoryproject.tenancy.models import Tenant
@@ -24,27 +25,29 @@ def content_hash(fact: str) -> str:
 def active_facts(
     *, tenant: Tenant, fact_ids: Iterable[uuid.UUID], lock: bool = False
 ) -> dict[uuid.UUID, Fact]:
-    """Return those of the facts that are still held, by id; locked in order of id if asked."""
-    held = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
-    rows = held.select_for_update() if lock else held
+    """Return those of the facts that are still active, by id; locked in order of id if asked."""
+    active = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
+    rows = active.select_for_update() if lock else active
     return {fact.id: fact for fact in rows.order_by("id")}
 
 
+def newest_active(conversation: Conversation, *, at_most: int) -> list[Fact]:
+    """Return the active facts, newest first. Uses index: semantic_fact_active."""
+    return list(_active_in(conversation).order_by("-created_at", "-id")[:at_most])
+
+
 def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
-    """Return the facts of those ids, held or not, in order of id."""
+    """Return the facts of those ids, active or not, in order of id."""
     return Fact.objects.of(tenant).filter(id__in=list(fact_ids)).order_by("id")
 
 
 def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     """Return the active fact that says just this, or None."""
-    held = Fact.objects.of(conversation.tenant).filter(
-        conversation=conversation, content_hash=content_hash(fact), invalid_at=None
-    )
-    return held.first()
+    return _active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
 def find_waiting(*, conversation: Conversation, fact: str) -> Fact | None:
-    """Return the fact that says just this and waits for a curator, or None."""
+    """Return the fact that says just this and is pending review, or None."""
     waiting = facts_waiting(conversation.tenant).filter(
         conversation=conversation, content_hash=content_hash(fact)
     )
@@ -52,7 +55,7 @@ def find_waiting(*, conversation: Conversation, fact: str) -> Fact | None:
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
-    """Return the facts that wait for a curator. Uses index: semantic_fact_waiting."""
+    """Return the facts that are pending review. Uses index: semantic_fact_waiting."""
     return Fact.objects.of(tenant).filter(invalidated_because=Fact.Because.WAITING)
 
 
@@ -64,18 +67,51 @@ def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
     return {fact.id: fact for fact in wrong.order_by("id")}
 
 
+def pinned_facts(conversation: Conversation, *, at_most: int) -> list[tuple[Fact, int]]:
+    """Return guidelines and dangers, newest first, each with its number of episodes.
+
+    Uses index: semantic_fact_pinned.
+    """
+    pinned = _active_in(conversation).filter(is_pinned=True)
+    evidence = Evidence.objects.of(conversation.tenant).filter(
+        fact=OuterRef("id"), withdrawn_by=None
+    )
+    counted = evidence.values("fact").annotate(episodes=Count("id")).values("episodes")
+    newest = pinned.annotate(sources=Coalesce(Subquery(counted), 0)).order_by("-created_at", "-id")[
+        :at_most
+    ]
+    return [(fact, fact.sources) for fact in newest]
+
+
+def seqs_of_retired_facts(conversation: Conversation) -> set[int]:
+    """Return the messages that say what is over or wrong, and nothing that is still active."""
+    active, retired = set[int](), set[int]()
+    over = [Fact.Because.SUPERSEDED, Fact.Because.WRONG]
+    rows = Evidence.objects.of(conversation.tenant).filter(
+        Q(fact__invalid_at=None) | Q(fact__invalidated_because__in=over),
+        fact__conversation=conversation,
+        withdrawn_by=None,
+    )
+    for invalid_at, seqs in rows.values_list("fact__invalid_at", "message_seqs"):
+        (retired if invalid_at else active).update(seqs)
+    return retired - active
+
+
 def count_active(conversation: Conversation) -> int:
-    """Return how many facts the conversation holds. Uses index: semantic_fact_active."""
-    held = Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
-    return held.count()
+    """Return how many active facts there are. Uses index: semantic_fact_active."""
+    return _active_in(conversation).count()
+
+
+def _active_in(conversation: Conversation) -> QuerySet[Fact]:
+    return Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
 
 
 def evidence_of(
     *, tenant: Tenant, fact_ids: Iterable[uuid.UUID]
 ) -> dict[uuid.UUID, list[Evidence]]:
     """Return each fact's evidence that counts, oldest first, in one query."""
-    found: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
+    evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
     rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids), withdrawn_by=None)
     for row in rows.order_by("fact_id", "id"):
-        found[row.fact_id].append(row)
-    return found
+        evidence[row.fact_id].append(row)
+    return evidence

@@ -1,4 +1,4 @@
-"""Undoing everything that came from one source since some moment, and letting it count again.
+"""Previews, runs and lifts a rollback: of all that came from one source since some moment.
 
 Each conversation is a transaction of its own, so that nobody waits for all of them. A few
 are done at once; where there are more, a worker goes on with them.
@@ -20,22 +20,23 @@ from episodic.models import Withholding
 from episodic.withholding import Source
 from jobs import claims
 from jobs.claims import Claim
-from jobs.enqueue import enqueue, run_now, wake
+from jobs.enqueue import enqueue, wake
 from jobs.models import Kind
-from memoryproject.errors import Conflict, NotFound
+from jobs.tasks import run_job
+from memoryproject.edge.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
+from semantic.conversation_rollback import Counts, undo_in
 from semantic.curation import Act, check_reason
-from semantic.undoing import Counts, undo_in
 
-WAITED_FOR = 10
+CONVERSATIONS_AT_ONCE = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
 LISTED_AT_ONCE = 200
-NOTHING_SAID = "This source has said nothing since then that is not withheld."
+NOTHING_SAID = "This source has said nothing since then that is not quarantined."
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What undoing a source would come to: `counts` in the first conversations of it.
+    """What rolling back a source would come to: `counts` in the first conversations of it.
 
     `conversations` and `messages` are those that were not looked at.
     """
@@ -46,18 +47,18 @@ class Preview:
 
 
 def preview(*, act: Act, source: Source) -> Preview:
-    """Return what undoing a source would come to.
+    """Return what rolling back a source would come to.
 
     It does it and takes it back, one conversation after the other, so that the counts are
     those of the deed; other writers of that conversation wait meanwhile.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
-        NotFound: the source has said nothing since then that is not withheld.
+        NotFound: the source has said nothing since then that is not quarantined.
     """
     episodic.check_source(source)
     check_reason(act)
-    first = episodic.conversations_of(source, tenant=act.tenant, at_most=WAITED_FOR)
+    first = episodic.conversations_of(source, tenant=act.tenant, at_most=CONVERSATIONS_AT_ONCE)
     counts = Counts()
     for conversation_id in first:
         with transaction.atomic():
@@ -73,19 +74,19 @@ def preview(*, act: Act, source: Source) -> Preview:
 
 
 def roll_back(*, act: Act, source: Source) -> Withholding:
-    """Undo what came from a source until now; `done_at` says whether a worker goes on with it.
+    """Roll back what came from a source until now; `done_at` says whether a worker goes on with it.
 
     Receipts of past answers, what was reviewed and what is posted after this call stay as
     they are.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
-        NotFound: the source has said nothing since then that is not withheld.
+        NotFound: the source has said nothing since then that is not quarantined.
     """
     episodic.check_source(source)
     with transaction.atomic():
         withholding = _open(act, source)
-        left = episodic.conversations_left(withholding, at_most=WAITED_FOR + 1)
+        left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
         if not left:
             raise NotFound(NOTHING_SAID)
         job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
@@ -93,10 +94,10 @@ def roll_back(*, act: Act, source: Source) -> Withholding:
 
 
 def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
-    """Let count again what was withheld: it returns to the window and is learnt like new.
+    """Lift a quarantine: what is in it is processed and learnt from like new.
 
     Raises:
-        NotFound: the tenant has no such withholding.
+        NotFound: the tenant has no such rollback.
         Conflict: it is lifted already.
         Problem: no reason.
     """
@@ -111,7 +112,7 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
         withholding.lifted_by = act.actor
         withholding.done_at = None
         withholding.save(update_fields=["lifted_at", "lifted_by", "done_at"])
-        left = episodic.conversations_left(withholding, at_most=WAITED_FOR + 1)
+        left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
         job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
     return _work(withholding, job.id, left)
 
@@ -141,8 +142,8 @@ def run_rollback(claim: Claim) -> None:
 
 
 def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]) -> Withholding:
-    if len(left) <= WAITED_FOR:
-        run_now(job_id)
+    if len(left) <= CONVERSATIONS_AT_ONCE:
+        run_job(str(job_id))
         withholding.refresh_from_db()
     return withholding
 
@@ -154,19 +155,13 @@ def _open(act: Act, source: Source) -> Withholding:
 
 
 def _lock(tenant: Tenant, withholding_id: uuid.UUID) -> Withholding | None:
-    rows = Withholding.objects.of(tenant).filter(id=withholding_id)
-    withholding = rows.select_for_update().first()
-    if withholding is not None:
-        withholding.tenant = tenant
-    return withholding
+    rows = Withholding.objects.of(tenant).select_related("tenant").filter(id=withholding_id)
+    return rows.select_for_update(of=("self",)).first()
 
 
 def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:
     withholding = Withholding.objects.of(tenant).filter(id=withholding_id).first()
-    if withholding is None:
-        return []
-    withholding.tenant = tenant
-    return episodic.conversations_left(withholding, at_most=LISTED_AT_ONCE)
+    return episodic.conversations_left(withholding, at_most=LISTED_AT_ONCE) if withholding else []
 
 
 def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
@@ -181,6 +176,6 @@ def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID)
         episodic.lift(conversation, withholding=withholding)
         return
     act = Act(tenant, withholding.actor, withholding.reason)
-    made = Counts(**withholding.made) + undo_in(conversation, act, withholding=withholding)
-    withholding.made = made.to_json()
+    counts = Counts(**withholding.made) + undo_in(conversation, act, withholding=withholding)
+    withholding.made = counts.to_json()
     withholding.save(update_fields=["made"])

@@ -1,8 +1,9 @@
-"""Undoing what came from one source, and letting it count again."""
+"""Rolls back what came from one source, lists rollbacks and lifts them."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -14,25 +15,22 @@ from episodic import queries as episodic_queries
 from episodic import withholding as episodic
 from episodic.models import Role, Withholding
 from episodic.withholding import Source
-from memoryproject.errors import NotFound
-from memoryproject.fields import (
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.fields import (
     FlagField,
     IdField,
     MomentField,
-    Strict,
+    Output,
     TextField,
     WordField,
-    say_moment,
 )
-from memoryproject.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schema, take_page
-from memoryproject.schema import Error
+from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
-from semantic.curation import Act
+from semantic.conversation_rollback import Counts
 from semantic.curation_api import AGAIN, Curating
 from semantic.forms import Reasoned
-from semantic.rollback import Preview
-from semantic.undoing import Counts
 
 
 class RollbackInput(Reasoned):
@@ -46,7 +44,7 @@ class RollbackInput(Reasoned):
     dry_run = FlagField(default=False, help_text="Only say what it would come to.")
 
 
-class CountsOutput(serializers.Serializer[Any]):
+class CountsOutput(Output):
     """What undoing a source comes to."""
 
     conversations = serializers.IntegerField()
@@ -60,22 +58,24 @@ class CountsOutput(serializers.Serializer[Any]):
     left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
 
-class RemainingOutput(serializers.Serializer[Any]):
+class RemainingOutput(Output):
     """What is still to be done, or what a dry run has not looked at."""
 
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()
 
 
-class RollbackOutput(serializers.Serializer[Any]):
+class RollbackOutput(Output):
     """What withholds a source, or would."""
 
     id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
-    since = serializers.DateTimeField()
-    key_id = serializers.UUIDField(allow_null=True)
-    conversation_id = serializers.UUIDField(allow_null=True)
-    speaker = serializers.CharField(allow_null=True)
-    role = serializers.CharField(allow_null=True)
+    since = serializers.DateTimeField(source="source.since")
+    key_id = serializers.UUIDField(source="source.posted_by.id", allow_null=True)
+    conversation_id = serializers.UUIDField(
+        source="source.conversation.external_id", allow_null=True
+    )
+    speaker = serializers.CharField(source="source.speaker", allow_null=True)
+    role = serializers.CharField(source="source.role", allow_null=True)
     actor = serializers.CharField()
     reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
@@ -87,23 +87,16 @@ class RollbackOutput(serializers.Serializer[Any]):
     remaining = RemainingOutput()
 
 
-class RollbackQuery(Strict):
-    """The query parameters of the list of rollbacks."""
-
-    after = IdField(required=False, help_text="The `next` of the page before.")
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
-
-
 class Rollbacks(Curating):
     """Undoes what came from a source, and lists what was undone."""
 
     @extend_schema(
         operation_id="list_rollbacks",
-        parameters=[RollbackQuery],
+        parameters=[PlaceQuery],
         responses=page_schema(RollbackOutput, "RollbackPage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(RollbackQuery, request.query_params.dict())
+        query = self.read(PlaceQuery, request.query_params.dict())
         rows = Withholding.objects.of(self.tenant()).select_related("conversation", "posted_by")
         return Response(
             take_page(rows, query=query, render=lambda page: [_render(row) for row in page])
@@ -116,41 +109,41 @@ class Rollbacks(Curating):
         description="Undoes everything that came from a source since some moment: its messages "
         "are withheld (kept, but neither learnt from nor served), the runs that read them are "
         "reverted, and what else these had read is learnt anew. 202: it has spoken in more than "
-        f"{rollback.WAITED_FOR} conversations, and a worker does one after the other; "
+        f"{rollback.CONVERSATIONS_AT_ONCE} conversations, and a worker does one after the other; "
         "`rollbacks/{id}` says how far. With `dry_run` nothing is changed, the answer is 200, and "
-        f"the first {rollback.WAITED_FOR} conversations are counted. 404: the source has said "
-        "nothing since then.",
+        f"the first {rollback.CONVERSATIONS_AT_ONCE} conversations are counted. 404: the source "
+        "has said nothing since then.",
     )
     def post(self, request: Request) -> Response:
-        given = self.read(RollbackInput)
-        act, source = self.act(given["reason"]), self._find_source(given)
-        if given["dry_run"]:
-            return Response(_render_preview(act, source, rollback.preview(act=act, source=source)))
-        made = rollback.roll_back(act=act, source=source)
-        return Response(_render(made), status=201 if made.done_at else 202)
+        body = self.read(RollbackInput)
+        act, source = self.act(body["reason"]), self._find_source(body)
+        if body["dry_run"]:
+            preview = rollback.preview(act=act, source=source)
+            remaining = preview.conversations, preview.messages
+            values = {"id": None, "actor": act.actor, "reason": act.reason}
+            return Response(_render_source(source, values, preview.counts, remaining))
+        row = rollback.roll_back(act=act, source=source)
+        return Response(_render(row), status=201 if row.done_at else 202)
 
-    def _find_source(self, given: dict[str, Any]) -> Source:
-        key, conversation = None, None
-        if "key_id" in given:
-            key = APIKey.objects.of(self.tenant()).filter(id=given["key_id"]).first()
-        if "conversation_id" in given:
+    def _find_source(self, body: dict[str, Any]) -> Source:
+        key = conversation = None
+        if "key_id" in body:
+            key = APIKey.objects.of(self.tenant()).filter(id=body["key_id"]).first()
+        if "conversation_id" in body:
             conversation = episodic_queries.find_conversation(
-                tenant=self.tenant(), external_id=given["conversation_id"]
+                tenant=self.tenant(), external_id=body["conversation_id"]
             )
-        missing = [
-            name
-            for name, found in (("key_id", key), ("conversation_id", conversation))
-            if name in given and found is None
-        ]
+        ends = {"key_id": key, "conversation_id": conversation}
+        missing = [name for name, row in ends.items() if name in body and row is None]
         if missing:
-            said = ["There is no such source."]
-            raise NotFound(said[0], fields=dict.fromkeys(missing, said))
+            message = "There is no such source."
+            raise NotFound(message, fields={name: [message] for name in missing})
         return Source(
-            since=given["since"],
+            since=body["since"],
             posted_by=key,
             conversation=conversation,
-            speaker=given.get("speaker", ""),
-            role=given.get("role", ""),
+            speaker=body.get("speaker", ""),
+            role=body.get("role", ""),
         )
 
 
@@ -166,7 +159,7 @@ class OneRollback(Curating):
 
 
 class LiftRollback(Curating):
-    """Lets count again what was withheld."""
+    """Lifts a quarantine."""
 
     @extend_schema(
         operation_id="lift_rollback",
@@ -177,45 +170,20 @@ class LiftRollback(Curating):
         "409: it is lifted already." + AGAIN,
     )
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
-        given = self.read(Reasoned)
-        lifted = rollback.lift(act=self.act(given["reason"]), withholding_id=rollback_id)
-        return Response(_render(lifted), status=200 if lifted.done_at else 202)
+        act = self.act(self.read(Reasoned)["reason"])
+        row = rollback.lift(act=act, withholding_id=rollback_id)
+        return Response(_render(row), status=200 if row.done_at else 202)
 
 
 def _render(row: Withholding) -> dict[str, Any]:
-    conversations, messages = episodic.count(episodic.messages_left(row))
-    return {
-        "id": str(row.id),
-        **_render_source(episodic.source_of(row)),
-        "actor": row.actor,
-        "reason": row.reason,
-        "created_at": say_moment(row.created_at),
-        "lifted_at": say_moment(row.lifted_at) if row.lifted_at else None,
-        "done_at": say_moment(row.done_at) if row.done_at else None,
-        "counts": {**Counts().to_json(), **row.made},
-        "remaining": {"conversations": conversations, "messages": messages},
-    }
+    remaining = episodic.count(episodic.messages_left(row))
+    return _render_source(episodic.source_of(row), vars(row), Counts(**row.made), remaining)
 
 
-def _render_preview(act: Act, source: Source, found: Preview) -> dict[str, Any]:
-    return {
-        "id": None,
-        **_render_source(source),
-        "actor": act.actor,
-        "reason": act.reason,
-        "created_at": None,
-        "lifted_at": None,
-        "done_at": None,
-        "counts": found.counts.to_json(),
-        "remaining": {"conversations": found.conversations, "messages": found.messages},
-    }
-
-
-def _render_source(source: Source) -> dict[str, Any]:
-    return {
-        "since": say_moment(source.since),
-        "key_id": str(source.posted_by.id) if source.posted_by else None,
-        "conversation_id": str(source.conversation.external_id) if source.conversation else None,
-        "speaker": source.speaker or None,
-        "role": source.role or None,
-    }
+def _render_source(
+    source: Source, values: Mapping[str, Any], counts: Counts, remaining: tuple[int, int]
+) -> dict[str, Any]:
+    conversations, messages = remaining
+    left = {"conversations": conversations, "messages": messages}
+    row = {**values, "source": source, "counts": counts, "remaining": left}
+    return dict(RollbackOutput(row).data)

@@ -1,4 +1,4 @@
-"""Opening and closing facts: the one place where what is held changes.
+"""Creates, retires and restores facts: the one place where active facts change.
 
 Consolidation, curation, reverts and imports call these. Each call writes its step into
 the changeset; the caller holds the conversation's lock.
@@ -7,9 +7,10 @@ the changeset; the caller holds the conversation's lock.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,9 @@ import numpy.typing as npt
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.mirrored import tell_mirror
-from indexing.models import Memory, MemoryKind, UnitKind
+from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
+from memoryproject.ai import embeddings
 from semantic import queries, states
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -34,6 +36,12 @@ class Support:
     seqs: tuple[int, ...] = ()
 
 
+def support_in(episode: Episode, seqs: Iterable[int]) -> Support:
+    """Return those of the messages that are in the episode as support."""
+    inside = {seq for seq in seqs if episode.first_seq <= seq <= episode.last_seq}
+    return Support(episode, tuple(sorted(inside)))
+
+
 @dataclass(frozen=True, slots=True)
 class NewFact:
     """A fact to open, with the vector of its embedding text; None: the model was away."""
@@ -44,6 +52,7 @@ class NewFact:
     valid_at: datetime
     support: tuple[Support, ...]
     vector: Vectors | None
+    valid_until: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -52,7 +61,6 @@ class Ledger:
 
     changeset: Changeset
     conversation: Conversation
-    embedding_model: str
     now: datetime
     position: int = 0
     changes: list[Change] = field(default_factory=list)
@@ -93,6 +101,13 @@ class Ledger:
         )
 
 
+def start_changeset(conversation: Conversation, *, now: datetime, **columns: Any) -> Ledger:
+    """Create a changeset of a locked conversation, to write steps into."""
+    columns |= {"tenant": conversation.tenant, "conversation": conversation, "started_at": now}
+    changeset: Changeset = Changeset.objects.create(**columns)  # type: ignore[misc]
+    return Ledger(changeset, conversation, now)
+
+
 def open_fact(
     new: NewFact,
     *,
@@ -101,63 +116,55 @@ def open_fact(
     because: Fact.Because = Fact.Because.SUPERSEDED,
     note: str = "",
 ) -> Fact:
-    """Start holding a fact, and stop holding the one it `replaces`.
+    """Create an active fact, and retire the one it `replaces`.
 
-    The caller has made sure that no other fact holds the same sentence already.
+    The caller has made sure that no other active fact is the same sentence.
     """
-    conversation = ledger.conversation
-    if replaces is not None and replaces.content_hash == queries.content_hash(new.fact):
-        # A sentence is held once: the old row lets go of it before the new one takes it.
-        old = Fact.objects.of(conversation.tenant).filter(id=replaces.id)
+    if replaces is None:
+        return open_facts([new], ledger=ledger, note=note)[0]
+    if replaces.content_hash == queries.content_hash(new.fact):
+        # A sentence is active once: the old row lets go of it before the new one takes it.
+        old = Fact.objects.of(ledger.conversation.tenant).filter(id=replaces.id)
         old.update(invalid_at=ledger.now, invalidated_because=because)
     (fact,) = _insert_facts([new], ledger=ledger)
-    opened: dict[uuid.UUID, states.Pair] = {fact.id: (states.NONE, states.ACTIVE)}
-    if replaces is None:
-        ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
-        return fact
-    closed = close_fact(
-        replaces,
-        ledger=ledger,
-        because=because,
-        valid_until=new.valid_at,
-        superseded_by=fact,
-    )
+    retired = _retired_state(replaces, because, new.valid_at, superseded_by=fact)
+    (pair,) = put_states([(replaces, retired)], ledger=ledger)
     ledger.note(
         Change.Action.UPDATE,
         memory_id=fact.id,
         other_memory_id=replaces.id,
         note=note,
-        states={**opened, replaces.id: closed},
+        states={fact.id: (states.NONE, states.read_state(fact).to_json()), replaces.id: pair},
     )
     return fact
 
 
-def keep_waiting(new: NewFact, *, ledger: Ledger, note: str) -> Fact:
-    """Store a fact that nobody is served until a curator approves it.
+def open_facts(new: Sequence[NewFact], *, ledger: Ledger, note: str = "") -> list[Fact]:
+    """Create active facts in one conversation, a fixed number of statements for all.
 
-    The caller has made sure that its sentence is neither held nor waiting already.
-    """
-    (fact,) = _insert_facts([new], ledger=ledger)
-    waiting = states.State(because=Fact.Because.WAITING, valid_until=new.valid_at)
-    _, after = put_state(fact, waiting, ledger=ledger)
-    ledger.note(
-        Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
-    )
-    return fact
-
-
-def open_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
-    """Start holding many facts of one conversation, a fixed number of statements for all.
-
-    The caller has made sure that none of the sentences is held already, and that no two
+    The caller has made sure that none of the sentences is active already, and that no two
     are the same.
     """
     facts = _insert_facts(new, ledger=ledger)
     for fact in facts:
+        after = states.read_state(fact).to_json()
         ledger.note(
-            Change.Action.NEW, memory_id=fact.id, states={fact.id: (states.NONE, states.ACTIVE)}
+            Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
         )
     return facts
+
+
+def open_pending_fact(new: NewFact, *, ledger: Ledger, note: str) -> None:
+    """Create a fact in the review queue: nobody is served it until a curator approves it.
+
+    The caller has made sure that its sentence is neither active nor pending already.
+    """
+    (fact,) = _insert_facts([new], ledger=ledger)
+    pending = states.State(because=Fact.Because.WAITING, valid_until=new.valid_at)
+    ((_, after),) = put_states([(fact, pending)], ledger=ledger)
+    ledger.note(
+        Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
+    )
 
 
 def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
@@ -177,44 +184,34 @@ def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
                 content_hash=queries.content_hash(item.fact),
                 changeset=ledger.changeset,
                 valid_at=item.valid_at,
+                valid_until=item.valid_until,
                 created_at=ledger.now,
             )
             for memory, item in zip(memories, new, strict=True)
         ]
     )
-    Evidence.objects.bulk_create(
-        [
-            Evidence(
-                tenant=tenant,
-                fact=fact,
-                episode=support.episode,
-                message_seqs=list(support.seqs),
-                changeset=ledger.changeset,
-            )
-            for fact, item in zip(facts, new, strict=True)
-            for support in item.support
-        ],
-        ignore_conflicts=True,
+    _add_evidence(
+        [(fact, item.support) for fact, item in zip(facts, new, strict=True)], ledger=ledger
     )
     index.add_entries(
         tenant=tenant,
         conversation_id=conversation.id,
         language=conversation.language,
-        model=ledger.embedding_model,
-        entries=[_make_entry(memory, item) for memory, item in zip(memories, new, strict=True)],
+        model=embeddings.get_embedder().name,
+        entries=[
+            Entry(
+                memory=memory,
+                kind=UnitKind.FACT,
+                lexical=f"{item.fact} {' '.join(item.keywords)}",
+                vector=item.vector,
+                valid_at=item.valid_at,
+                valid_until=item.valid_until,
+                category=item.category,
+            )
+            for memory, item in zip(memories, new, strict=True)
+        ],
     )
     return facts
-
-
-def _make_entry(memory: Memory, new: NewFact) -> Entry:
-    return Entry(
-        memory=memory,
-        kind=UnitKind.FACT,
-        lexical=f"{new.fact} {' '.join(new.keywords)}",
-        vector=new.vector,
-        valid_at=new.valid_at,
-        category=new.category,
-    )
 
 
 def invalidate_fact(
@@ -223,46 +220,57 @@ def invalidate_fact(
     ledger: Ledger,
     valid_until: datetime,
     because: Fact.Because = Fact.Because.SUPERSEDED,
+    superseded_by: Fact | None = None,
     note: str = "",
 ) -> None:
-    """Stop holding a fact, with nothing in its place: outrun by the world, or never true."""
-    closed = close_fact(
-        fact, ledger=ledger, because=because, valid_until=valid_until, superseded_by=None
+    """Retire a fact: outrun by the world, or never true."""
+    put_state(
+        fact,
+        _retired_state(fact, because, valid_until, superseded_by),
+        ledger=ledger,
+        action=Change.Action.INVALIDATE,
+        other_memory_id=superseded_by.id if superseded_by else None,
+        note=note,
     )
-    ledger.note(Change.Action.INVALIDATE, memory_id=fact.id, note=note, states={fact.id: closed})
 
 
-def close_fact(
-    fact: Fact,
-    *,
-    ledger: Ledger,
-    because: Fact.Because,
-    valid_until: datetime,
-    superseded_by: Fact | None,
-) -> states.Pair:
-    """Stop holding a fact without noting it; return its state before and after."""
+def _retired_state(
+    fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
+) -> states.State:
     # What was never true has an empty span; a fact learnt late never ends before it began.
     never = because is Fact.Because.WRONG
-    return put_state(
-        fact,
-        states.State(
-            because=because,
-            valid_until=fact.valid_at if never else max(valid_until, fact.valid_at),
-            superseded_by=superseded_by.id if superseded_by else None,
-        ),
-        ledger=ledger,
+    ended = min(valid_until, fact.valid_until or valid_until)
+    return states.State(
+        because=because,
+        valid_until=fact.valid_at if never else max(ended, fact.valid_at),
+        superseded_by=superseded_by.id if superseded_by else None,
     )
 
 
-def put_state(fact: Fact, state: states.State, *, ledger: Ledger) -> states.Pair:
-    """Open or close a fact, in its row and in the index; return its state before and after."""
-    return put_states([(fact, state)], ledger=ledger)[0]
+def put_state(
+    fact: Fact,
+    state: states.State,
+    *,
+    ledger: Ledger,
+    action: Change.Action,
+    other_memory_id: uuid.UUID | None = None,
+    note: str = "",
+) -> None:
+    """Retire or restore a fact, in its row and in the index, and note it."""
+    (pair,) = put_states([(fact, state)], ledger=ledger)
+    ledger.note(
+        action,
+        memory_id=fact.id,
+        other_memory_id=other_memory_id,
+        note=note,
+        states={fact.id: pair},
+    )
 
 
 def put_states(
     changes: Sequence[tuple[Fact, states.State]], *, ledger: Ledger
 ) -> list[states.Pair]:
-    """Open and close facts, each at most once; return the pairs in the same order.
+    """Retire and restore facts, each at most once; return states before and after, in order.
 
     The number of statements does not grow with that of facts, but by the thousand.
     """
@@ -296,22 +304,23 @@ def reinforce_fact(
     action: Change.Action = Change.Action.REINFORCE,
     note: str = "",
 ) -> None:
-    """Add evidence to a fact that is held; its text stays as it is."""
-    add_evidence(fact, support, ledger=ledger)
+    """Add evidence to an active fact; its text stays as it is."""
+    _add_evidence([(fact, support)], ledger=ledger)
     ledger.note(action, memory_id=fact.id, note=note)
 
 
-def add_evidence(fact: Fact, support: Sequence[Support], *, ledger: Ledger) -> None:
-    """Record which episodes support a fact; one that did already stays as it was."""
+def _add_evidence(supports: Iterable[tuple[Fact, Sequence[Support]]], *, ledger: Ledger) -> None:
+    """Record which episodes support facts; one that did already stays as it was."""
     Evidence.objects.bulk_create(
         [
             Evidence(
-                tenant=fact.tenant,
+                tenant=ledger.conversation.tenant,
                 fact=fact,
                 episode=item.episode,
                 message_seqs=list(item.seqs),
                 changeset=ledger.changeset,
             )
+            for fact, support in supports
             for item in support
         ],
         ignore_conflicts=True,

@@ -1,4 +1,4 @@
-"""The messages behind a proposal: who says it, and who only repeats what we served."""
+"""Finds the messages behind a proposal: who says it, and who only repeats an answer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from episodic.engines import Line
 from episodic.models import Role
+from semantic.details import read_numbers, read_roles
 from semantic.echoes import Echoes, content_words, first_of_all
 from semantic.engines import Action, EpisodeText, Proposal, Served
-from semantic.merge import read_numbers, read_roles
 
 
 class Sources:
@@ -59,25 +59,25 @@ class Sources:
             return not people or tools > people
         return tools > people
 
-    def find_echo(self, proposal: Proposal, *, held: str = "") -> Served | None:
+    def find_echo(self, proposal: Proposal, *, sentence: str = "") -> Served | None:
         """Return what was served, if nobody but an echo of it says what `proposal` says.
 
-        `held` is the sentence of the fact that would gain evidence: what repeats it does
+        `sentence` is that of the fact that would gain evidence: what repeats it does
         not confirm it, however the engine words that.
         """
         named = self._named(proposal)
         if proposal.action is Action.INVALIDATE:
             # Its sentence may be that of the fact to end; what counts is what is said.
             return first_of_all([self._echoes.find_origin_of_all(line) for line in named])
-        sentences = [sentence for sentence in (proposal.fact, held) if sentence]
+        sentences = [text for text in (proposal.fact, sentence) if text]
         lines = named or self._speaking(proposal, sentences)
         if lines or not self._quotes:
             return first_of_all([self._find_origin(sentences, line) for line in lines])
         return next(filter(None, map(self._echoes.find_known, sentences)), None)
 
-    def own_seqs(self, proposal: Proposal, *, held: str = "") -> tuple[int, ...]:
+    def own_seqs(self, proposal: Proposal, *, sentence: str = "") -> tuple[int, ...]:
         """Return the messages named that are evidence: those that are no echoes."""
-        sentences = [sentence for sentence in (proposal.fact, held) if sentence]
+        sentences = [text for text in (proposal.fact, sentence) if text]
         echoed = {line.seq for line in self._named(proposal) if self._find_origin(sentences, line)}
         return tuple(seq for seq in proposal.seqs if seq not in echoed)
 
@@ -105,8 +105,8 @@ class Sources:
         ]
 
     def _find_origin(self, sentences: Sequence[str], line: Line) -> Served | None:
-        found = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)
-        return next(filter(None, found), None)
+        origins = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)
+        return next(filter(None, origins), None)
 
 
 def _is_person(line: Line) -> bool:
@@ -116,8 +116,8 @@ def _is_person(line: Line) -> bool:
 
 def _count_said(fact: str, lines: Iterable[Line]) -> int:
     """Return how many words and numbers of a fact some lines hold, its subject left out."""
-    said = {word for line in lines for word in _words(line.content)}
-    return len((_words(fact) - _words(" ".join(read_roles(fact)[:1]))) & said)
+    words = {word for line in lines for word in _words(line.content)}
+    return len((_words(fact) - _words(" ".join(read_roles(fact)[:1]))) & words)
 
 
 def _most_said(fact: str, lines: Iterable[Line]) -> int:

@@ -1,4 +1,4 @@
-"""Whether a fact is held and why not: what a change found and what it left."""
+"""The state of a fact before and after a change: active, or retired and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE: Json = None
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What of a fact can change. `because` is empty while it is held."""
+    """What of a fact can change. `because` is empty while it is active."""
 
     because: str = ""
     valid_until: datetime | None = None
@@ -26,7 +26,7 @@ class State:
 
     @property
     def is_active(self) -> bool:
-        """Whether the fact is held."""
+        """Whether the fact is active."""
         return not self.because
 
     def to_json(self) -> Json:
@@ -38,7 +38,7 @@ class State:
         }
 
     def is_like(self, other: State) -> bool:
-        """Return whether a fact is held, or closed for the same reason, in both."""
+        """Return whether a fact is active, or retired for the same reason, in both."""
         return (self.because, self.superseded_by) == (other.because, other.superseded_by)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connections, transaction
 from django.test import Client, TransactionTestCase
 
@@ -19,7 +18,6 @@ from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.walls import across_tenants
 from tests.emptying import delete_all_rows
-from tests.migrating import keep_copy
 from tests.talk import whole_talk
 
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
@@ -32,12 +30,9 @@ TransactionTestCase._fixture_teardown = delete_all_rows
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
-    """Migrate as the owner; the tests then connect as the serving role."""
+    """The run's database is migrated already: see tests.template."""
+    yield
     with django_db_blocker.unblock():
-        call_command("migrate", verbosity=0)
-        connections.close_all()
-        keep_copy()
-        yield
         connections.close_all()
 
 

@@ -8,14 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 import psycopg
 from django.db import connections
 
-MIGRATED = "memory_migrated"
-"""A copy of the run's database, as its migrations have left it."""
-
-
-def keep_copy() -> None:
-    """Copy the run's database, just migrated, to which nobody may be connected."""
-    with _connect_elsewhere() as owner:
-        owner.execute(f"CREATE DATABASE {MIGRATED} TEMPLATE memory")
+from tests.template import MIGRATED
 
 
 def empty_database(name: str) -> AbstractContextManager[None]:

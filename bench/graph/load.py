@@ -19,7 +19,7 @@ from bench.retrieval.load import copy, prepare
 from bench.retrieval.rows import COLUMNS, LANGUAGE
 from indexing import text
 from indexing.models import SearchUnit, SearchVector
-from memoryproject.tenancy.fields import make_id
+from memoryproject.database.ids import make_id
 from notes.kinds import LinkType
 
 TENANT = uuid.UUID(int=1)

@@ -13,9 +13,10 @@ from bench.graph import load
 from bench.graph.texts import Texts
 from bench.retrieval.quantiles import summarise
 from bench.retrieval.wire import Wire
-from memoryproject.fields import say_moment
+from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from retrieval import contexts, navigation, reading, reconstruction
+from retrieval import links, reading
+from retrieval.reading import contexts, reconstruction
 
 HEAD = "| call | service p50 ms | p95 | HTTP p50 | p95 |\n" + "|---" * 5 + "|\n"
 WARM_UP = 3
@@ -91,13 +92,13 @@ class Looks:
     def _read(self) -> Pair:
         ours, theirs = self._make_context(), self._make_context()
         return (
-            lambda: contexts.build(tenant=self._tenant, context_id=ours).text,
+            lambda: contexts.get_context(tenant=self._tenant, context_id=ours).text,
             self._wire.write_get(f"contexts/{theirs}/text"),
         )
 
     def _make_context(self) -> uuid.UUID:
         """Return a context that holds three memories."""
-        made = contexts.make_context(tenant=self._tenant, made_by=None, max_tokens=ROOM)
+        made = contexts.create_context(tenant=self._tenant, made_by=None, max_tokens=ROOM)
         for _ in range(3):
             contexts.add_memory(
                 tenant=self._tenant, context_id=made.context.id, memory_id=self._pick()
@@ -107,7 +108,7 @@ class Looks:
     def _walk(self) -> Pair:
         ours, theirs = self._pick(), self._pick()
         return (
-            lambda: navigation.walk(tenant=self._tenant, start=ours, depth=3, at_most=100),
+            lambda: links.walk(tenant=self._tenant, start=ours, depth=3, at_most=100),
             self._wire.write_get(f"memories/{theirs}/walk?depth=3"),
         )
 

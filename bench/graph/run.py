@@ -26,7 +26,7 @@ from bench.retrieval.wire import Wire
 from memoryproject import embedded
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
-from retrieval import navigation
+from retrieval import links
 
 DEPTHS = (1, 2, 3, 5)
 HEAD = (
@@ -115,8 +115,8 @@ def _measure(
     for _ in range(times + 3):
         start = pick()
         ran, began = backend.read_ms(), time.perf_counter()
-        rows = navigation.walk_rows(
-            tenant=tenant, starts=[start], depth=depth, at_most=navigation.NODES_AT_MOST
+        rows = links.walk_rows(
+            tenant=tenant, starts=[start], depth=depth, at_most=links.NODES_AT_MOST
         )
         taken.append(time.perf_counter() - began)
         processor_ms += backend.read_ms() - ran
@@ -133,7 +133,7 @@ def _measure(
 
 def _beside_hub(chance: random.Random, tenant: Tenant, given: argparse.Namespace) -> uuid.UUID:
     hub = load.note_id(chance.choice(load.hub_places(given.notes, given.hubs)))
-    near = navigation.links_of(tenant=tenant, memory_id=hub, at_most=200)
+    near = links.links_of(tenant=tenant, memory_id=hub, at_most=200)
     return chance.choice(near).other_id
 
 
@@ -144,7 +144,5 @@ def _explain(tenant: Tenant, start: uuid.UUID) -> None:
         return execute(f"EXPLAIN (ANALYZE, BUFFERS, SETTINGS) {statement}", *given)
 
     with connection.execute_wrapper(explain):
-        rows = navigation.walk_rows(
-            tenant=tenant, starts=[start], depth=3, at_most=navigation.NODES_AT_MOST
-        )
+        rows = links.walk_rows(tenant=tenant, starts=[start], depth=3, at_most=links.NODES_AT_MOST)
     sys.stdout.write("\n".join(row[0] for row in rows) + "\n")

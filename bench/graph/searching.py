@@ -19,10 +19,10 @@ from bench.retrieval.quantiles import summarise
 from bench.retrieval.wire import Wire
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
-from memoryproject.fields import say_moment
+from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from retrieval import finding
-from retrieval.finding import EVERYTHING, Request
+from retrieval.search import in_tenant
+from retrieval.search.in_tenant import EVERYTHING, Request
 
 HEAD = (
     "| search | match | processor ms | SQL p50 ms | p95 | embedding + SQL p50 | HTTP p50 | p95 "
@@ -134,7 +134,7 @@ class Searches:
     def _find(self, request: Request, vector: Vectors | None, times: Times) -> None:
         ran = self._backend.read_ms()
         began = time.perf_counter()
-        found = finding.find_with(tenant=self._tenant, request=request, vector=vector)
+        found = in_tenant.find_with(tenant=self._tenant, request=request, vector=vector)
         times.sql.append(time.perf_counter() - began)
         times.processor_ms.append(self._backend.read_ms() - ran)
         times.matched.append(found.total)

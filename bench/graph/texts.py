@@ -17,7 +17,7 @@ A_TOPIC = 200
 """Notes on one topic, on average."""
 SPREAD = 0.44
 """Length of the noise beside the vector of a topic: with it the cosines of questions and notes
-lie where those of real questions and messages lie (`retrieval/README.md`, Search)."""
+lie where those of real questions and messages lie (`docs/concepts/search.md`)."""
 
 Vectors = npt.NDArray[np.float32]
 

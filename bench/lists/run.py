@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from bench.lists import filling
 from bench.retrieval.quantiles import summarise
-from memoryproject.admin_base import ReadOnlyAdmin
+from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.tenancy.models import Tenant
 
 PERSON = "benchmark"

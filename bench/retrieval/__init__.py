@@ -1,1 +1,1 @@
-"""How fast the server answers and writes, on a database of a stated size; see ../README.md."""
+"""How fast the server answers and writes on a database of a stated size: docs/benchmarks.md."""

@@ -21,7 +21,7 @@ from bench.retrieval.wording import Wording
 from bench.retrieval.workers import Work, load_all
 from memoryproject import embedded
 from memoryproject.ai import embeddings
-from memoryproject.progress import advance
+from memoryproject.process.progress import advance
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 

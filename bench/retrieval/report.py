@@ -11,7 +11,7 @@ from typing import Any
 from bench.retrieval import targets
 from bench.retrieval.clients import Side
 from bench.retrieval.latency import COMPARED, LEGS
-from operations.reporting import format_table
+from bench.tables import render_table
 
 Results = dict[str, Any]
 QUANTILES = ("p50", "p95", "p99")
@@ -48,21 +48,21 @@ def _tell_reading(results: Results) -> Iterator[str]:
     if "latency" in results:
         for clients in ("1", "8"):
             header = [f"ms, {clients} client{'s' * (clients != '1')}", *QUANTILES, "count"]
-            yield format_table(header, _latency_rows(results["latency"], clients))
+            yield render_table(header, _latency_rows(results["latency"], clients))
     if "throughput" in results:
         header = ["HTTP, 4 clients", "searches/s", "p50 ms", "p95 ms"]
-        yield format_table(header, _pick(results["throughput"], "per_second", "p50", "p95"))
+        yield render_table(header, _pick(results["throughput"], "per_second", "p50", "p95"))
     if "growth" in results:
         header = ["smallest conversation, p50", "small database", "full database", "ratio"]
-        yield format_table(header, _growth_rows(results["growth"]))
+        yield render_table(header, _growth_rows(results["growth"]))
     if "exactness" in results:
         header = ["found of the exact best", "words @10", "vectors @100"]
         columns = ("lexical_overlap_at_10", "vector_recall_at_100")
-        yield format_table(header, _pick(results["exactness"], *columns))
+        yield render_table(header, _pick(results["exactness"], *columns))
     if "near" in results:
         sides = (*COMPARED, Side.VECTORS)
         header = ["with approximate indexes, p50 ms", "recall @100", *map(str, sides)]
-        yield format_table(header, _near_rows(results["near"]))
+        yield render_table(header, _near_rows(results["near"]))
 
 
 def _near_rows(rows: list[Results]) -> Iterator[list[Any]]:
@@ -103,10 +103,10 @@ def _tell_writing(results: Results) -> Iterator[str]:
         ]
         total = results["sizes"]["database_bytes"] / 1e6
         header = [f"database {total:,.0f} MB, of which", "MB", "bytes/row"]
-        yield format_table(header, rows)
+        yield render_table(header, rows)
     figures = [*_write_figures(results)]
     if figures:
-        yield format_table(["writing", ""], figures)
+        yield render_table(["writing", ""], figures)
 
 
 def _write_figures(results: Results) -> Iterator[tuple[str, float]]:
@@ -132,4 +132,4 @@ def _tell_targets(results: Results) -> str:
         )
         for target in targets.check(results)
     ]
-    return format_table(["target", "measured", "wanted", ""], rows)
+    return render_table(["target", "measured", "wanted", ""], rows)

@@ -21,7 +21,7 @@ from episodic.models import Episode, Message
 from episodic.segmentation import NEIGHBOURS
 from indexing import text
 from indexing.models import Memory, SearchUnit, SearchVector
-from memoryproject.tenancy.fields import make_id
+from memoryproject.database.ids import make_id
 from semantic import queries as semantic_queries
 from semantic.engines import Category
 from semantic.models import Evidence, Fact

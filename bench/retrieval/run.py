@@ -25,7 +25,7 @@ from indexing import approximate
 from indexing.approximate import Scope
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
-from memoryproject.progress import advance
+from memoryproject.process.progress import advance
 
 CROWD = 8
 THROUGHPUT_CLIENTS = 4

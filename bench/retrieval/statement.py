@@ -8,9 +8,9 @@ from typing import Any
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from indexing.services import Vectors
-from retrieval import search
 from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
-from retrieval.search import Question
+from retrieval.search import in_conversation
+from retrieval.search.in_conversation import Question
 
 Statement = tuple[str, dict[str, Any]]
 
@@ -38,4 +38,4 @@ def make_question(
 
 def build(conversation: Conversation, question: Question) -> Statement:
     """Return the statement and the parameters with which the product would search."""
-    return search.state(conversation, question)
+    return in_conversation.state(conversation, question)

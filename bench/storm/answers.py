@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-LINE = re.compile(r"^(\d+) \[\d{4}-\d\d-\d\d \d\d:\d\d\] (.*)$")
+LINE = re.compile(r"^(\d+) \[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\] (.*)$")
 EPISODE = re.compile(r"^E(\d+)(?: \(continued\))?: ")
 HELD = re.compile(r"^(F\d+) \[(\w+)\] (.*) \(since ")
 MEMORY = re.compile(r"^(E\d+): ")
@@ -34,15 +34,13 @@ def _segment(material: str) -> Answer:
     lines = [found for line in material.splitlines() if (found := LINE.match(line))]
     count = len(lines)
     cuts = [(0, count - 1)] if count < 3 else [(0, count // 2 - 1), (count // 2, count - 1)]
-    return {"episodes": [_episode(first, last, lines[first][2]) for first, last in cuts]}
+    return {"episodes": [_episode(last, lines[first][2]) for first, last in cuts]}
 
 
-def _episode(first: int, last: int, opening: str) -> Answer:
+def _episode(last: int, opening: str) -> Answer:
     chosen = hashlib.sha256(opening.encode()).digest()[0] % FLASHBULB_EVERY == 0
     words = " ".join(opening.split()[:6])
     return {
-        "reasoning": "The window is cut in the middle.",
-        "first": first,
         "last": last,
         "title": f"A part of the talk that begins with {words}",
         "summary": f"Somebody says: {opening[:160]}",
@@ -61,38 +59,32 @@ def _consolidate(material: str) -> Answer:
             episode = int(found[1])
         elif episode and (found := LINE.match(line)):
             openings.setdefault(episode, found)
-    facts = []
-    for number, opening in openings.items():
+    new, update, reinforce = [], [], []
+    for opening in openings.values():
         seq = int(opening[1])
-        facts.append(_change("new", None, number, seq, opening[2]))
+        new.append(_state(seq, opening[2]))
         if held and seq % UPDATE_EVERY == 0:
-            facts.append(_change("update", held[-1][1], number, seq, opening[2], "now "))
+            update.append({"ref": held[-1][1], **_state(seq, opening[2], "now ")})
         elif held and seq % REINFORCE_EVERY == 0:
-            facts.append(_change("reinforce", held[0][1], number, seq, opening[2]))
-    return {"facts": facts}
+            reinforce.append({"ref": held[0][1], "msgs": [seq]})
+    return {"new": new, "update": update, "reinforce": reinforce, "invalidate": []}
 
 
-def _change(
-    action: str, alias: str | None, episode: int, seq: int, text: str, how: str = ""
-) -> Answer:
+def _state(seq: int, text: str, how: str = "") -> Answer:
     token = TOKEN.search(text)
     name = token[0] if token else f"number {seq}"
     return {
-        "reasoning": "Its first message says so.",
-        "action": action,
-        "alias": alias,
-        "category": CATEGORIES[seq % len(CATEGORIES)],
-        "fact": f"The talk {how}keeps the note {name} as message {seq}",
-        "keywords": [name],
-        "episode": f"E{episode}",
-        "messages": [seq],
+        "cat": CATEGORIES[seq % len(CATEGORIES)],
+        "text": f"The talk {how}keeps the note {name} as message {seq}",
+        "msgs": [seq],
+        "when": "",
     }
 
 
 def _review(material: str) -> Answer:
     aliases = [found[1] for line in material.splitlines() if (found := MEMORY.match(line))]
     ratings = [
-        {"reasoning": "By turns.", "alias": alias, "rating": ("good", "again", "hard")[place % 3]}
+        {"ref": alias, "rating": ("good", "again", "hard")[place % 3]}
         for place, alias in enumerate(aliases)
     ]
     return {"ratings": ratings}
@@ -126,14 +118,14 @@ def bend(fault: str, purpose: str, right: Answer) -> str:
     return json.dumps(right)
 
 
-NUMBERS = {"segment": "last", "consolidate": "messages", "review": "rating"}
-TEXTS = {"segment": "title", "consolidate": "fact", "review": "alias"}
+NUMBERS = {"segment": "last", "consolidate": "msgs", "review": "rating"}
+TEXTS = {"segment": "title", "consolidate": "text", "review": "ref"}
 
 
 def _leave_out(purpose: str, rows: list[Answer]) -> None:
     """Let a partition end too soon; of other answers leave out what is required."""
     if purpose == "segment":
-        rows[-1]["last"] = max(rows[-1]["first"], rows[-1]["last"] - 3)
+        rows[-1]["last"] -= 3
     else:
         del rows[-1][TEXTS[purpose]]
 
@@ -141,7 +133,7 @@ def _leave_out(purpose: str, rows: list[Answer]) -> None:
 def _overlap(purpose: str, rows: list[Answer]) -> None:
     """Let two episodes share messages; of other answers say everything twice."""
     if purpose == "segment":
-        rows[-1]["first"] = 0
+        rows[0]["last"] = rows[-1]["last"]
     else:
         rows += list(rows)
 
@@ -150,19 +142,18 @@ def _count_too_far(purpose: str, rows: list[Answer]) -> None:
     if purpose == "segment":
         rows[-1]["last"] = HUGE
     elif purpose == "consolidate":
-        rows[0]["messages"] = [HUGE, -1]
-        rows[0]["episode"] = f"E{HUGE}"
+        rows[0]["msgs"] = [HUGE, -1]
     else:
-        rows[0]["alias"] = f"E{HUGE}"
+        rows[0]["ref"] = f"E{HUGE}"
 
 
 def _name_unknown(purpose: str, rows: list[Answer]) -> None:
     if purpose == "segment":
         rows[0]["surprise"] = "enormous"
     elif purpose == "consolidate":
-        rows[0] |= {"action": "invalidate", "alias": "F999"}
+        rows[0] |= {"ref": "F999", "cat": "gossip"}
     else:
-        rows[0] |= {"alias": "E999", "rating": "splendid"}
+        rows[0] |= {"ref": "E999", "rating": "splendid"}
 
 
 BENDS: dict[str, Callable[[str, list[Answer]], None]] = {

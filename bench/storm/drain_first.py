@@ -18,7 +18,7 @@ from episodic.models import Conversation, Episode, Message
 from episodic.segmentation import Outcome, Plan
 from indexing.models import Memory, MemoryKind
 from memoryproject.ai import embeddings
-from memoryproject.tenancy.fields import make_id
+from memoryproject.database.ids import make_id
 
 segment_window = segmentation.segment_window
 fill_index = segmentation._fill_index

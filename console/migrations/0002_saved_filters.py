@@ -3,7 +3,7 @@
 from django.db import migrations, models
 from django.db.models.functions.datetime import Now
 
-import memoryproject.tenancy.fields
+import memoryproject.database.ids
 
 
 class Migration(migrations.Migration):
@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

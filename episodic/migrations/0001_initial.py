@@ -7,6 +7,7 @@ import django.db.models.functions.datetime
 import django.db.models.manager
 from django.db import migrations, models
 
+import memoryproject.database.ids
 import memoryproject.tenancy.fields
 
 
@@ -25,7 +26,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -134,7 +135,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -216,7 +217,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -360,7 +361,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

@@ -5,7 +5,7 @@ import django.db.models.functions.datetime
 import django.db.models.manager
 from django.db import migrations, models
 
-import memoryproject.tenancy.fields
+import memoryproject.database.ids
 from memoryproject.tenancy.migration_operations import AddTenantPolicy
 
 
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

@@ -5,6 +5,7 @@ import django.db.models.manager
 import pgvector.django.sparsevec
 from django.db import migrations, models
 
+import memoryproject.database.ids
 import memoryproject.tenancy.fields
 
 
@@ -22,7 +23,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

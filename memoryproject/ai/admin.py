@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from memoryproject.admin_base import ReadOnlyAdmin
+from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.ai.models import Breaker
 
 

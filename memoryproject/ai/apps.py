@@ -1,8 +1,8 @@
 from django.apps import AppConfig
 from django.conf import settings
 
-from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
+from memoryproject.text import tokens
 
 
 class AIConfig(AppConfig):

@@ -1,11 +1,18 @@
 """Keeps everybody from asking a model that is down, and notices when it is back.
 
-State is a row that all processes share. Without a database, as in evaluation commands,
+State is a row that all processes share. Without a database, as where engines are measured,
 and while it is away, models are asked as if there were no breaker.
+
+A quick failure counts 1, and five in a row open the breaker. A question that gets no answer
+in time has held a worker for as long as a call may take, so two of them open it; but those
+of one conversation count once: it may be its fault, and others get their answers.
 """
 
 from __future__ import annotations
 
+import logging
+import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,16 +26,21 @@ from django.db.models.functions import Now
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.models import Breaker
-from memoryproject.clock import read_database_clock
+from memoryproject.database.clock import read_database_clock
 
 Result = TypeVar("Result")
+logger = logging.getLogger("memory.ai")
 
 FAILURES = 5
+TIMEOUT_COUNTS = 3
 WITHIN = timedelta(minutes=10)
 PAUSE = timedelta(seconds=30)
 """Between two questions to a model that is down."""
 PAUSE_AT_MOST = timedelta(minutes=5)
 """Where the provider itself asks for a longer one."""
+
+FREE = Q(probing_until=None) | Q(probing_until__lte=Now())
+"""Of a breaker: nobody tries."""
 
 
 class BreakerOpen(ModelUnavailable):
@@ -36,22 +48,25 @@ class BreakerOpen(ModelUnavailable):
 
 
 @contextmanager
-def guard(model: str) -> Iterator[None]:
+def guard(model: str, *, scope: uuid.UUID | None = None) -> Iterator[None]:
     """Let the block ask the model, and learn from how that goes.
 
-    Only a plain `ModelUnavailable` is a failure of the model; what a subclass says was
-    decided by us.
+    `scope` is the conversation that the question is about; without one a timeout counts like
+    any failure. Only a plain `ModelUnavailable` is a failure of the model; what a subclass says
+    was decided by us.
 
     Raises:
         BreakerOpen: it must not be asked now.
     """
     _take_turn(model)
+    started = time.monotonic()
     try:
         yield
     except ModelUnavailable as error:
+        failure = error
+        took = timedelta(seconds=time.monotonic() - started)
         if type(error) is ModelUnavailable:
-            wait = error.retry_after_s or 0.0
-            _try(lambda: _count_failure(model, asked_to_wait=timedelta(seconds=wait)))
+            _try(lambda: _count_failure(model, failure, took=took, scope=scope))
         raise
     except ModelMisbehaved:
         _try(lambda: _note_answer(model))
@@ -61,16 +76,16 @@ def guard(model: str) -> Iterator[None]:
 
 def check(model: str) -> None:
     """Raise BreakerOpen while nobody may ask; takes no turn."""
-    held = _try(lambda: _find(model))
-    wait = _time_left(held) if held else timedelta(0)
+    row = _try(lambda: _find(model))
+    wait = _time_left(row) if row else timedelta(0)
     if wait > timedelta(0):
         raise BreakerOpen("breaker open", retry_after_s=wait.total_seconds())
 
 
 def is_closed(model: str) -> bool:
     """Return whether the model answers, as far as is known."""
-    held = _try(lambda: _find(model))
-    return held is None or held.open_until is None
+    row = _try(lambda: _find(model))
+    return row is None or row.open_until is None
 
 
 def find_provider() -> str:
@@ -78,13 +93,20 @@ def find_provider() -> str:
     return urlsplit(settings.OPENAI_BASE_URL).netloc.rpartition("@")[2][:200]
 
 
+def find_models_away() -> QuerySet[Breaker]:
+    """Return the breakers of the configured endpoint that are open, by the models' names."""
+    away = Breaker.objects.filter(provider=find_provider()).exclude(open_until=None)
+    return away.order_by("model")
+
+
 def _take_turn(model: str) -> None:
     """Pass while the breaker is closed; of those who come after its pause, let one pass."""
     check(model)
     if is_closed(model):
         return
-    free = Q(open_until__lte=Now()) & (Q(probing_until=None) | Q(probing_until__lte=Now()))
-    if _try(lambda: _rows(model).filter(free).update(probing_until=Now() + PAUSE)) == 0:
+    tries = PAUSE + timedelta(seconds=settings.MODEL_TIMEOUT_S)
+    free = _rows(model).filter(FREE, open_until__lte=Now())
+    if _try(lambda: free.update(probing_until=Now() + tries)) == 0:
         raise BreakerOpen("another tries", retry_after_s=PAUSE.total_seconds())
 
 
@@ -96,8 +118,11 @@ def _find(model: str) -> Breaker | None:
     return _rows(model).first()
 
 
-def _time_left(held: Breaker) -> timedelta:
-    return held.open_until - read_database_clock() if held.open_until else timedelta(0)
+def _time_left(row: Breaker) -> timedelta:
+    """Return how long nobody may ask: the pause, and while somebody tries after it."""
+    if row.open_until is None:
+        return timedelta(0)
+    return max(row.open_until, row.probing_until or row.open_until) - read_database_clock()
 
 
 def _note_answer(model: str) -> None:
@@ -109,22 +134,35 @@ def _note_answer(model: str) -> None:
         opened_at=None,
         open_until=None,
         probing_until=None,
+        timed_out_scopes=[],
     )
 
 
-def _count_failure(model: str, *, asked_to_wait: timedelta) -> None:
+def _count_failure(
+    model: str, error: ModelUnavailable, *, took: timedelta, scope: uuid.UUID | None
+) -> None:
     with transaction.atomic():
         Breaker.objects.get_or_create(provider=find_provider(), model=model)
-        held = _rows(model).select_for_update().get()
+        row = _rows(model).select_for_update().get()
         now = read_database_clock()
-        if held.counting_since is None or held.counting_since < now - WITHIN:
-            held.failures, held.counting_since = 0, now
-        held.failures += 1
-        if held.open_until is not None or held.failures >= FAILURES:
-            held.opened_at = held.opened_at or now
-            held.open_until = now + min(max(PAUSE, asked_to_wait), PAUSE_AT_MOST)
-        held.probing_until = None
-        held.save()
+        within = max(WITHIN, 3 * timedelta(seconds=settings.MODEL_TIMEOUT_S))
+        if row.counting_since is None or row.counting_since < now - within:
+            row.failures, row.counting_since, row.timed_out_scopes = 0, now, []
+        if not error.timed_out or scope is None:
+            row.failures += 1
+        elif scope not in row.timed_out_scopes:
+            row.failures += TIMEOUT_COUNTS
+            row.timed_out_scopes = [*row.timed_out_scopes, scope]
+        if row.open_until is not None or row.failures >= FAILURES:
+            row.opened_at = row.opened_at or now
+            asked_to_wait = timedelta(seconds=error.retry_after_s or 0.0)
+            # Whoever tries next may hold a worker for as long again: half of the time at most.
+            row.open_until = now + max(PAUSE, took, min(asked_to_wait, PAUSE_AT_MOST))
+        row.probing_until = None
+        row.save()
+    why = f"{took.total_seconds():.0f} s were too few" if error.timed_out else str(error)
+    away = "; work that needs it waits" if row.open_until else ""
+    logger.warning("the model %s at %s did not answer: %s%s", model, row.provider, why, away)
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

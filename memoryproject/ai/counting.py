@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from memoryproject.ai.local_model import load_local_model
-from memoryproject.tokens import CHARS4, Counter
+from memoryproject.text.tokens import CHARS4, Counter
 
 AROUND = 4
 """Tokens that the model's own count adds to a text: its ends, and the word for a passage."""

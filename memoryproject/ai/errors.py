@@ -7,15 +7,24 @@ class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.
 
     `retry_after_s` is what the provider asked for, or None; `may_have_cost` says whether
-    the provider may have worked on the question, and charge for it.
+    the provider may have worked on the question, and charge for it; `timed_out` that it
+    took the question and did not answer in time: a shorter one may help than that of so many
+    `lines`, if anybody has set them down.
     """
 
     def __init__(
-        self, reason: str, *, retry_after_s: float | None = None, may_have_cost: bool = False
+        self,
+        reason: str,
+        *,
+        retry_after_s: float | None = None,
+        may_have_cost: bool = False,
+        timed_out: bool = False,
     ) -> None:
         super().__init__(reason)
         self.retry_after_s = retry_after_s
         self.may_have_cost = may_have_cost
+        self.timed_out = timed_out
+        self.lines = 0
 
 
 class ModelMisbehaved(Exception):

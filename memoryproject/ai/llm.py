@@ -26,7 +26,7 @@ from memoryproject.ai.errors import (
 )
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 from memoryproject.ai.refusals import ANSWER_SIZE
-from memoryproject.tokens import estimate_tokens
+from memoryproject.text.tokens import estimate_tokens
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7
@@ -49,7 +49,8 @@ logger = logging.getLogger("memory.ai")
 class Prompt:
     """What to ask: `purpose` names the question, `version` the wording.
 
-    `left_out` is how many characters of what people said did not fit in.
+    `left_out` is how many characters of what people said did not fit in, `lines` how long the
+    answer may get, in messages from which facts are drawn.
     """
 
     purpose: str
@@ -57,6 +58,7 @@ class Prompt:
     system: str
     user: str
     left_out: int = 0
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +303,7 @@ def _make_strict(node: Any) -> Any:
     strict = {
         key: _make_strict(value)
         for key, value in node.items()
-        if key not in {"default", "title"} or isinstance(value, dict)
+        if key not in {"default", "title", "description"} or isinstance(value, dict)
     }
     if strict.get("type") == "object" and "properties" in strict:
         strict["additionalProperties"] = False

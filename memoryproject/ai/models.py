@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -30,6 +31,12 @@ class Breaker(models.Model):
     )
     probing_until = models.DateTimeField(
         null=True, blank=True, help_text="One caller tries; nobody else before this."
+    )
+    timed_out_scopes = ArrayField(
+        models.UUIDField(),
+        default=list,
+        blank=True,
+        help_text="Conversations whose timeouts were counted: others may try before them.",
     )
 
     class Meta:

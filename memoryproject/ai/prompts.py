@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from django.utils.crypto import salted_hmac
 
 from memoryproject.ai.llm import Prompt, strict_schema
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.cleaning import drop_unseen
+from memoryproject.text.cleaning import drop_unseen
 
 SAFETY = 0.9
 """Of the context: the model's own tokenizer may count more than ours."""
@@ -36,25 +37,32 @@ def _read(path: Path) -> str:
 
 
 def build_prompt(
-    *, file: Path, purpose: str, material: str, reminder: str = "", left_out: int = 0
+    *,
+    file: Path,
+    purpose: str,
+    material: str,
+    reminder: str = "",
+    left_out: int = 0,
+    lines: int = 0,
 ) -> Prompt:
     """Return a prompt whose instructions come from `file` and whose data is `material`.
 
     The fence is a line that nobody outside can know: it is made from the material under a
-    secret of the server, so a replay asks in exactly the same words. The version is the
-    hash of the instructions. A `reminder` is ours and stands after the fence;
-    `left_out` is how many characters the material lacks.
+    secret of the server, so a replay asks in exactly the same words. It opens the user's
+    message, and the instructions never change, so that a server can keep them read. The
+    version is their hash. A `reminder` is ours and stands after the fence; `left_out` is how many
+    characters the material lacks.
     """
-    instructions = _read(file)
     nonce = salted_hmac(purpose, material, secret=settings.KEY_PEPPER, algorithm="sha256")
     fence = f"=== {nonce.hexdigest()[:24]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=purpose,
         version=find_version(file),
-        system=instructions.replace("{fence}", fence),
+        system=_read(file),
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,
         left_out=left_out,
+        lines=lines,
     )
 
 
@@ -91,6 +99,11 @@ def show_said(said: str, *, name: str, role: str) -> str:
     quoted = json.dumps(put_on_one_line(said), ensure_ascii=False)
     speaker = put_on_one_line(name)
     return f"{speaker} ({role}): {quoted}" if speaker else f"{role}: {quoted}"
+
+
+def show_line(number: int, said: str, *, at: datetime, name: str, role: str) -> str:
+    """Return a message as prompts show it: a number, when it was said, by whom, and what."""
+    return f"{number} [{at:%a %Y-%m-%d %H:%M}] {show_said(said, name=name, role=role)}"
 
 
 def shorten_line(text: str, *, tokens: int) -> tuple[str, int]:

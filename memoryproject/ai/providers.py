@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+import httpx2
 import openai
 from django.conf import settings
 
@@ -63,11 +64,15 @@ def translate_errors() -> Iterator[None]:
     except (openai.APIResponseValidationError, UnicodeError) as error:
         raise ModelMisbehaved(type(error).__name__) from None
     except openai.APIConnectionError as error:
-        waited = isinstance(error, openai.APITimeoutError)
-        raise ModelUnavailable(type(error).__name__, may_have_cost=waited) from None
+        reached = not isinstance(error.__cause__, httpx2.ConnectTimeout)
+        waited = reached and isinstance(error, openai.APITimeoutError)
+        raise ModelUnavailable(
+            type(error).__name__, may_have_cost=waited, timed_out=waited
+        ) from None
     except Exception as error:
         # The client leaves some of its transport's errors as they are, while it reads.
-        raise ModelUnavailable(type(error).__name__, may_have_cost=True) from None
+        waited = isinstance(error, httpx2.TimeoutException)
+        raise ModelUnavailable(type(error).__name__, may_have_cost=True, timed_out=waited) from None
 
 
 def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, Any]:
@@ -88,7 +93,7 @@ def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, An
         if len(body) > at_most:
             raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
         if time.monotonic() > until:
-            raise ModelUnavailable("The answer took too long.", may_have_cost=True)
+            raise ModelUnavailable("The answer took too long.", may_have_cost=True, timed_out=True)
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

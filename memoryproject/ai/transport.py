@@ -17,7 +17,7 @@ import httpcore2
 import httpx2
 import openai
 
-from memoryproject.addresses import is_refused
+from memoryproject.process.addresses import is_refused
 
 Resolve = Callable[[str, int], list[str]]
 ERROR_BYTES_AT_MOST = 1024 * 1024

@@ -17,9 +17,9 @@ from unfold.forms import (  # type: ignore[import-untyped]
     UserCreationForm,
 )
 
-from memoryproject.admin_base import ReadOnlyAdmin
-from memoryproject.admin_filters import words_filter
-from memoryproject.admin_values import coloured_word
+from memoryproject.adminkit.base import ReadOnlyAdmin
+from memoryproject.adminkit.filters import words_filter
+from memoryproject.adminkit.values import coloured_word
 from memoryproject.tenancy.models import APIKey, Tenant
 
 
@@ -41,7 +41,7 @@ def key_states() -> dict[str, Q]:
 
 @admin.register(APIKey)
 class APIKeyAdmin(ReadOnlyAdmin):
-    list_before_template = "console/keys_bar.html"
+    list_before_template = "console/keys/bar.html"
     hidden = ("hash", "previous_hash")
     list_display = (
         "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",

@@ -11,8 +11,8 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from memoryproject.callers import client_address, neighbourhood
-from memoryproject.errors import TooFast
+from memoryproject.edge.callers import client_address, neighbourhood
+from memoryproject.edge.errors import TooFast
 from memoryproject.tenancy import guessing, services, walls
 from memoryproject.tenancy.models import APIKey
 

@@ -1,26 +1,10 @@
-"""Identifiers, and foreign keys that cannot leave their tenant."""
+"""Foreign keys that cannot leave their tenant."""
 
 from __future__ import annotations
 
-import uuid
-from datetime import datetime
 from typing import Any
 
-import uuid_utils.compat
 from django.db import models
-
-
-def make_id() -> uuid.UUID:
-    """Return a new UUIDv7: unique, and in order of making."""
-    return uuid_utils.compat.uuid7()
-
-
-def first_id_at(moment: datetime) -> uuid.UUID:
-    """Return what is not above any id made from `moment` on, and above all made before.
-
-    So a span of time is a range of ids. The clock is that of the process that made them.
-    """
-    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
 
 
 class TenantForeignKey(models.ForeignKey[Any, Any]):

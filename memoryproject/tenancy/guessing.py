@@ -13,9 +13,6 @@ from collections import OrderedDict
 
 from django.conf import settings
 
-ADDRESSES_AT_MOST = 10_000
-"""Those that were wrong longest ago are forgotten first."""
-
 _lock = threading.Lock()
 _forgiven_at: OrderedDict[str, float] = OrderedDict()
 """By place: when, on the monotonic clock, all that was wrong will count no longer."""
@@ -38,7 +35,7 @@ def note_wrong_key(place: str) -> None:
     with _lock:
         lag_s = max(_forgiven_at.pop(place, 0.0) - now, 0.0)
         _forgiven_at[place] = now + min(lag_s + _step_s(), 60.0)
-        if len(_forgiven_at) > ADDRESSES_AT_MOST:
+        if len(_forgiven_at) > settings.GUESSERS_REMEMBERED:
             _forgiven_at.popitem(last=False)
 
 

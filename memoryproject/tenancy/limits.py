@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from memoryproject.errors import Problem, TooFast
+from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
 SETTING = "rate"

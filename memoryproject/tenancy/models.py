@@ -8,7 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from memoryproject.tenancy.fields import make_id
+from memoryproject.database.ids import make_id
 from memoryproject.tenancy.managers import TenantManager
 
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from memoryproject.errors import Conflict, Problem
+from memoryproject.database.ids import make_id
+from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy import walls
-from memoryproject.tenancy.fields import make_id
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 from memoryproject.tenancy.secret_form import has_check, hash_secret, make_secret, may_exist
 
@@ -22,11 +23,7 @@ PREFIX_CHARACTERS = 10
 GRACE = timedelta(days=1)
 """So long a secret that was replaced goes on being accepted."""
 GRACE_AT_MOST = timedelta(days=90)
-REMEMBERED_FOR_S = 0.5
-"""Of a key that was found: a busy agent's would else be looked up with every call."""
 REMEMBERED_AT_MOST = 10_000
-VOUCHED_FOR_S = 300.0
-"""So long a key that was found counts where the database cannot be asked about it."""
 REFUSED_FOR_S = 60.0
 """So long a secret that opened nothing is not looked up again for a place that guesses."""
 _found_keys: dict[str, tuple[APIKey, float]] = {}
@@ -146,14 +143,14 @@ def is_worth_a_look(secret: str, *, now: datetime) -> bool:
 def find_key(*, secret: str, now: datetime) -> APIKey | None:
     """Return the valid key behind `secret`, with its tenant; None if there is none.
 
-    A key that was just found is believed for REMEMBERED_FOR_S: so long may one that is
+    A key that was just found is believed for KEY_REMEMBERED_S: so long may one that is
     revoked still pass, and a change of its tenant's settings take. The lookup compares
     keyed hashes, so its timing tells nothing about secrets.
     """
     if not may_exist(secret):
         return None
     hashed = hash_secret(secret)
-    key = _recall(hashed, within_s=REMEMBERED_FOR_S)
+    key = _recall(hashed, within_s=settings.KEY_REMEMBERED_S)
     if key is None:
         with walls.across_tenants():
             keys = APIKey.across_tenants.select_related("tenant").filter(revoked_at=None)
@@ -163,12 +160,12 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
 
 
 def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
-    """Return the key behind `secret` if this process found it within VOUCHED_FOR_S.
+    """Return the key behind `secret` if this process found it within KEY_VOUCHED_S.
 
     For while the database is away: asks nobody, and so does not see a key revoked since.
     """
     hashed = hash_secret(secret)
-    key = _recall(hashed, within_s=VOUCHED_FOR_S)
+    key = _recall(hashed, within_s=settings.KEY_VOUCHED_S)
     return key if key is not None and _opens(hashed, key, now) else None
 
 

@@ -7,6 +7,7 @@ import django.db.models.functions.datetime
 import django.db.models.manager
 from django.db import migrations, models
 
+import memoryproject.database.ids
 import memoryproject.tenancy.fields
 
 
@@ -26,7 +27,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -211,7 +212,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -366,7 +367,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

@@ -5,6 +5,7 @@ import django.db.models.functions.datetime
 import django.db.models.manager
 from django.db import migrations, models
 
+import memoryproject.database.ids
 import memoryproject.tenancy.fields
 
 
@@ -24,7 +25,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,
@@ -139,7 +140,7 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.UUIDField(
-                        default=memoryproject.tenancy.fields.make_id,
+                        default=memoryproject.database.ids.make_id,
                         editable=False,
                         primary_key=True,
                         serialize=False,

@@ -1,7 +1,7 @@
 -- A part of find.sql: the memories that a search may return, with what it filters and sorts by.
 --
 -- in:  tenant uuid; shelves text[]; and or NULL, of which all must hold: note_types text[],
---      source_ids text[], conversation uuid (the agent's id), user_id, category, valence text,
+--      source_ids text[], conversation_id uuid (the agent's id), user_id, category, emotion_valence text,
 --      min_importance float, since and until timestamptz (both included)
 -- out: id uuid, kind text, source_type text, importance float 0 to 1, at timestamptz
 -- index: where {only} names the memory the primary keys, and those on evidence's fact_id; else
@@ -24,10 +24,10 @@ WHERE memory.tenant_id = %(tenant)s AND memory.deleted_at IS NULL AND {only}
     AND 'note' = ANY(%(shelves)s::text[])
     AND (%(note_types)s::text[] IS NULL OR memory.source_type = ANY(%(note_types)s::text[]))
     AND (%(source_ids)s::text[] IS NULL OR memory.source_id = ANY(%(source_ids)s::text[]))
-    AND (%(conversation)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
     AND (%(user_id)s::text IS NULL OR memory.user_id = %(user_id)s::text)
     AND (%(category)s::text IS NULL OR memory.category = %(category)s::text)
-    AND (%(valence)s::text IS NULL OR memory.emotion_valence = %(valence)s::text)
+    AND (%(emotion_valence)s::text IS NULL OR memory.emotion_valence = %(emotion_valence)s::text)
     AND (%(min_importance)s::float8 IS NULL OR memory.importance >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR dated.at >= %(since)s::timestamptz)
     AND (%(until)s::timestamptz IS NULL OR dated.at <= %(until)s::timestamptz)
@@ -43,7 +43,7 @@ CROSS JOIN LATERAL (
 WHERE memory.tenant_id = %(tenant)s AND memory.invalid_at IS NULL AND {only}
     AND 'fact' = ANY(%(shelves)s::text[])
     AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN ({named}))
-    AND (%(conversation)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
     AND (%(category)s::text IS NULL OR memory.category = %(category)s::text)
     AND (%(min_importance)s::float8 IS NULL OR weight.importance >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR memory.valid_at >= %(since)s::timestamptz)
@@ -54,7 +54,7 @@ FROM episodic_episode AS memory
 WHERE memory.tenant_id = %(tenant)s AND memory.withheld_by_id IS NULL AND {only}
     AND 'episode' = ANY(%(shelves)s::text[])
     AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN ({named}))
-    AND (%(conversation)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
     AND (%(min_importance)s::float8 IS NULL OR memory.surprise >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR memory.end_at >= %(since)s::timestamptz)
     AND (%(until)s::timestamptz IS NULL OR memory.end_at <= %(until)s::timestamptz)

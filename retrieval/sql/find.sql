@@ -113,7 +113,7 @@ vector_unit AS (
         SELECT memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND model = %(model)s AND dim = %(dim)s
-            AND (%(conversation)s::uuid IS NULL OR conversation_id = ({home}))
+            AND (%(conversation_id)s::uuid IS NULL OR conversation_id = ({home}))
             AND shelf = ANY(%(shelves)s::text[]) AND shelf NOT IN (SELECT shelf FROM near)
             AND invalid_at IS NULL AND {passes} AND (SELECT vector FROM aim) IS NOT NULL
         OFFSET 0
@@ -168,7 +168,7 @@ page AS MATERIALIZED (
 )
 -- An array, not a join: thousands of ranks would be joined in a nested loop.
 SELECT page.memory_id, page.kind, source_type, relevance, importance, combined, at,
-    by_words.rank, by_meaning.rank, lexical_found, vector_found,
+    by_words.rank AS lexical_rank, by_meaning.rank AS vector_rank, lexical_found, vector_found,
     1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance,
     (SELECT count(*) FROM answer) AS total
 FROM page JOIN leg USING (kind)

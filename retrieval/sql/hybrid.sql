@@ -15,8 +15,10 @@
 --      depth int (memories a leg), fact_pool and episode_pool int (units a leg and shelf),
 --      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
---      float (of FSRS), floor float (least retrievability), as_of timestamptz (only with
---      the second form), explain and shown bool (whether `terms` and `shown` are wanted)
+--      float (of FSRS), floor float (least retrievability), as_of timestamptz (search what was
+--      true then) or NULL (what is believed now), explain and shown bool (whether `terms` and
+--      `shown` are wanted), line_limit int (single messages at most), headline float (weight of
+--      an episode's headline in the score of its messages)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -25,14 +27,15 @@
 --      shown json or NULL (with `shown`, what markdown prints: of a fact category, text,
 --      valid_at, number of episodes that support it; of an episode title, summary,
 --      surprise, end_at), lexical_score float or NULL (BM25) and cosine float or NULL, of
---      the memory's best unit in each leg
+--      the memory's best unit in each leg; newer uuid[] (facts that come along and seem to
+--      contradict this one, by suggestions that nobody has decided on)
 -- index: indexing_word_count_one_a_word; indexing_unit_by_words and
 --      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
---      as_of indexing_unit_by_time and indexing_vector_by_time
--- {held} is what is believed now, or what was true at `as_of`; {size} likewise, {believed}
--- is TRUE or FALSE; {in_category} lets every episode pass, and facts of the category.
--- A partial index needs constants: {near_facts} and {near_episodes}.
--- {lines} is lines.sql where single messages are wanted.
+--      as_of indexing_unit_by_time and indexing_vector_by_time; semantic_suggestion_made_once;
+--      for single messages indexing_vector_one_a_model and indexing_vector_headline
+-- Parameters come as literals: `CASE WHEN NULL IS NULL …` is folded before a plan is chosen, so
+-- that partial indexes on `invalid_at IS NULL` serve, and parts that nobody asked for are never
+-- run. An approximate index is partial by shelf: facts and episodes are asked apart.
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
@@ -55,14 +58,28 @@ probe AS MATERIALIZED (
     FROM asked GROUP BY place / 24
 ),
 shelf AS MATERIALIZED (
-    SELECT shelf, n, average_dl, counted FROM ({size}) AS size WHERE n > 0
+    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
+    FROM indexing_shelfsize
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND units > 0 AND %(as_of)s::timestamptz IS NULL
+    UNION ALL
+    SELECT shelf, count(*)::float8, greatest(avg(dl), 1)::float8, FALSE
+    FROM indexing_searchunit
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND shelf = ANY(%(shelves)s) AND valid_at <= %(as_of)s::timestamptz
+        AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+    GROUP BY shelf
 ),
 holding AS MATERIALIZED (
     SELECT shelf.shelf, probe.number, code::int, units::float8
     FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
         SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-            AND shelf = shelf.shelf AND {held}
+            AND shelf = shelf.shelf
+            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+                valid_at <= %(as_of)s::timestamptz
+                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+            END
         GROUP BY code
     ) AS unit
     WHERE NOT shelf.counted
@@ -97,7 +114,12 @@ lexical_pool AS MATERIALIZED (
             / (1.3::float8 + question.slope * dl) AS distance
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-            AND shelf = question.shelf AND {held} AND {in_category}
+            AND shelf = question.shelf
+            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+                valid_at <= %(as_of)s::timestamptz
+                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+            END
+            AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         ORDER BY distance
         LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
@@ -131,7 +153,7 @@ lexical AS (
 ),
 near AS MATERIALIZED (
     SELECT shelf FROM indexing_vectorindex
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND {believed}
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND %(as_of)s::timestamptz IS NULL
         AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
         AND %(category)s::text IS NULL AND (SELECT vector FROM aim) IS NOT NULL
 ),
@@ -144,14 +166,34 @@ vector_unit AS MATERIALIZED (
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
-            AND {held} AND {in_category}
+            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+                valid_at <= %(as_of)s::timestamptz
+                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+            END
+            AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         -- Adding nothing keeps the planner off an approximate index.
         ORDER BY (embedding <#> (SELECT vector FROM aim)) + 0
         LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
     ) AS unit
     WHERE (SELECT vector FROM aim) IS NOT NULL
-    UNION ALL ({near_facts})
-    UNION ALL ({near_episodes})
+    UNION ALL (
+        SELECT unit_id, memory_id,
+            embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'fact'
+        FROM indexing_searchvector
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND shelf = 'fact' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
+            AND (SELECT TRUE FROM near WHERE shelf = 'fact')
+        ORDER BY distance LIMIT %(fact_pool)s
+    )
+    UNION ALL (
+        SELECT unit_id, memory_id,
+            embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'episode'
+        FROM indexing_searchvector
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND shelf = 'episode' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
+            AND (SELECT TRUE FROM near WHERE shelf = 'episode')
+        ORDER BY distance LIMIT %(episode_pool)s
+    )
 ),
 vector AS (
     SELECT * FROM (
@@ -189,7 +231,56 @@ best AS MATERIALIZED (
     ) AS ranked
     WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s ELSE %(episode_limit)s END
 ),
-{lines}
+-- Single messages of both pools that deserve a place in a budget, where `line_limit` asks for
+-- any. Deviations are added, not ranks: how far a message stands out counts. Where no vectors
+-- are there, only messages with a word in common match.
+line_candidate AS MATERIALIZED (
+    SELECT unit.memory_id, unit.first_seq AS seq,
+        coalesce(lexical_unit.score, 0) AS words, -coalesce(vector_unit.distance, (
+            SELECT embedding <#> (SELECT vector FROM aim) FROM indexing_searchvector
+            WHERE unit_id = unit.id AND model = %(model)s AND tenant_id = %(tenant)s
+        )) AS cosine
+    FROM (
+        SELECT unit_id FROM lexical_unit WHERE shelf = 'episode'
+        UNION SELECT unit_id FROM vector_unit WHERE shelf = 'episode'
+    ) AS pooled
+    JOIN indexing_searchunit AS unit ON unit.id = pooled.unit_id
+    LEFT JOIN lexical_unit USING (unit_id)
+    LEFT JOIN vector_unit USING (unit_id)
+    WHERE unit.tenant_id = %(tenant)s AND unit.kind = 'message' AND %(line_limit)s > 0
+),
+message AS MATERIALIZED (
+    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
+    FROM line_candidate GROUP BY memory_id, seq
+),
+headline AS (
+    SELECT memory_id, -(embedding <#> (SELECT vector FROM aim)) AS cosine
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
+        AND memory_id IN (SELECT memory_id FROM message)
+),
+standing_out AS (
+    SELECT memory_id, seq, words > 0 OR message.cosine IS NOT NULL AS matches,
+        coalesce((words - avg(words) OVER everything)
+            / nullif(stddev_pop(words) OVER everything, 0), 0)
+        + coalesce((message.cosine - avg(message.cosine) OVER everything)
+            / nullif(stddev_pop(message.cosine) OVER everything, 0), 0)
+        + %(headline)s * coalesce((headline.cosine - avg(headline.cosine) OVER everything)
+            / nullif(stddev_pop(headline.cosine) OVER everything, 0), 0) AS score
+    FROM message LEFT JOIN headline USING (memory_id)
+    WINDOW everything AS ()
+),
+line AS (
+    SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
+    FROM (
+        SELECT memory_id, seq, standing_out.score
+        FROM standing_out JOIN best USING (memory_id)
+        WHERE matches
+        ORDER BY standing_out.score DESC, seq
+        LIMIT %(line_limit)s
+    ) AS chosen
+    GROUP BY memory_id
+)
 SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::float8,
     retrievability::float8, lexical_rank, vector_rank, lexical_found, vector_found, lines,
     CASE WHEN %(explain)s THEN ARRAY(
@@ -205,6 +296,12 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
     ) ELSE (
         SELECT json_build_array(title, summary, surprise, end_at)
         FROM episodic_episode WHERE id = best.memory_id AND tenant_id = %(tenant)s
-    ) END AS shown, lexical_score::float8, cosine::float8
+    ) END AS shown, lexical_score::float8, cosine::float8,
+    ARRAY(
+        SELECT new_fact_id FROM semantic_suggestion
+        WHERE tenant_id = %(tenant)s AND old_fact_id = best.memory_id AND kind = 'contradiction'
+            AND NOT is_withdrawn AND (decision = '' OR is_reopened)
+            AND new_fact_id IN (SELECT memory_id FROM best)
+    ) AS newer
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

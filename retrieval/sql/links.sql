@@ -3,7 +3,7 @@
 -- in:  tenant uuid, memory uuid, types text[], at_most int, fan NULL; after: id uuid, type text
 --      and direction of the last link of the page before, or all NULL
 -- out: link_id uuid or NULL: derived; other uuid, its kind; link_type text, outward bool: it points
---      away from the memory; made_by, actor, created_at, NULL where derived
+--      away from the memory; made_by, `server` where derived; actor, created_at, NULL there
 -- index: those of edges.sql, indexing_memory_tenant_id, notes_link_pkey
 WITH near AS (
     SELECT memory.id, memory.kind::text AS kind
@@ -26,8 +26,8 @@ page AS (
     ORDER BY edge.other DESC, edge.link_type DESC, edge.outward DESC
     LIMIT %(at_most)s
 )
-SELECT page.link_id, page.other, page.kind, page.link_type, page.outward, link.made_by, link.actor,
-    link.created_at
+SELECT page.link_id, page.other, page.kind, page.link_type, page.outward,
+    coalesce(link.made_by, 'server') AS made_by, link.actor, link.created_at
 FROM page
 LEFT JOIN notes_link AS link ON link.id = page.link_id AND link.tenant_id = %(tenant)s
 ORDER BY page.other DESC, page.link_type DESC, page.outward DESC

@@ -1,6 +1,6 @@
 -- Writes the receipt of one answer with its hits; alone in a transaction or part of one.
 --
--- in:  id, tenant uuid; conversation, asked_by uuid or NULL; kind, query, embedding_model,
+-- in:  id, tenant_id uuid; conversation_id, asked_by_id uuid or NULL; kind, query, embedding_model,
 --      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int;
 --      reviewable bool;
 --      of the hits, one array a column in the order of serving: hits and memories uuid[],
@@ -12,7 +12,7 @@ WITH receipt AS (
         id, tenant_id, conversation_id, kind, asked_by_id, query, parameters, embedding_model,
         counts, degraded, tokens, latency_ms, through_seq, reviewable
     ) VALUES (
-        %(id)s, %(tenant)s, %(conversation)s, %(kind)s, %(asked_by)s, %(query)s,
+        %(id)s, %(tenant_id)s, %(conversation_id)s, %(kind)s, %(asked_by_id)s, %(query)s,
         %(parameters)s, %(embedding_model)s, %(counts)s, %(degraded)s, %(tokens)s,
         %(latency_ms)s, %(through_seq)s, %(reviewable)s
     )
@@ -20,7 +20,7 @@ WITH receipt AS (
 INSERT INTO retrieval_retrievalhit (
     id, tenant_id, retrieval_id, memory_id, memory_kind, rank, score, lexical_rank, vector_rank
 )
-SELECT hit.id, %(tenant)s, %(id)s, hit.memory_id, shelf, hit.rank, score, lexical, vector
+SELECT hit.id, %(tenant_id)s, %(id)s, hit.memory_id, shelf, hit.rank, score, lexical, vector
 FROM unnest(
     %(hits)s::uuid[], %(memories)s::uuid[], %(shelves)s::text[], %(ranks)s::int[],
     %(scores)s::float8[], %(lexical_ranks)s::int[], %(vector_ranks)s::int[]

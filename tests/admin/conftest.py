@@ -21,6 +21,7 @@ from retrieval.models import Retrieval
 from semantic.models import Changeset
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
+from tests.semantic.learning import leave_suggestion
 from tests.talk import whole_talk
 
 SCRIPT = "<script>alert(1)</script>"
@@ -58,6 +59,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
     assert ana.post("retrieve_memory", question).status_code == 200
     ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
     ana.flush(conversation)
+    leave_suggestion(ana)
     leave_notes(ana, conversation)
     leave_erasure(ana)
     LLMCall.objects.create(

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db import models
 from django.urls import reverse
 
-from memoryproject.admin_base import ReadOnlyAdmin
+from memoryproject.adminkit.base import ReadOnlyAdmin
 
 READ_ONLY = [
     model for model, shown_by in admin.site._registry.items() if isinstance(shown_by, ReadOnlyAdmin)

@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Conversation, Message
-from memoryproject.admin_base import CappedPaginator
+from memoryproject.adminkit.base import CappedPaginator
 from semantic.models import Fact
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent

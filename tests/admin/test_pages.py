@@ -56,6 +56,11 @@ def test_people_and_the_front_page_open(auditor: Client) -> None:
         read(auditor, address)
 
 
+@pytest.mark.parametrize("rest", ["x/y/", "1/x/", "99999999999999999999/1/", "1/", "x"])
+def test_no_table_has_a_page_outside_the_admin(auditor: Client, rest: str) -> None:
+    assert auditor.get(f"/admin/r/{rest}").status_code == 404
+
+
 def test_what_agents_wrote_is_escaped_wherever_it_is_shown(auditor: Client, past: Agent) -> None:
     message = Message.objects.of(past.tenant).get(content__contains="script")
     assert message.episode is not None

@@ -16,10 +16,10 @@ from django.conf import settings as project
 from pytest_django import Settings
 
 from indexing.models import SearchVector
-from memoryproject import env
 from memoryproject.ai import embeddings
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.minilm import CHARACTERS_AT_MOST, MiniLMEmbedder
+from memoryproject.process import env
 from tests.conftest import Agent
 from tests.talk import whole_talk
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from episodic.models import Conversation, Message, Role
-from memoryproject.fields import say_moment
+from memoryproject.edge.fields import say_moment
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from memoryproject.errors import TooLarge
-from memoryproject.http import DEPTH_AT_MOST, VALUES_AT_MOST, check_count
+from memoryproject.edge.errors import TooLarge
+from memoryproject.edge.http import DEPTH_AT_MOST, VALUES_AT_MOST, check_count
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 
@@ -92,17 +92,6 @@ def test_another_content_type_is_refused(ana: Agent, content_type: str) -> None:
         path = f"/api/v0/{call}"
         answer = ana.client.generic("POST", path, body, content_type=content_type)
         assert assert_problem(answer, 415)["code"] == "unsupported_media_type"
-
-
-def test_a_body_in_chunks_is_refused_rather_than_taken_for_empty(ana: Agent) -> None:
-    answer = ana.client.generic(
-        "POST",
-        "/api/v0/add_message",
-        b"",
-        content_type="application/json",
-        headers={"transfer-encoding": "chunked"},
-    )
-    assert_problem(answer, 411)
 
 
 def test_a_body_over_the_cap_is_refused(ana: Agent) -> None:

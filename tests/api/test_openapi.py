@@ -14,12 +14,13 @@ from django.core.management import call_command
 from django.test import Client
 from drf_spectacular.validation import validate_schema
 
-from memoryproject import tokens, urls
-from memoryproject.views import KeyedView
-from retrieval import examples
-from retrieval.context_api import NewContext, NewSection
-from retrieval.memory_api import ChunkInput
-from retrieval.search_api import SearchInput
+from memoryproject import urls
+from memoryproject.tenancy.views import KeyedView
+from memoryproject.text import tokens
+from retrieval.api.contexts import NewContext, NewSection
+from retrieval.api.examples import list_examples
+from retrieval.api.memories import ChunkInput
+from retrieval.api.search import SearchInput
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 OPEN = {"schema/", "docs/"}
@@ -156,14 +157,18 @@ def test_a_session_of_search_peek_chunk_and_context_is_shown(schema: dict[str, A
 
 def test_the_figures_of_the_examples_are_those_of_their_texts() -> None:
     count = tokens.count_tokens
-    assert examples.CHUNK[1].value["token_count"] == count(examples.CHUNK[1].value["content"])
-    assert examples.PEEK[0].value["token_estimate"] == count(examples.SAYS_ALL)
-    added = examples.ADD[1].value
-    assert added["token_count"] == count(examples.HEADER + examples.SAYS_ALL)
-    left = examples.NEW_CONTEXT[1].value["remaining_tokens"]
-    assert left == 700 - 500 - count(examples.PROMPT)
+    prompt, section = list_examples("text")[0].value.split("\n\n")
+    whole = section.partition("\n")[2]
+    assert list_examples("chunk")[1].value["token_count"] == count(
+        list_examples("chunk")[1].value["content"]
+    )
+    assert list_examples("peek")[0].value["token_estimate"] == count(whole)
+    added = list_examples("add")[1].value
+    assert added["token_count"] == count(section)
+    left = list_examples("new_context")[1].value["remaining_tokens"]
+    assert left == 700 - 500 - count(prompt)
     assert added["remaining_tokens"] == left - count("\n\n") - added["token_count"]
-    found = examples.SEARCH[2].value
+    found = list_examples("search")[2].value
     assert found["tokens_used"] == sum(item["token_estimate"] for item in found["items"])
 
 

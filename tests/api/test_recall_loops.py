@@ -1,4 +1,8 @@
-"""What an agent was served and says again is not learnt a second time."""
+"""What an agent was served and says again is not learnt a second time, without a model.
+
+What the assistant says is never read offline; how far a model's reading of it is believed,
+`tests/llm/test_recall_loops.py` tells.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,16 @@ from typing import Any
 import pytest
 
 from episodic.models import Episode
-from retrieval.serving import ECHOED_FOR
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
 
-NURSE = "Ana lives in Porto and works as a nurse at the Santo Antonio hospital."
+LIVES = "Ana lives in Porto."
+NURSE = "Ana works as a nurse at the Santo Antonio hospital."
 MOVED = "Ana moved from Lisbon last week (23 February–1 March 2026)."
 CATS = "Ana has two cats."
-ONCE = {NURSE: 1, MOVED: 1, CATS: 1}
+ONCE = dict.fromkeys((LIVES, NURSE, MOVED, CATS), 1)
 QUESTION = "Where does Ana live and work, and does she have cats?"
 MONDAY = "2026-03-02T09:00:00Z"
 
@@ -63,64 +67,18 @@ def say_as_jo(agent: Agent, conversation: uuid.UUID, content: str) -> None:
     agent.say(conversation, content, role="assistant", name="Jo")
 
 
-def test_what_the_assistant_repeats_is_neither_learnt_nor_confirmed(
-    ana: Agent, told: uuid.UUID
+@pytest.mark.parametrize("is_served", [True, False])
+def test_what_the_assistant_says_is_neither_learnt_nor_confirmed(
+    is_served: bool, ana: Agent, told: uuid.UUID
 ) -> None:
-    assert NURSE in ask(ana, told)
+    if is_served:
+        assert NURSE in ask(ana, told)
     ana.say(told, "What do you know of me?", name="Ana")
     say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
     say_as_jo(ana, told, "Ana moved from Lisbon last week.")
+    say_as_jo(ana, told, "Ana drinks green tea in the garden.")
     ana.flush(told)
     assert facts(ana) == ONCE
-    assert steps(ana) == [("skip", "echo", NURSE), ("skip", "echo", MOVED)]
-
-
-@pytest.mark.parametrize("call", ["search", "reconstruct_context"])
-def test_what_the_whole_tenant_answered_is_an_echo_where_it_was_asked_for(
-    ana: Agent, told: uuid.UUID, call: str
-) -> None:
-    """It comes from another conversation and from a note; without `asked_in` it is news."""
-    tea = "Ana drinks green tea in the garden."
-    ana.post("notes", {"content": tea})
-    for asked_in in (None, uuid.uuid4()):
-        here = asked_in or uuid.uuid4()
-        ana.say(here, "What do you know of me?", name="Ana")
-        for query in (QUESTION, tea):
-            body = {"query": query, "asked_in": asked_in and str(asked_in)}
-            if call == "reconstruct_context":
-                body["since"] = "2000-01-01T00:00:00Z"
-            answer = ana.post(call, body)
-            assert answer.status_code == 200 and tea in answer.content.decode()
-        say_as_jo(ana, here, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
-        say_as_jo(ana, here, tea)
-        ana.flush(here)
-        learnt = Fact.objects.of(ana.tenant).filter(conversation__external_id=here)
-        assert learnt.exists() is (asked_in is None)
-    assert {step[:2] for step in steps(ana)} == {("skip", "echo")}
-
-
-def test_without_an_answer_before_it_the_same_is_evidence(ana: Agent, told: uuid.UUID) -> None:
-    say_as_jo(ana, told, "Ana lives in Porto and works as a nurse at the Santo Antonio hospital.")
-    ana.flush(told)
-    assert facts(ana)[NURSE] == 2
-
-
-def test_an_answer_of_long_ago_is_no_reason_to_doubt(ana: Agent, told: uuid.UUID) -> None:
-    ask(ana, told)
-    for _ in range(ECHOED_FOR):
-        ana.say(told, "Hm.", name="Ana")
-    say_as_jo(ana, told, "Ana has two cats.")
-    ana.flush(told)
-    assert facts(ana)[CATS] == 2
-
-
-def test_the_last_message_within_reach_is_an_echo(ana: Agent, told: uuid.UUID) -> None:
-    ask(ana, told)
-    for _ in range(ECHOED_FOR - 1):
-        ana.say(told, "Hm.", name="Ana")
-    say_as_jo(ana, told, "Ana has two cats.")
-    ana.flush(told)
-    assert facts(ana)[CATS] == 1
 
 
 def test_a_user_who_says_it_again_confirms_it(ana: Agent, told: uuid.UUID) -> None:
@@ -129,45 +87,8 @@ def test_a_user_who_says_it_again_confirms_it(ana: Agent, told: uuid.UUID) -> No
     ana.say(told, "Yes, I have two cats and I live in Porto.", name="Ana")
     ana.say(told, "I work as a nurse at the Santo Antonio hospital.", name="Ana")
     ana.flush(told)
-    assert facts(ana)[NURSE] == 2
+    assert facts(ana) == {**ONCE, LIVES: 2, NURSE: 2, CATS: 2}
     assert ("reinforce", "", NURSE) in steps(ana)
-
-
-def test_news_beside_an_echo_is_learnt(ana: Agent, told: uuid.UUID) -> None:
-    ask(ana, told)
-    ana.say(told, "Anything new?", name="Ana")
-    say_as_jo(
-        ana,
-        told,
-        "You live in Porto and work as a nurse at the Santo Antonio hospital. "
-        "I booked a table for us at the Cantina on Friday.",
-    )
-    ana.flush(told)
-    held = facts(ana)
-    (news,) = set(held) - set(ONCE)
-    assert "Cantina" in news and "hospital" not in news
-    assert held[NURSE] == 1
-    assert steps(ana) == [("skip", "echo", NURSE), ("new", "", news)]
-
-
-def test_an_echo_of_what_is_over_does_not_bring_it_back(ana: Agent, told: uuid.UUID) -> None:
-    ask(ana, told)
-    ana.say(told, "I moved to Braga.", name="Ana")
-    say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital.")
-    ana.flush(told)
-    assert "Ana moved to Braga." in facts(ana) and NURSE not in facts(ana)
-
-
-def test_an_episode_that_is_told_again_has_not_happened_again(ana: Agent, told: uuid.UUID) -> None:
-    """The answer holds no fact, and "last week" is another week by now."""
-    assert "Semantic" not in ask(ana, told, category="goal", detail="high")
-    ana.say(told, "What happened?", name="Ana")
-    say_as_jo(ana, told, "Ana moved from Lisbon last week.")
-    ana.flush(told)
-    assert facts(ana) == ONCE
-    (step,) = Change.objects.of(ana.tenant).filter(action="skip")
-    episode = Episode.objects.of(ana.tenant).earliest("first_seq")
-    assert (step.note, step.memory_id) == ("echo", episode.id)
 
 
 @pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
@@ -183,7 +104,7 @@ def test_an_answer_that_is_posted_whole_is_not_read(
     held = facts(ana)
     assert {fact: held.pop(fact) for fact in ONCE} == ONCE
     assert all("maps" in fact and "Porto" not in fact for fact in held)
-    assert bool(held) == (role in {"user", "assistant"})
+    assert bool(held) == (role == "user")
     assert {step[:2] for step in steps(ana)} - {("new", "")} == {("skip", "echo")}
     assert ("skip", "echo", NURSE) in steps(ana) or "max_tokens" in form
 
@@ -216,16 +137,8 @@ def test_fifty_rounds_of_the_loop_change_nothing(ana: Agent, told: uuid.UUID) ->
         if number % 10 == 9:
             ana.flush(told)
     assert facts(ana) == ONCE
-    assert Fact.objects.of(ana.tenant).count() == 3
+    assert Fact.objects.of(ana.tenant).count() == len(ONCE)
     assert Episode.objects.of(ana.tenant).filter(consolidated_at=None).count() == 0
-
-
-def test_another_tenants_answers_do_not_count(ana: Agent, cleo: Agent, told: uuid.UUID) -> None:
-    """The stranger asks in a conversation of the same id, and is served nothing."""
-    ask(cleo, told)
-    say_as_jo(ana, told, "Ana has two cats.")
-    ana.flush(told)
-    assert facts(ana)[CATS] == 2
 
 
 def test_it_works_in_chinese(ana: Agent, conversation: uuid.UUID) -> None:
@@ -238,7 +151,6 @@ def test_it_works_in_chinese(ana: Agent, conversation: uuid.UUID) -> None:
     ana.say(conversation, "小明住在上海，在一家医院当护士。", role="assistant", name="小红")
     ana.flush(conversation)
     assert facts(ana) == before
-    assert [step[:2] for step in steps(ana)] == [("skip", "echo")]
     ana.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
     ana.say(conversation, "我养了三只猫。", name="小明")
     ana.flush(conversation)

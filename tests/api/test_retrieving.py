@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Conversation
-from memoryproject.tokens import count_tokens
+from memoryproject.text.tokens import count_tokens
 from retrieval.models import Retrieval
 from semantic.engines import Category
 from semantic.models import Fact

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from memoryproject.http import DEPTH_AT_MOST
+from memoryproject.edge.http import DEPTH_AT_MOST
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db

@@ -93,11 +93,10 @@ def database() -> Iterator[Connection]:
 
 @pytest.fixture
 def accepted(ana: Agent) -> list[Accepted]:
-    """A talk that was posted with a key, and has become episodes and facts."""
+    """A talk of three days that was posted with a key, and has become episodes and facts."""
     talk = english.make_talk(seed=4, messages=24)
     messages = [
-        {"role": row["role"], "content": f"{row['content']} Note N0-{number}."}
-        for number, row in enumerate(talk)
+        {**row, "content": f"{row['content']} Note N0-{number}."} for number, row in enumerate(talk)
     ]
     conversation = uuid.uuid4()
     body = {"conversation_id": str(conversation), "messages": messages}

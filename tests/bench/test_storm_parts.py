@@ -96,10 +96,10 @@ def test_one_seed_means_one_plan_with_every_deed_in_it() -> None:
 
 
 MATERIAL = {
-    "segment": "\n".join(f"{n} [2026-03-02 09:00] Ana: I sail. Note N1-{n}." for n in range(7)),
+    "segment": "\n".join(f"{n} [Mon 2026-03-02 09:00] Ana: I sail. Note N1-{n}." for n in range(7)),
     "consolidate": "Facts held:\nF1 [goal] Ana sails (since 2026-03-02)\n\nE1: A talk. It went."
-    "\n36 [2026-03-02 09:00] Ana: I sail. Note N1-36.\n\nE2: More. On."
-    "\n41 [2026-03-02 09:01] Ana: I row. Note N1-41.",
+    "\n36 [Mon 2026-03-02 09:00] Ana: I sail. Note N1-36.\n\nE2: More. On."
+    "\n41 [Mon 2026-03-02 09:01] Ana: I row. Note N1-41.",
     "review": "Memories:\nE1: A talk. It went.\n   asked for with: sailing\n"
     "\nAfterwards:\nAna: No.",
 }
@@ -107,17 +107,14 @@ MATERIAL = {
 
 def test_a_window_is_cut_into_halves_that_cover_it() -> None:
     said = answers.answer("segment", MATERIAL["segment"])["episodes"]
-    assert [(row["first"], row["last"]) for row in said] == [(0, 2), (3, 6)]
+    assert [row["last"] for row in said] == [2, 6]
 
 
 def test_each_episode_yields_a_fact_that_quotes_its_first_message() -> None:
-    said = answers.answer("consolidate", MATERIAL["consolidate"])["facts"]
-    assert [(row["action"], row["alias"], row["messages"]) for row in said] == [
-        ("new", None, [36]),
-        ("update", "F1", [36]),
-        ("new", None, [41]),
-    ]
-    assert "N1-36" in said[0]["fact"]
+    said = answers.answer("consolidate", MATERIAL["consolidate"])
+    assert [row["msgs"] for row in said["new"]] == [[36], [41]]
+    assert [(row["ref"], row["msgs"]) for row in said["update"]] == [("F1", [36])]
+    assert "N1-36" in said["new"][0]["text"]
 
 
 @pytest.mark.parametrize("purpose", MATERIAL)

@@ -69,8 +69,8 @@ def _preview_undoing(page: Page) -> None:
     page.get_by_label("Since (UTC)").fill("2020-01-01T00:00")
     page.get_by_label("Speaker").fill(FRONT_DESK)
     page.get_by_label("Reason").fill("It mixes customers up.")
-    page.get_by_role("button", name="Show what it would come to").click()
-    page.get_by_role("button", name="Undo all this").wait_for()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Roll back").wait_for()
 
 
 def _conversation_erasing(story: Story) -> str:
@@ -142,7 +142,8 @@ SCREENS = [
     Screen("graph-episode", "auditor", _episode_graph),
     Screen("link", "curator", _row(Link)),
     Screen("link-remove", "curator", _link_removal),
-    Screen("waiting", "curator", _page("console:inbox", tenant=BANK)),
+    Screen("review-queue", "curator", _page("console:review_queue", tenant=BANK)),
+    Screen("review-queue-masked", "auditor", _page("console:review_queue", tenant=BANK)),
     Screen("undo", "curator", _page("console:roll_back", tenant=BANK), _preview_undoing),
     Screen("withholding", "curator", _row(Withholding)),
     Screen("erase", "boss", _conversation_erasing),

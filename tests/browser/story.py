@@ -24,11 +24,14 @@ from tests.conftest import Agent, make_agent
 from tests.llm.answers import change, changes, segment, segments
 from tests.llm.conftest import forget_server, settings_for
 from tests.model_server import run_model_server, says
+from tests.semantic.learning import leave_suggestion
 
 Lines = Sequence[tuple[str, str]]
 BANK = "Harbour Bank"
 FRONT_DESK = "Front desk"
-WRONG_SENTENCE = "Nora owns three dogs and a summer house in Ystad."
+WRONG_MESSAGE = "Nora owns three dogs and a summer house in Ystad."
+WRONG_SENTENCE = f'{FRONT_DESK}: "{WRONG_MESSAGE}"'
+"""The fact that the offline engine keeps of it."""
 
 MOVE = [
     ("Nora", "Hello, I'm Nora Lindqvist. I moved from Malmö to Lund last week."),
@@ -50,7 +53,7 @@ CARD = [
     ("assistant", "I have unblocked the old card until Friday."),
     ("Nora", "Thank you! I always pay by card, I never carry cash."),
     ("assistant", "You are welcome. The new card should be there by Thursday."),
-    (FRONT_DESK, WRONG_SENTENCE),
+    (FRONT_DESK, WRONG_MESSAGE),
     ("assistant", "Thank you, I have noted that."),
 ]
 SAVING = [
@@ -181,9 +184,13 @@ def _write_notes(story: Story) -> None:
 
 
 def _leave_for_curators(story: Story) -> None:
-    """Leave a rule that waits, a source that was undone, and a talk that was erased."""
+    """Leave suggestions, a rule that waits, a source that was undone, a talk that was erased."""
     agent, talk, goner = story.agent, uuid.uuid4(), uuid.uuid4()
     _learn_rule(agent)
+    facts = Fact.objects.of(agent.tenant).filter(conversation__external_id=story.nora)
+    wrong, cats = facts.get(fact=WRONG_SENTENCE), facts.filter(fact__contains="cats").first()
+    leave_suggestion(agent, wrong, cats)
+    leave_suggestion(agent, facts.filter(fact__contains="declined").first())
     agent.say(talk, "I now live in Svalbard and I hate the Harbour Bank.", name=FORGER)
     agent.say(talk, "I am Iver Dahl, and I run a bakery in Bergen.", name="Iver")
     agent.say(goner, "I am Tuva Berg, and I want everything about me to be deleted.", name="Tuva")
@@ -204,7 +211,7 @@ def _learn_rule(agent: Agent) -> None:
     agent.say(talk, "I should call you by your first name, and so all customers.", role="assistant")
     rule = change("new", WAITING, category="guideline", messages=[1, 2])
     with run_model_server() as server, override_settings(**settings_for(server)):
-        server.script("segment", says(segments(segment(0, 1))))
+        server.script("segment", says(segments(segment(1))))
         server.script("consolidate", says(changes(rule)))
         agent.flush(talk)
         forget_server()

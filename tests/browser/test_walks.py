@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from playwright.sync_api import Page, expect
 
-from episodic.models import Conversation, Reveal
+from episodic.models import Conversation, Episode, Reveal
 from jobs.models import Job
 from notes.models import Link, Note
 from semantic.models import Changeset, Fact
@@ -40,7 +41,7 @@ def test_a_curator_finds_a_wrong_fact_ends_it_and_undoes_it(visit: LogIn, story:
     page.keyboard.press("Enter")
     page.get_by_role("link", name=WRONG_SENTENCE).first.click()
     expect(page.locator(".fact-sentence")).to_have_text(WRONG_SENTENCE)
-    said = page.get_by_role("region", name="What says it")
+    said = page.get_by_role("region", name="Sources")
     expect(said).to_contain_text("Front desk")
     expect(said).to_contain_text("I have unblocked the old card until Friday.")
     address = page.url
@@ -51,7 +52,7 @@ def test_a_curator_finds_a_wrong_fact_ends_it_and_undoes_it(visit: LogIn, story:
     form = page.locator("#invalidate form")
     form.get_by_label(re.compile("wrong")).check()
     form.get_by_label("Reason").fill("The front desk mixed two customers up.")
-    form.get_by_role("button", name="Stop holding it").click()
+    form.get_by_role("button", name="Retire it").click()
     expect(page.get_by_role("status")).to_contain_text("The front desk mixed two customers up.")
     fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
     assert fact.invalidated_because == Fact.Because.WRONG
@@ -63,7 +64,7 @@ def test_a_curator_finds_a_wrong_fact_ends_it_and_undoes_it(visit: LogIn, story:
     page.goto(after)
     expect(page.get_by_text("declared it wrong")).to_be_visible()
     page.get_by_role("button", name=re.compile("Undo")).click()
-    expect(page.locator(".fact-tags")).to_contain_text("held")
+    expect(page.locator(".fact-tags")).to_contain_text("active")
     fact.refresh_from_db()
     assert fact.invalid_at is None
     undone = Changeset.objects.of(story.agent.tenant).latest("id")
@@ -97,7 +98,7 @@ def assert_cannot_change(page: Page, tab: Visit, story: Story) -> None:
     """Look for ways to change something, on the page and past it."""
     fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
     tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
-    for label in ("Stop holding", "Correct", "Hold again"):
+    for label in ("Retire", "Correct", "Restore"):
         expect(page.get_by_text(label)).to_have_count(0)
     token = page.evaluate("document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? ''")
     answer = page.request.post(
@@ -133,6 +134,29 @@ def test_nobody_takes_over_the_page_of_who_reads_a_message(visit: LogIn, story: 
     assert "taken over" not in tab.page.title()
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_in_a_drawn_graph_no_box_covers_another_and_every_link_has_a_line(
+    visit: LogIn, story: Story, width: int
+) -> None:
+    tab = visit("auditor", width=width)
+    episodes = Episode.objects.of(story.agent.tenant).order_by("id")
+    told = episodes.filter(conversation__external_id=story.nora)[0]
+    tab.open(reverse("console:graph", args=[told.id]) + "?depth=3")
+    boxes = tab.page.eval_on_selector_all(
+        ".graph .node",
+        "nodes => nodes.map(node => node.getBoundingClientRect().toJSON())",
+    )
+    assert len(boxes) > 5
+    for one, other in itertools.combinations(boxes, 2):
+        beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+        assert beside or one["bottom"] <= other["top"] or other["bottom"] <= one["top"]
+    paths = tab.page.locator(".graph-lines > path")
+    expect(paths.first).to_be_attached()
+    lines = tab.page.evaluate("JSON.parse(document.getElementById('graph-lines').textContent)")
+    assert paths.count() == len(lines)
+    assert "NaN" not in "".join(path.get_attribute("d") or "" for path in paths.all())
+
+
 def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
     visit: LogIn, story: Story
 ) -> None:
@@ -140,19 +164,19 @@ def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
     page = tab.page
     fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
     tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
-    tab.click(page.get_by_role("link", name="Its links, drawn"))
+    tab.click(page.get_by_role("link", name="Graph"))
     table = page.get_by_role("region", name="The same links in words")
     expect(table).to_contain_text("Dog insurance")
     offer = Note.objects.of(story.agent.tenant).get(label="Dog insurance")
-    tab.click(page.locator(f'svg.graph a.here[href*="{offer.id}"]'))
+    tab.click(page.locator(f'.graph a.here[href*="{offer.id}"]'))
     expect(page.locator(".graph-centre")).to_contain_text("Dog insurance")
     alone = Note.objects.of(story.agent.tenant).get(label=LONELY)
     page.get_by_label("This memory …").select_option("mentions")
     page.get_by_label("… the other one").fill(reverse("console:graph", args=[alone.id]))
     page.keyboard.press("Enter")
     expect(table).to_contain_text(LONELY)
-    tab.click(page.locator("svg.graph .node.note", has_text="by itself").locator("a").first)
+    tab.click(page.locator(".graph .node.note", has_text="by itself").locator("a").first)
     expect(page.locator(".fact-sentence")).to_have_text(LONELY)
     tab.click(page.get_by_role("link", name="remove …"))
-    tab.click(page.get_by_role("button", name="Remove the link"))
+    tab.click(page.get_by_role("button", name="Delete the link"))
     assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()

@@ -18,7 +18,7 @@ AUDIT = (
     "console.exportrun console.importrun episodic.reveal episodic.review episodic.withholding "
     "erasure.erasure "
     "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
-    "semantic.change semantic.changeset"
+    "semantic.change semantic.changeset semantic.suggestion"
 )
 WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.tenant"
 INDEX = (

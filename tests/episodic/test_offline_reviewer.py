@@ -3,7 +3,7 @@
 import pytest
 
 from episodic.engines import Rating, ServedEpisode
-from episodic.offline_reviewer import OfflineReviewer
+from episodic.offline.reviewer import OfflineReviewer
 from tests.episodic.conversations import embed, embed_lines, make_lines
 
 TITLE = "Ana and Bo: Lisbon trip, Hotel Miramar and tram passes"

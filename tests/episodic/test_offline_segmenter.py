@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from episodic.engines import Line, Segmentation
-from episodic.offline_segmenter import OfflineSegmenter
+from episodic.offline.segmenter import OfflineSegmenter, choose_cuts
 from tests.episodic.conversations import (
     FLIGHT,
     GARDEN,
@@ -68,13 +69,6 @@ def test_messages_of_one_sitting_stay_together_where_the_clock_shows_it() -> Non
     assert spans(segment(sittings)) == [(0, 5), (6, 11)]
 
 
-def test_no_episode_is_longer_than_forty_messages() -> None:
-    said = [("Ana", f"The garden has {number} tomatoes today.") for number in range(97)]
-    found = spans(segment(make_lines(said, step=MINUTE)))
-    assert all(last - first < 40 for first, last in found)
-    assert all(last - first > 1 for first, last in found)
-
-
 def test_the_segments_are_a_partition_in_order() -> None:
     lines = make_lines(FLIGHT + SOUP + GARDEN + MARATHON)
     found = spans(segment(lines))
@@ -126,6 +120,18 @@ def test_chinese_subjects_are_told_apart() -> None:
         ("小红", "要的，搅拌以后再放一点奶油。"),
     )
     assert (4, 7) in spans(segment(make_lines(said)))
+
+
+def test_one_clear_boundary_hides_the_doubtful_ones_of_a_window() -> None:
+    doubtful = np.full(19, 0.2)
+    assert choose_cuts(np.where(np.arange(19) == 9, 0.95, doubtful)) == [9]
+    assert choose_cuts(np.where(np.isin(np.arange(19), [5, 12]), 0.4, doubtful)) == [5, 12]
+    assert choose_cuts(np.full(5, 0.01)) == choose_cuts(np.zeros(0)) == []
+
+
+def test_no_topic_boundary_leaves_a_message_alone() -> None:
+    assert choose_cuts(np.array([0.99, 0.1, 0.1, 0.1, 0.1])) == []
+    assert choose_cuts(np.array([0.1, 0.9, 0.99, 0.1, 0.1])) == [2]
 
 
 def test_no_lines_give_no_segments() -> None:

@@ -6,38 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic.partition import is_partition, mend_partition
+from episodic.llm.partition import read_partition
 
 
 @pytest.mark.parametrize(
-    ("runs", "whole"),
+    ("ends", "runs"),
     [
-        ([(0, 4)], True),
-        ([(0, 1), (2, 4)], True),
-        ([(0, 3)], False),
-        ([(0, 1), (3, 4)], False),
-        ([(0, 2), (2, 4)], False),
-        ([(1, 4)], False),
-        ([(2, 4), (0, 1)], False),
-        ([], False),
+        ([9], [(0, 9)]),
+        ([3, 9], [(0, 3), (4, 9)]),
+        ([4, 10], [(0, 3), (4, 9)]),
+        ([3, 7], [(0, 3), (4, 9)]),
+        ([3, 10**30], [(0, 3), (4, 9)]),
     ],
+    ids=["one", "two", "counted from one", "an early end", "a huge end"],
 )
-def test_a_partition_covers_every_line_once(runs: list[tuple[int, int]], whole: bool) -> None:
-    assert is_partition(runs, count=5) is whole
+def test_each_run_begins_where_the_one_before_ends(
+    ends: list[int], runs: list[tuple[int, int]]
+) -> None:
+    assert read_partition(ends, count=10) == runs
 
 
-def test_starts_that_rise_are_kept_and_ends_are_derived() -> None:
-    assert mend_partition([(1, 2), (4, 4), (6, 8)], count=10) == [(0, 3), (4, 5), (6, 9)]
+@pytest.mark.parametrize("ends", [[], [3, 2, 9], [3, 3, 9], [-1, 9], [1, 3], [9, 9]])
+def test_what_does_not_rise_or_stops_half_way_is_none(ends: list[int]) -> None:
+    assert read_partition(ends, count=10) is None
 
 
-@pytest.mark.parametrize(
-    "runs", [[], [(0, 3), (2, 1), (1, 9)], [(0, 3), (12, 14)], [(-1, 9)], [(0, 1), (2, 3)]]
-)
-def test_what_does_not_rise_or_stops_half_way_is_not_mended(runs: list[tuple[int, int]]) -> None:
-    assert mend_partition(runs, count=10) is None
+def test_two_messages_are_one_run() -> None:
+    assert read_partition([0, 1], count=2) == [(0, 1)]
 
 
-@given(st.lists(st.tuples(st.integers(-3, 30), st.integers(-3, 30)), max_size=8))
-def test_whatever_is_mended_is_a_partition(runs: list[tuple[int, int]]) -> None:
-    mended = mend_partition(runs, count=20)
-    assert mended is None or is_partition(mended, count=20)
+@given(st.lists(st.integers(-3, 30), max_size=8), st.integers(0, 20))
+def test_whatever_is_read_covers_every_line_once(ends: list[int], count: int) -> None:
+    runs = read_partition(ends, count=count) or []
+    covered = [line for first, last in runs for line in range(first, last + 1)]
+    assert covered == (list(range(count)) if runs else [])

@@ -16,13 +16,13 @@ from django.core import serializers
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
-from console import import_runs
 from console.models import SavedFilter
+from console.transfer import imports
 from episodic.models import Conversation
 from indexing.models import Memory
 from memoryproject.tenancy.models import Tenant, TenantModel
 from memoryproject.tenancy.walls import acting_for
-from semantic.models import Fact
+from semantic.models import Fact, Suggestion
 from tests.conftest import Agent
 from tests.talk import MORNING, messages, whole_talk
 
@@ -100,6 +100,12 @@ def quote_canary(agent: Agent, conversation: uuid.UUID) -> None:
     other = facts.exclude(id=quoting[0].id).order_by("id")[0]
     drawn = {"from_id": str(other.id), "to_id": str(quoting[0].id)}
     assert agent.post("links", drawn).status_code == 201
+    suggestion = Suggestion.objects.create(
+        tenant=agent.tenant, conversation=home, changeset=other.changeset, kind="duplicate",
+        old_fact=other, new_fact=quoting[0], reason="near_words",
+    )  # fmt: skip
+    told = {"reason": f"{CANARY} is another."}
+    assert agent.post(f"suggestions/{suggestion.id}/decline", told).status_code == 200
     act = {"reason": f"It is not {CANARY}.", "because": "wrong"}
     assert agent.post(f"facts/{quoting[0].id}/invalidate", act).status_code == 200
 
@@ -112,7 +118,7 @@ def import_canary(agent: Agent, conversation: uuid.UUID) -> None:
     ]
     file = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
     with acting_for(agent.tenant.id):
-        import_runs.start_run(
+        imports.start_run(
             tenant=agent.tenant,
             person="somebody",
             name="facts.jsonl",

@@ -127,9 +127,9 @@ def test_a_deleted_note_can_be_erased(ana: Agent, named: dict[str, str]) -> None
 
 
 def test_a_large_conversation_is_left_to_a_worker(
-    ana: Agent, named: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ana: Agent, named: dict[str, str], settings: Any
 ) -> None:
-    monkeypatch.setattr("erasure.services.MESSAGES_WAITED_FOR", 3)
+    settings.ERASURE_WAITS_FOR_MESSAGES = 3
     asked = erase(ana, "conversation", named["conversation"])
     assert asked.status_code == 202
     erasure = asked.json()
@@ -143,10 +143,10 @@ def test_a_large_conversation_is_left_to_a_worker(
 
 
 def test_a_long_erasure_goes_on_in_the_next_run(
-    ana: Agent, named: dict[str, str], settings: Any, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, named: dict[str, str], settings: Any
 ) -> None:
     settings.FLUSH_AT_MOST_S = 0
-    monkeypatch.setattr("erasure.acts.NOTES_AT_ONCE", 1)
+    settings.ERASED_NOTES_AT_ONCE = 1
     for number in range(3):
         ana.post("notes", {"content": f"Note {number}.", "user_id": "mira"})
     asked = erase(ana, "user", "mira")

@@ -190,6 +190,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "content_hash": ROW,
         "invalidated_because": WORD,
     },
+    "semantic_suggestion": {"kind": WORD, "reason": WORD, "decision": WORD},
     "tenancy_apikey": {
         "name": "a person's own; goes with the tenant",
         "prefix": "the beginning of a secret; goes with the tenant",

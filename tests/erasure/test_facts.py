@@ -11,12 +11,13 @@ from django.db.models import Q
 from episodic.models import Conversation, Episode, Message
 from jobs.draining import drain_jobs
 from retrieval.models import ContextSection
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, erase
 from tests.llm.answers import change, changes, segment, segments, shown_facts
 from tests.model_server import Asked, ModelServer, Reply, says
+from tests.semantic.learning import leave_suggestion
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ RUNS = "Mira runs three times a week."
 
 
 def learn_first(model: ModelServer) -> None:
-    model.script("segment", says(segments(segment(0, 7, "Mira moves"))))
+    model.script("segment", says(segments(segment(7, "Mira moves"))))
     drawn = changes(change("new", OLD, messages=[5]), change("new", "Mira owns a piano."))
     model.script("consolidate", says(drawn))
 
@@ -44,7 +45,7 @@ def twice(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation of two episodes, the second of which replaces a fact of the first."""
     learn_first(model)
     tell(ana, conversation, messages(MOVING, MORNING))
-    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", replaces_old)
     tell(ana, conversation, messages(RUNNING, EVENING))
     assert held(ana) == {NEW, RUNS, "Mira owns a piano."}
@@ -69,7 +70,7 @@ def message_at(agent: Agent, seq: int) -> str:
 def test_what_only_an_erased_message_had_ended_holds_again(
     model: ModelServer, ana: Agent, twice: uuid.UUID
 ) -> None:
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     model.script("consolidate", says(changes(change("new", RUNS, messages=[1]))))
     done = as_json(erase(ana, "message", message_at(ana, 9)))
     assert done["counts"]["facts"] == 2
@@ -86,14 +87,33 @@ def test_what_was_put_in_the_place_of_an_erased_fact_is_drawn_anew(
     model: ModelServer, ana: Agent, twice: uuid.UUID
 ) -> None:
     """Its words may be the old one's: of the second episode facts are drawn once more."""
-    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
-    model.script("consolidate", says(changes(change("new", NEW, episode="E2", messages=[7]))))
+    model.script("segment", says(segments(segment(6, "Mira moves"))))
+    model.script("consolidate", says(changes(change("new", NEW, messages=[7]))))
     done = as_json(erase(ana, "message", message_at(ana, 5)))
     assert done["counts"]["facts"] == 3
     assert held(ana) == {RUNS}
     drain_jobs()
     assert held(ana) == {RUNS, NEW}
     assert not Episode.objects.of(ana.tenant).filter(consolidated_at=None).exists()
+
+
+def test_suggestions_about_an_erased_fact_go_with_it(
+    model: ModelServer, ana: Agent, twice: uuid.UUID
+) -> None:
+    suggestion = leave_suggestion(ana)
+    left = Suggestion.objects.of(ana.tenant)
+    assert {suggestion.old_fact.fact, suggestion.new_fact.fact} == {NEW, RUNS}
+    assert ana.post(f"suggestions/{suggestion.id}/accept").status_code == 200
+    piano = Fact.objects.of(ana.tenant).get(fact="Mira owns a piano.")
+    other = leave_suggestion(ana, piano)
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
+    model.script("consolidate", says(changes()))
+    done = as_json(erase(ana, "message", message_at(ana, 9)))
+    assert done["counts"]["facts"] == 2
+    drain_jobs()
+    assert list(left.all()) == [other]
+    assert as_json(erase(ana, "conversation", twice))["state"] == "done"
+    assert not left.exists()
 
 
 def test_a_fact_that_was_worded_elsewhere_stays_without_the_evidence(
@@ -105,12 +125,12 @@ def test_a_fact_that_was_worded_elsewhere_stays_without_the_evidence(
     def says_again(asked: Asked) -> Reply:
         return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[1])))
 
-    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", says_again)
     tell(ana, conversation, messages(RUNNING, EVENING))
     fact = Fact.objects.of(ana.tenant).get(fact=OLD)
     assert Evidence.objects.of(ana.tenant).filter(fact=fact).count() == 2
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     model.script("consolidate", says(changes()))
     done = as_json(erase(ana, "message", message_at(ana, 9)))
     assert "facts" not in done["counts"]
@@ -128,11 +148,11 @@ def test_a_fact_that_was_only_confirmed_elsewhere_is_drawn_anew_from_there(
     def says_again(asked: Asked) -> Reply:
         return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[1])))
 
-    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", says_again)
     tell(ana, conversation, messages(RUNNING, EVENING))
-    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
-    again = changes(change("new", "Ghent is home to Mira.", episode="E2", messages=[8]))
+    model.script("segment", says(segments(segment(6, "Mira moves"))))
+    again = changes(change("new", "Ghent is home to Mira.", messages=[8]))
     model.script("consolidate", says(again))
     assert as_json(erase(ana, "message", message_at(ana, 5)))["state"] == "done"
     assert held(ana) == set()
@@ -149,7 +169,7 @@ def test_a_context_does_not_quote_an_erased_message_for_a_fact_that_stays(
     def says_again(asked: Asked) -> Reply:
         return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[10])))
 
-    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", says_again)
     tell(ana, conversation, messages(RUNNING, EVENING))
     fact = Fact.objects.of(ana.tenant).get(fact=OLD)
@@ -177,18 +197,18 @@ def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_dr
         rows = [change("reinforce", "", alias, messages=[1]), change("new", lie, messages=[2])]
         return says(changes(*rows))
 
-    model.script("segment", says(segments(segment(0, 7, "Mira trains"))))
+    model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", confirms_and_lies)
     said = messages(RUNNING, EVENING)
     said[1]["name"] = "Mallory"
     tell(ana, conversation, said)
     assert lie in held(ana)
-    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
+    model.script("segment", says(segments(segment(6, "Mira moves"))))
     model.script("consolidate", says(changes()))
     assert as_json(erase(ana, "message", message_at(ana, 5)))["state"] == "done"
     drain_jobs()
     assert lie in held(ana)
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     model.always("consolidate", says(changes()))
     undone = {"since": "2020-01-01T00:00:00Z", "speaker": "Mallory", "reason": "She lies."}
     assert ana.post("rollbacks", undone).status_code == 201
@@ -200,17 +220,17 @@ def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_dr
 def test_a_source_is_undone_where_all_that_was_learnt_beside_it_is_erased(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    two = segments(segment(0, 7, "Mira moves"), segment(8, 15, "Mira trains"))
+    two = segments(segment(7, "Mira moves"), segment(15, "Mira trains"))
     model.script("segment", says(two))
     model.script("consolidate", says(changes(change("new", OLD, messages=[5]))))
     said = messages(MOVING, MORNING) + messages(RUNNING, EVENING)
     said[9]["name"] = "Mallory"
     tell(ana, conversation, said)
-    model.script("segment", says(segments(segment(0, 6, "Mira moves"))))
+    model.script("segment", says(segments(segment(6, "Mira moves"))))
     model.always("consolidate", says(changes()))
     assert as_json(erase(ana, "message", message_at(ana, 5)))["counts"]["facts"] == 1
     drain_jobs()
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     undone = {"since": "2020-01-01T00:00:00Z", "speaker": "Mallory", "reason": "She lies."}
     assert ana.post("rollbacks", undone).status_code == 201
     drain_jobs()
@@ -222,7 +242,7 @@ def test_undoing_a_changeset_brings_no_erased_fact_back_and_says_so(
 ) -> None:
     first, second = Changeset.objects.of(ana.tenant).order_by("id")
     gone = Fact.objects.of(ana.tenant).get(fact=NEW).id
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     model.script("consolidate", says(changes()))
     assert erase(ana, "message", message_at(ana, 9)).status_code == 200
     drain_jobs()
@@ -248,7 +268,7 @@ def test_undoing_what_had_named_an_erased_fact_names_nothing(
     old = Fact.objects.of(ana.tenant).get(fact=OLD)
     why = {"reason": "She kept the flat in Ghent."}
     restored = ana.post(f"facts/{old.id}/restore", why).json()["changeset_id"]
-    model.script("segment", says(segments(segment(0, 6, "Mira trains"))))
+    model.script("segment", says(segments(segment(6, "Mira trains"))))
     model.script("consolidate", says(changes()))
     assert erase(ana, "message", message_at(ana, 9)).status_code == 200
     drain_jobs()

@@ -11,7 +11,7 @@ import pytest
 
 from erasure.models import Erasure
 from jobs.draining import drain_jobs
-from memoryproject.crash_points import Point
+from memoryproject.process.crash_points import Point
 from memoryproject.tenancy.models import Tenant
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, USER, as_json, digest, dump, erase, write_canary

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from console import import_runs
 from console.models import ImportRun
+from console.transfer import imports
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
-from retrieval import contexts
-from retrieval.contents import Content
+from retrieval.memory import Memory
 from retrieval.models import ContextSection
-from semantic import importing
+from retrieval.reading import contexts
+from semantic import fact_imports
 from semantic.file_rows import Row
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -71,8 +71,8 @@ def start(agent: Agent, conversation: uuid.UUID) -> list[str]:
     return [row["message_id"] for row in posted.json()["messages"]]
 
 
-WITH_CANARY = segments(segment(0, 7, f"Mira sails on {CANARY}"))
-WITHOUT = segments(segment(0, 6, "Mira moves to Rotterdam"))
+WITH_CANARY = segments(segment(7, f"Mira sails on {CANARY}"))
+WITHOUT = segments(segment(6, "Mira moves to Rotterdam"))
 
 
 @pytest.mark.parametrize("scope", ["message", "conversation"])
@@ -98,7 +98,7 @@ def test_facts_that_were_being_drawn_are_not(
 ) -> None:
     ids = start(ana, conversation)
     name = ids[5] if scope == "message" else conversation
-    model.script("segment", says(segments(segment(0, 7))))
+    model.script("segment", says(segments(segment(7))))
     drawn = changes(change("new", f"Mira works on the ship {CANARY}.", messages=[6]))
     model.script("consolidate", erasing(ana, scope, name, drawn))
     if scope == "message":
@@ -115,14 +115,14 @@ def test_a_review_that_was_being_made_is_not(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
     start(ana, conversation)
-    model.script("segment", says(segments(segment(0, 7))))
+    model.script("segment", says(segments(segment(7))))
     model.script("consolidate", says(changes()))
     drain_jobs()
     asked = {"conversation_id": str(conversation), "query": f"What of {CANARY}?"}
     assert ana.post("retrieve_memory", asked).status_code == 200
     for number in range(6):
         ana.say(conversation, f"So much for the ship, {number}.")
-    model.script("segment", says(segments(segment(0, 5))))
+    model.script("segment", says(segments(segment(5))))
     model.always("consolidate", says(changes()))
     model.script("review", erasing(ana, "conversation", conversation, ratings(E1="good")))
     ana.flush(conversation)
@@ -183,16 +183,16 @@ def test_an_import_that_had_read_its_rows_does_not_write_what_is_erased(
 ) -> None:
     ana.say(conversation, "Hello.")
     import_canary(ana, conversation)
-    run = import_runs.confirm_run(ImportRun.objects.of(ana.tenant).get(), reason="so")
-    embed_rows = importing.embed_rows
+    run = imports.confirm_run(ImportRun.objects.of(ana.tenant).get(), reason="so")
+    embed_rows = fact_imports.embed_rows
 
     def embed_and_be_slow(rows: Sequence[Row]) -> Any:
         monkeypatch.undo()
         assert as_json(erase(ana, "conversation", conversation))["counts"]["import_rows"] == 1
         return embed_rows(rows)
 
-    monkeypatch.setattr(importing, "embed_rows", embed_and_be_slow)
-    done = import_runs.finish_run(run, report=lambda rows: None)
+    monkeypatch.setattr(fact_imports, "embed_rows", embed_and_be_slow)
+    done = imports.finish_run(run, report=lambda rows: None)
     assert (done.state, done.opened) == ("done", 1)
     assert CANARY.lower() not in dump()
 
@@ -202,7 +202,7 @@ def test_a_context_that_had_read_a_message_does_not_quote_what_is_erased(
 ) -> None:
     said = messages(MOVING, MORNING)
     for number in (5, 15):
-        model.script("segment", says(segments(segment(0, 7))))
+        model.script("segment", says(segments(segment(7))))
         drawn = changes(change("new", "Mira moves.", messages=[number]))
         model.script("consolidate", says(drawn))
         body = {"conversation_id": str(conversation), "messages": said}
@@ -211,7 +211,7 @@ def test_a_context_that_had_read_a_message_does_not_quote_what_is_erased(
         said[6]["content"] = f"{SHIP} I will work on it."
     (fact,) = ana.get("facts").json()["items"]
     context = ana.post("contexts", {"max_tokens": 4000}).json()["id"]
-    load_content = contexts.load_content
+    load_memory = contexts.load_memory
     erased: list[Any] = []
 
     def work() -> None:
@@ -222,14 +222,14 @@ def test_a_context_that_had_read_a_message_does_not_quote_what_is_erased(
 
     thread = threading.Thread(target=work)
 
-    def load_and_be_slow(**wanted: Any) -> Content:
-        content = load_content(**wanted)
-        assert CANARY in content.text
+    def load_and_be_slow(**wanted: Any) -> Memory:
+        memory = load_memory(**wanted)
+        assert CANARY in memory.quotation
         thread.start()
         thread.join(timeout=3)
-        return content
+        return memory
 
-    monkeypatch.setattr(contexts, "load_content", load_and_be_slow)
+    monkeypatch.setattr(contexts, "load_memory", load_and_be_slow)
     ana.post(f"contexts/{context}/add", {"memory_id": fact["id"]})
     thread.join()
     assert as_json(erased[0])["state"] == "done"

@@ -22,7 +22,7 @@ BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
 }
 """Our tables without a tenant, each with the reason."""
 READ_BY_STATEMENTS = {
-    "indexing_searchunit": "its index of words cannot be used under a policy; see the README",
+    "indexing_searchunit": "its index of words is useless under a policy; see docs/decisions.md",
 }
 """Tables whose policy holds for writing alone, each with the reason."""
 WHOSE = (
@@ -99,8 +99,6 @@ OF_A_TENANT = re.compile(r"tenant_id = %\(tenant\)s")
 DOORS = {
     "retrieval/sql/find.sql",
     "retrieval/sql/hybrid.sql",
-    "retrieval/sql/lines.sql",
-    "retrieval/statement.py",
 }
 """The statements that agents' searches come to: each mention of a table names the tenant."""
 FOR_PEOPLE = {

@@ -14,7 +14,8 @@ from episodic.models import Conversation
 from indexing import approximate
 from indexing.approximate import Scope
 from indexing.models import MemoryKind, VectorIndex
-from retrieval.search import Found, Question, search, state
+from retrieval.hits import Hit
+from retrieval.search.in_conversation import Question, search, state
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
 
@@ -38,7 +39,7 @@ def ask(conversation: Conversation, **changes: object) -> Question:
     return Question(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def ids(found: list[Found]) -> list[uuid.UUID]:
+def ids(found: list[Hit]) -> list[uuid.UUID]:
     return [hit.memory_id for hit in found]
 
 

@@ -19,8 +19,10 @@ from tests.indexing.makers import NOW, fill, make_conversation
 pytestmark = pytest.mark.django_db
 
 
-def find(typed: str, **scope: uuid.UUID) -> list[uuid.UUID]:
-    matches = tenant_search.find(read_query(typed), kind=UnitKind.FACT, scope=Scope(**scope))
+def find(typed: str, *, candidates: int = 8_000, **scope: uuid.UUID) -> list[uuid.UUID]:
+    matches = tenant_search.find(
+        read_query(typed), kind=UnitKind.FACT, scope=Scope(**scope), candidates=candidates
+    )
     return [match.memory_id for match in matches.found]
 
 
@@ -61,36 +63,31 @@ def test_a_tenant_and_a_conversation_keep_to_themselves(
 
 
 def test_words_that_are_everywhere_are_found_by_walking_back(
-    ana: Agent, cleo: Agent, home: Conversation, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, cleo: Agent, home: Conversation
 ) -> None:
     ids = fill(home, [f"apple number{place}" for place in range(6)])
     fill(make_conversation(cleo.tenant), ["apple of another"] * 3)
     tenant = {"tenant_id": ana.tenant.id}
     everywhere, of_tenant = find("apple"), find("apple", **tenant)
-    monkeypatch.setattr(tenant_search, "CANDIDATES_AT_MOST", 2)
-    assert set(find("apple")) == set(everywhere) and len(everywhere) == 9
-    assert set(find("apple", **tenant)) == set(of_tenant) == set(ids)
-    assert not tenant_search.find(read_query("apple"), kind=UnitKind.FACT).complete
-    assert find("apple number3") == [ids[3]]
+    assert set(find("apple", candidates=2)) == set(everywhere) and len(everywhere) == 9
+    assert set(find("apple", candidates=2, **tenant)) == set(of_tenant) == set(ids)
+    assert not tenant_search.find(read_query("apple"), kind=UnitKind.FACT, candidates=2).complete
+    assert find("apple number3", candidates=2) == [ids[3]]
 
 
 def test_where_a_narrowed_search_finds_too_many_it_shows_some_and_says_so(
-    ana: Agent, home: Conversation, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, home: Conversation
 ) -> None:
     ids = fill(home, [f"apple number{place}" for place in range(6)])
-    monkeypatch.setattr(tenant_search, "CANDIDATES_AT_MOST", 2)
     scope = Scope(tenant_id=ana.tenant.id, conversation_id=home.id)
-    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT, scope=scope)
+    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT, scope=scope, candidates=2)
     assert len(matches.found) == 2 and {match.memory_id for match in matches.found} < set(ids)
     assert not matches.complete
 
 
-def test_of_too_many_the_newest_are_ranked(
-    home: Conversation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_too_many_the_newest_are_ranked(home: Conversation) -> None:
     ids = fill(home, [f"apple number{place}" for place in range(6)])
-    monkeypatch.setattr(tenant_search, "POOL", 2)
-    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT)
+    matches = tenant_search.find(read_query("apple"), kind=UnitKind.FACT, pool=2)
     assert {match.memory_id for match in matches.found} == set(ids[-2:])
     assert not matches.complete
 

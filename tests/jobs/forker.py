@@ -24,8 +24,8 @@ from django.conf import settings  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from jobs.draining import drain_jobs  # noqa: E402
-from memoryproject import crash_points  # noqa: E402
 from memoryproject.ai.embeddings import get_embedder  # noqa: E402
+from memoryproject.process import crash_points  # noqa: E402
 
 
 def post(path: str, secret: str, body: Any, key: str) -> None:

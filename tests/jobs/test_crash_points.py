@@ -19,11 +19,19 @@ from episodic.models import Conversation, Message
 from indexing.models import SearchVector
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, LLMCall, State
-from memoryproject.crash_points import Point
+from memoryproject.process.crash_points import Point
 from tests.conftest import Agent
 from tests.jobs.oracle import find_violations
 from tests.jobs.poison import POISON, poisoned
-from tests.llm.answers import change, changes, ratings, segment, segments, shown_memories
+from tests.llm.answers import (
+    change,
+    changes,
+    ratings,
+    segment,
+    segments,
+    shown_lines,
+    shown_memories,
+)
 from tests.model_server import Asked, ModelServer, Reply, run_model_server, says
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
@@ -197,14 +205,13 @@ def test_giving_up_survives_being_killed(forker: Forker, ana: Agent, point: Poin
 
 
 def divide(asked: Asked) -> Reply:
-    numbers = [line.split(" [")[0] for line in asked.user.splitlines() if " [20" in line[:12]]
-    last = int(numbers[-1])
-    return says(segments(segment(0, last // 2), segment(last // 2 + 1, last)))
+    last = shown_lines(asked)[-1]
+    return says(segments(segment(last // 2), segment(last)))
 
 
 def conclude(asked: Asked) -> Reply:
-    said = [line.split(" [")[0] for line in asked.user.splitlines() if " [20" in line[:12]]
-    return says(changes(change("new", f"Mira said number {said[0]}.", messages=[int(said[0])])))
+    first = shown_lines(asked)[0]
+    return says(changes(change("new", f"Mira said number {first}.", messages=[first])))
 
 
 def rate(asked: Asked) -> Reply:

@@ -31,10 +31,9 @@ def can_be_taken(claim: claims.Claim) -> bool:
     return Job.across_tenants.filter(claims.is_due(), id=claim.job_id).exists()
 
 
-def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing, "EVERY_S", 0.05)
+def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent) -> None:
     claim = claim_one(ana)
-    with renewing.renewing(claim):
+    with renewing.renewing(claim, every_s=0.05):
         until = _wait_for_renewal(claim)
     assert until and not can_be_taken(claim)
 
@@ -47,13 +46,9 @@ def _wait_for_renewal(claim: claims.Claim) -> bool:
     return False
 
 
-def test_a_worker_that_hangs_does_not_hold_its_job_for_ever(
-    ana: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(renewing, "EVERY_S", 0.01)
-    monkeypatch.setattr(renewing, "AT_MOST_S", 0.0)
+def test_a_worker_that_hangs_does_not_hold_its_job_for_ever(ana: Agent) -> None:
     claim = claim_one(ana)
-    with renewing.renewing(claim):
+    with renewing.renewing(claim, every_s=0.01, at_most_s=0.0):
         time.sleep(0.2)
         assert can_be_taken(claim)
 

@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 
 from jobs import tasks
 from jobs.enqueue import RUN_JOB, enqueue
+from jobs.flows import get_flow, register
 from jobs.models import Job, Kind, State
 from tests.conftest import Agent
 from tests.processes import PATIENCE_S, worker
@@ -48,6 +49,13 @@ def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:
     module, _, name = RUN_JOB.rpartition(".")
     assert module == tasks.__name__
     assert getattr(tasks, name) is tasks.run_job
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_an_app_has_registered_how_jobs_of_a_kind_run(kind: Kind) -> None:
+    assert callable(get_flow(kind).run)
+    with pytest.raises(ValueError, match="already"):
+        register(kind, get_flow(kind))
 
 
 @pytest.mark.django_db(transaction=True)

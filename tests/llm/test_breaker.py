@@ -100,12 +100,40 @@ def test_a_provider_that_asks_for_a_longer_pause_gets_it() -> None:
     assert is_asked("a")
 
 
+def time_out(model: str, scope: uuid.UUID) -> None:
+    with pytest.raises(ModelUnavailable), guard(model, scope=scope):
+        raise ModelUnavailable("too slow", timed_out=True)
+
+
+def test_timeouts_of_one_conversation_stop_no_other_and_those_of_two_do() -> None:
+    one, other = uuid.uuid4(), uuid.uuid4()
+    for _ in range(3 * FAILURES):
+        time_out("a", one)
+    assert breaker.is_closed("a")
+    time_out("a", other)
+    assert not is_asked("a")
+
+
+def test_an_answer_between_two_timeouts_keeps_it_closed() -> None:
+    for _ in range(FAILURES):
+        time_out("a", uuid.uuid4())
+        assert is_asked("a")
+
+
+def test_while_somebody_tries_nobody_begins_work_that_needs_the_model() -> None:
+    fail("a", times=FAILURES)
+    let_pass(PAUSE.total_seconds() + 1)
+    breaker.check("a")
+    with guard("a"), pytest.raises(BreakerOpen):
+        breaker.check("a")
+
+
 def test_what_we_refuse_ourselves_is_no_failure_of_the_model() -> None:
     fail("a", BreakerOpen("ours"), times=3 * FAILURES)
     assert is_asked("a")
 
 
-GOOD = segments(segment(0, 7))
+GOOD = segments(segment(7))
 
 
 def answer(asked: Asked) -> Reply:

@@ -11,7 +11,7 @@ import pytest
 from episodic.models import Episode
 from memoryproject.ai import embeddings
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.writing import cap_closings
+from semantic.proposal_writer import cap_invalidations
 from tests.conftest import Agent
 from tests.llm.answers import change, changes, segment, segments, shown_facts
 from tests.llm.conftest import post
@@ -32,7 +32,7 @@ def tell(
     for number, plan in enumerate(plans):
         said = messages([MOVING, RUNNING][number % 2], [MORNING, EVENING][number % 2])
         post(agent, conversation, said)
-        model.script("segment", says(segments(segment(0, 7))))
+        model.script("segment", says(segments(segment(7))))
         model.script("consolidate", _answer(plan))
         assert agent.flush(conversation).later == 0
 
@@ -65,11 +65,12 @@ def held(agent: Agent) -> list[str]:
         (change("invalidate", HARBOUR, "F9"), ("skip", "unknown_alias"), False),
         (change("invalidate", HARBOUR), ("skip", "unknown_alias"), False),
         (change("update", HARBOUR, "F9"), ("new", "unknown_alias"), True),
-        (change("reinforce", HARBOUR, str(uuid.uuid4())), ("new", "unknown_alias"), True),
+        (change("reinforce", "", str(uuid.uuid4())), ("skip", "unknown_alias"), False),
         (change("update", HARBOUR, "P0"), ("new", "unknown_alias"), True),
         (change("new", HARBOUR, "F1"), ("new", ""), True),
-        (change("new", HARBOUR, episode="E9", messages=[-1, 10**20]), ("new", ""), True),
-        (change("new", HARBOUR, keywords=["x" * 9_000, " "]), ("new", ""), True),
+        (change("new", HARBOUR, messages=[-1, 10**20]), ("new", ""), True),
+        (change("new", HARBOUR, category="gossip"), ("new", ""), True),
+        (change("new", HARBOUR, since="soon", until="1" * 9_000), ("new", ""), True),
     ],
 )
 def test_an_odd_change_is_kept_or_left_out_with_a_note(
@@ -81,7 +82,7 @@ def test_an_odd_change_is_kept_or_left_out_with_a_note(
     conversation: uuid.UUID,
 ) -> None:
     tell(model, ana, conversation, [change("new", BAKERY), row])
-    assert steps(ana) == [("new", ""), step]
+    assert sorted(steps(ana)) == sorted([("new", ""), step])
     assert held(ana) == ([BAKERY, HARBOUR] if kept else [BAKERY])
     changeset = Changeset.objects.of(ana.tenant).get()
     assert changeset.unknown_aliases == (step[1] == "unknown_alias")
@@ -94,7 +95,7 @@ def test_a_model_cannot_speak_of_its_own_proposals(
     """ "P0" is how the offline engine names what it proposed first."""
     closing = change("invalidate", "", "P0")
     tell(model, ana, conversation, [change("new", BAKERY), closing, change("reinforce", "", "P0")])
-    assert steps(ana) == [("new", ""), ("skip", "unknown_alias"), ("skip", "unknown_alias")]
+    assert steps(ana) == [("skip", "unknown_alias"), ("skip", "unknown_alias"), ("new", "")]
     assert held(ana) == [BAKERY]
     assert Evidence.objects.of(ana.tenant).count() == 1
 
@@ -115,20 +116,23 @@ def test_what_one_run_has_closed_it_does_not_bring_back(
     assert held(ana) == [HARBOUR]
 
 
-def test_closings_above_the_cap_wait_for_a_curator(
+def test_invalidations_above_the_cap_are_suggested_to_a_curator(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
     known = ["Mira owns a piano.", "Mira has forty boxes.", "Jonas has a van.", "Priya is a coach."]
-    new = "Jonas sold his van."
+    old, new = "Mira lives in Ghent.", "Mira lives in Rotterdam."
+    known.append(old)
 
     def empty(alias: dict[str, str]) -> list[dict[str, Any]]:
-        rows = [change("invalidate", fact, alias[fact], messages=[9]) for fact in known]
-        return [*rows, change("update", new, alias[known[-1]], messages=[9])]
+        rows = [change("invalidate", fact, alias[fact], messages=[9]) for fact in known[:4]]
+        return [*rows, change("update", new, alias[old], messages=[9])]
 
     tell(model, ana, conversation, [change("new", fact) for fact in known], empty)
-    assert cap_closings(len(known)) == 3
-    assert steps(ana) == [*[("invalidate", "")] * 3, ("skip", "cap"), ("new", "cap")]
-    assert held(ana) == sorted([new, known[-1]])
+    assert cap_invalidations(len(known)) == 3
+    assert steps(ana) == [("update", ""), *[("invalidate", "")] * 3, ("suggest", "cap")]
+    assert held(ana) == sorted([new, known[3]])
+    (row,) = ana.get("suggestions").json()["items"]
+    assert (row["old"]["fact"], row["new"], row["reason"]) == (known[3], None, "cap")
 
 
 RULE = "Assistant should answer in Dutch."
@@ -166,7 +170,7 @@ def test_only_a_user_ends_a_guideline(
     left = ("new", "waits") if action == "update" else ("skip", "guideline_source")
     assert (steps(ana), held(ana)) == ([left], [RULE])
     post(ana, conversation, messages([("Mira", "From now on do otherwise.")], EVENING))
-    model.script("segment", says(segments(segment(0, 0))))
+    model.script("segment", says(segments(segment(0))))
     model.script(
         "consolidate",
         lambda asked: says(changes(change(action, other, shown_facts(asked)[RULE], messages=[17]))),
@@ -176,14 +180,63 @@ def test_only_a_user_ends_a_guideline(
     assert steps(ana) == [(action, ""), *waited] and RULE not in held(ana)
 
 
-def test_messages_tell_the_episode_where_its_alias_is_wrong(
+def test_the_days_that_a_model_names_say_when_a_fact_is_true(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
+    job, trip, run = "Mira works in Ghent.", "Mira is in Lisbon.", "Mira runs."
+
+    def change_job(alias: dict[str, str]) -> list[dict[str, Any]]:
+        return [
+            change("update", HARBOUR, alias[job], messages=[9], since="2026-03-01"),
+            change("invalidate", "", alias[run], messages=[9], until="3 February 2026"),
+            change("new", "Mira rows.", messages=[9], since="2026-05", until="2026-04"),
+        ]
+
+    first = [
+        change("new", job, since="2019"),
+        change("new", trip, since="2026-02-02", until="2026-02-09"),
+        change("new", run, since="whenever"),
+    ]
+    tell(model, ana, conversation, first, change_job)
+    spans = {
+        fact["fact"]: (fact["valid_at"][:10], (fact["valid_until"] or "")[:10])
+        for fact in ana.get("facts", conversation_id=conversation, state="all").json()["items"]
+    }
+    assert spans == {
+        job: ("2019-01-01", "2026-03-01"),
+        HARBOUR: ("2026-03-01", ""),
+        trip: ("2026-02-02", "2026-02-09"),
+        run: ("2026-03-02", "2026-03-02"),
+        "Mira rows.": ("2026-05-01", ""),
+    }
+    query = {"conversation_id": str(conversation), "query": "Where is Mira?"}
+    for day, shown in ("2026-02-05", True), ("2026-02-12", False):
+        answer = ana.post("retrieve_memory/raw", {**query, "as_of": f"{day}T12:00:00Z"}).json()
+        assert (trip in [hit["fact"] for hit in answer["semantic"]]) is shown
+    assert trip in held(ana), "until when it is true is no end of what is believed"
+
+
+def test_what_a_model_need_not_say_is_found_out(
+    model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    tell(
+        model,
+        ana,
+        conversation,
+        [change("new", HARBOUR)],
+        lambda alias: [change("reinforce", "", alias[HARBOUR], messages=[9])],
+    )
+    fact = Fact.objects.of(ana.tenant).get()
+    assert "Mira" in fact.keywords and "harbour" in " ".join(fact.keywords)
+    assert Evidence.objects.of(ana.tenant).filter(fact=fact).count() == 2
+
+
+def test_messages_tell_the_episode(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> None:
     post(ana, conversation, messages(MOVING, MORNING) + messages(RUNNING, EVENING))
-    model.script("segment", says(segments(segment(0, 7), segment(8, 15))))
+    model.script("segment", says(segments(segment(7), segment(15))))
     rows = [
-        change("new", "Mira has a coach.", episode="E1", messages=[10]),
-        change("new", HARBOUR, episode=None, messages=[3, 1, 1]),
+        change("new", "Mira has a coach.", messages=[10]),
+        change("new", HARBOUR, messages=[3, 1, 1]),
     ]
     model.script("consolidate", says(changes(*rows)))
     ana.flush(conversation)
@@ -199,7 +252,7 @@ def test_messages_tell_the_episode_where_its_alias_is_wrong(
 def test_two_useless_answers_leave_facts_to_the_offline_engine(
     answer: Any, model: ModelServer, ana: Agent, talk: uuid.UUID
 ) -> None:
-    model.script("segment", says(segments(segment(0, 7))))
+    model.script("segment", says(segments(segment(7))))
     model.script("consolidate", says(answer), says(answer))
     ana.flush(talk)
     changeset = Changeset.objects.of(ana.tenant).get()

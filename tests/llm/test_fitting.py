@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from typing import Any
 
@@ -16,14 +15,12 @@ from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.ai.prompts import CUT, fill
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent
-from tests.llm.answers import change, changes, segment, segments
+from tests.llm.answers import change, changes, segment, segments, shown_lines
 from tests.llm.conftest import post
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.talk import MORNING, MOVING, RUNNING, messages
 
 pytestmark = pytest.mark.django_db
-
-NUMBERED = re.compile(r"^(\d+) \[", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
@@ -31,17 +28,12 @@ def small_context(settings: Settings) -> None:
     settings.CHAT_CONTEXT_TOKENS, settings.CHAT_ANSWER_TOKENS = 4_096, 1_024
 
 
-def numbers(asked: Asked) -> list[int]:
-    """Return the numbers of the lines that a prompt shows."""
-    return [int(number) for number in NUMBERED.findall(asked.user)]
-
-
 def halve(asked: Asked) -> Reply:
     """Answer with two episodes, or with one where there are few lines."""
-    last = numbers(asked)[-1]
+    last = shown_lines(asked)[-1]
     if last < 3:
-        return says(segments(segment(0, last)))
-    return says(segments(segment(0, last // 2), segment(last // 2 + 1, last)))
+        return says(segments(segment(last)))
+    return says(segments(segment(last // 2), segment(last)))
 
 
 def flush(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> None:
@@ -63,7 +55,8 @@ def test_a_long_window_is_asked_about_in_parts_and_every_line_is_shown_in_full(
     post(ana, conversation, said)
     flush(model, ana, conversation)
     asked = model.requests("segment")
-    assert len(asked) > 1 and all(numbers(one) == list(range(len(numbers(one)))) for one in asked)
+    numbers = [shown_lines(one) for one in asked]
+    assert len(asked) > 1 and all(each == list(range(len(each))) for each in numbers)
     assert all("Before: " in one.user for one in asked[1:])
     shown = "".join(one.user for one in asked)
     assert all(" ".join(message["content"].split()) in shown for message in said)
@@ -76,11 +69,11 @@ def test_a_long_window_is_asked_about_in_parts_and_every_line_is_shown_in_full(
 def test_the_last_episode_of_a_part_opens_the_next_one(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    said = [{"role": "user", "content": f"{n} " + "so be it " * 120} for n in range(9)]
+    said = [{"role": "user", "content": f"{n} " + "so be it " * 60} for n in range(18)]
     post(ana, conversation, said)
     flush(model, ana, conversation)
     first, second = model.requests("segment")[:2]
-    opens = first.user.splitlines()[1 + numbers(first)[-1] // 2 + 1]
+    opens = first.user.splitlines()[1 + shown_lines(first)[-1] // 2 + 1]
     assert opens.partition("] ")[2] in second.user.splitlines()[2]
 
 
@@ -105,7 +98,7 @@ def test_facts_are_drawn_from_every_word_of_a_long_message(
     post(ana, conversation, [{"role": "user", "content": long}, *messages(MOVING[:3], MORNING)])
     flush(model, ana, conversation)
     asked = model.requests("consolidate")
-    assert len(asked) > 2 and all("(continued)" in one.user for one in asked[1:])
+    assert len(asked) > 2 and all("(continued)" in one.user for one in asked[1:-1])
     pieces = [
         json.loads(line.partition("] user: ")[2])
         for one in asked

@@ -29,6 +29,8 @@ from tests.llm.conftest import flush_job, post, run_again
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server, sends
 from tests.talk import MORNING, MOVING, messages
 
+pytestmark = pytest.mark.django_db
+
 DIM = 8
 
 

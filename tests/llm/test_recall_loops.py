@@ -11,23 +11,27 @@ from django.db.models.functions import Now
 
 from episodic import segmentation
 from episodic.choice import make_segmenter
+from episodic.models import Episode
 from jobs import claims
-from jobs.calls import make_asker
+from jobs.calls import Asker
 from jobs.draining import drain_jobs
 from jobs.models import Job, State
-from retrieval import receipts, serving
+from retrieval import receipts
+from retrieval.receipts import echoes
+from retrieval.receipts.echoes import ECHOED_FOR
 from semantic import consolidation
 from semantic.choice import make_consolidator
 from semantic.engines import Consolidation, Consolidator, EpisodeText, KnownFact
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent
-from tests.llm.answers import change, changes, segment, segments, shown_facts
+from tests.llm.answers import change, changes, segment, segments, shown_facts, shown_lines
 from tests.llm.conftest import flush_job
 from tests.model_server import Asked, ModelServer, Reply, says
 
 pytestmark = pytest.mark.django_db
 
 LIVES = "Ana lives in Porto."
+MOVED = "Ana lives in Braga."
 MONDAY = "2026-03-02T09:00:00Z"
 LATER = "2026-04-06T09:00:00Z"
 Row = dict[str, Any] | Callable[[dict[str, str]], dict[str, Any]]
@@ -56,13 +60,18 @@ def told(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
 
 
 def script(model: ModelServer, count: int, *rows: Row) -> None:
-    model.script("segment", says(segments(segment(0, count - 1))))
+    model.script("segment", says(segments(segment(count - 1))))
     model.script("consolidate", answer(*rows))
 
 
-def ask(agent: Agent, conversation: uuid.UUID) -> str:
+def make_one_episode(asked: Asked) -> Reply:
+    """Answer with one episode of all the lines that the prompt shows."""
+    return says(segments(segment(shown_lines(asked)[-1])))
+
+
+def ask(agent: Agent, conversation: uuid.UUID, **extra: Any) -> str:
     body = {"conversation_id": str(conversation), "query": "Where does Ana live?", "detail": "high"}
-    served = agent.post("retrieve_memory", body).content.decode()
+    served = agent.post("retrieve_memory", body | extra).content.decode()
     assert LIVES in served
     return str(served)
 
@@ -127,6 +136,8 @@ def test_an_episode_told_again_is_no_fact_of_today(
     ana.flush(told)
     assert steps(ana) == [("skip", "echo")]
     assert Fact.objects.of(ana.tenant).count() == 1
+    skipped = Change.objects.of(ana.tenant).get(note="echo")
+    assert skipped.memory_id == Episode.objects.of(ana.tenant).earliest("first_seq").id
 
 
 def test_an_end_that_is_only_repeated_ends_nothing(
@@ -148,13 +159,118 @@ def test_an_end_that_is_news_ends_it(model: ModelServer, ana: Agent, told: uuid.
     assert steps(ana) == [("invalidate", "")]
 
 
+def test_an_echo_of_what_is_over_does_not_bring_it_back(
+    model: ModelServer, ana: Agent, told: uuid.UUID
+) -> None:
+    def move(alias: dict[str, str]) -> dict[str, Any]:
+        return change("update", MOVED, alias[LIVES], category="identity", messages=[3])
+
+    ana.say(told, "I moved to Braga.", name="Ana", timestamp=LATER)
+    say_back(ana, told, "You live in Porto.")
+    script(model, 2, move, change("new", LIVES, category="identity", messages=[4]))
+    ana.flush(told)
+    assert sorted(steps(ana)) == [("skip", "echo"), ("update", "")]
+    active = Fact.objects.of(ana.tenant).filter(invalid_at=None)
+    assert list(active.values_list("fact", flat=True)) == [MOVED]
+
+
+@pytest.mark.parametrize(("said_between", "is_echo"), [(ECHOED_FOR - 1, True), (ECHOED_FOR, False)])
+def test_words_come_back_within_reach_of_the_answer(
+    said_between: int, is_echo: bool, model: ModelServer, ana: Agent, told: uuid.UUID
+) -> None:
+    """After that the agent has them from elsewhere, and they are evidence."""
+    for _ in range(said_between):
+        ana.say(told, "Hm.", name="Ana", timestamp=LATER)
+    say_back(ana, told, "You live in Porto.")
+    seq = 3 + said_between
+    model.always("segment", make_one_episode)
+    confirmed = change("new", LIVES, category="identity", messages=[seq])
+    model.script("consolidate", answer(confirmed))
+    ana.flush(told)
+    assert steps(ana) == [("skip", "echo") if is_echo else ("merge", "")]
+    assert evidence(ana, LIVES) == ([[1]] if is_echo else [[1], [seq]])
+
+
+def test_another_tenants_answers_do_not_count(
+    model: ModelServer, ana: Agent, cleo: Agent, conversation: uuid.UUID
+) -> None:
+    """The stranger asks in a conversation of the same id, and is served the same."""
+    for agent in (ana, cleo):
+        agent.say(conversation, "I live in Porto.", name="Ana", timestamp=MONDAY)
+        script(model, 1, change("new", LIVES, category="identity", messages=[1]))
+        agent.flush(conversation)
+    model.always("review", says({"ratings": []}))
+    ask(cleo, conversation)
+    for agent in (ana, cleo):
+        say_back(agent, conversation, "You live in Porto.")
+        script(model, 1, change("new", LIVES, category="identity", messages=[2]))
+        agent.flush(conversation)
+    assert evidence(ana, LIVES) == [[1], [2]]
+    assert evidence(cleo, LIVES) == [[1]]
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("call", ["search", "reconstruct_context"])
+def test_what_the_whole_tenant_answered_is_an_echo_where_it_was_asked_for(
+    call: str, is_named: bool, model: ModelServer, ana: Agent, told: uuid.UUID
+) -> None:
+    """It comes from another conversation and from a note; without `asked_in` it is news."""
+    tea = "Ana drinks green tea in the garden."
+    ana.post("notes", {"content": tea})
+    here = uuid.uuid4()
+    ana.say(here, "What do you know of me?", name="Ana", timestamp=LATER)
+    for query in (LIVES, tea):
+        body = {"query": query, "asked_in": str(here) if is_named else None}
+        if call == "reconstruct_context":
+            body["since"] = "2000-01-01T00:00:00Z"
+        served = ana.post(call, body)
+        assert served.status_code == 200 and query in served.content.decode()
+    say_back(ana, here, "You live in Porto.")
+    say_back(ana, here, tea)
+    lives = change("new", LIVES, category="identity", messages=[2])
+    script(model, 3, lives, change("new", tea, category="preference", messages=[3]))
+    ana.flush(here)
+    assert steps(ana) == [("skip", "echo") if is_named else ("new", "")] * 2
+
+
+def test_what_was_just_said_is_not_read_back(
+    model: ModelServer, ana: Agent, told: uuid.UUID
+) -> None:
+    """With `min_seq` an answer shows messages that stand in no episode yet."""
+    maps = "Ana collects old maps of Braga."
+    said = ana.say(told, "I collect old maps of Braga.", name="Ana", timestamp=LATER)
+    assert "old maps of Braga" in ask(ana, told, min_seq=said["seq"])
+    say_back(ana, told, "You collect old maps of Braga.")
+    script(model, 2, change("new", maps, category="interest", messages=[3, 4]))
+    ana.flush(told)
+    assert steps(ana) == [("new", "")]
+    assert evidence(ana, maps) == [[3]]
+
+
+def test_it_works_in_chinese(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> None:
+    nurse = "小明在上海一家医院当护士。"
+    ana.say(conversation, "我在上海一家医院当护士。", name="小明", timestamp=MONDAY)
+    script(model, 1, change("new", nurse, category="identity", messages=[1]))
+    ana.flush(conversation)
+    model.always("review", says({"ratings": []}))
+    body = {"conversation_id": str(conversation), "query": "小明做什么工作？"}
+    assert nurse in ana.post("retrieve_memory", body).content.decode()
+    say_back(ana, conversation, "小明在上海一家医院当护士。")
+    ana.say(conversation, "对，我养了三只猫。", name="小明", timestamp=LATER)
+    cats = change("new", "小明养了三只猫。", category="identity", messages=[3])
+    script(model, 2, change("new", nurse, category="identity", messages=[2]), cats)
+    ana.flush(conversation)
+    assert steps(ana) == [("skip", "echo"), ("new", "")]
+    assert evidence(ana, nurse) == [[1]]
+
+
 @pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
 def test_the_model_does_not_see_what_is_quoted(
     role: str, model: ModelServer, ana: Agent, told: uuid.UUID
 ) -> None:
     say_back(ana, told, ask(ana, told), role)
     say_back(ana, told, ask(ana, told) + "\nWhere can I eat?", "user")
-    script(model, 2, change("new", LIVES, category="identity", episode="E1", messages=[]))
+    script(model, 2, change("new", LIVES, category="identity", messages=[]))
     ana.flush(told)
     shown = model.requests("consolidate")[-1].user
     assert "Where can I eat?" in shown
@@ -174,6 +290,7 @@ class Dying:
 
     def __init__(self, consolidator: Consolidator) -> None:
         self._consolidator = consolidator
+        self.known_at_most = consolidator.known_at_most
 
     def consolidate(
         self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
@@ -191,7 +308,7 @@ def test_a_run_that_is_repeated_decides_the_same(
     assert ana.post("flush", {"conversation_id": str(told)}).status_code == 202
     claim = claims.claim(flush_job(ana).id)
     assert claim is not None
-    asker = make_asker(tenant=ana.tenant, job_id=claim.job_id)
+    asker = Asker(tenant=ana.tenant, job_id=claim.job_id)
     segmentation.segment_window(
         claim=claim,
         segmenter=make_segmenter(asker),
@@ -203,7 +320,7 @@ def test_a_run_that_is_repeated_decides_the_same(
         consolidation.consolidate_batch(
             claim=claim,
             consolidator=Dying(make_consolidator(asker)),
-            find_answers=serving.find_answers,
+            find_answers=echoes.find_answers,
             force=True,
         )
     ask(ana, told)

@@ -12,7 +12,7 @@ from episodic import segmentation
 from episodic.choice import make_segmenter
 from episodic.models import Conversation, Episode
 from jobs import claims
-from jobs.calls import make_asker
+from jobs.calls import Asker
 from jobs.claims import LeaseLost
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
@@ -48,7 +48,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     ana: Agent,
     talk: uuid.UUID,
 ) -> None:
-    answer = segments(segment(0, 3, "Mira's job"), segment(4, 7, "Jonas's van"))
+    answer = segments(segment(3, "Mira's job"), segment(7, "Jonas's van"))
     model.script("segment", says(answer, usage={"prompt_tokens": 700, "completion_tokens": 80}))
     model.script("consolidate", says(changes()))
     assert ana.post("flush", {"conversation_id": str(talk)}).status_code == 202
@@ -58,7 +58,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     with pytest.raises(error):
         segmentation.segment_window(
             claim=claim,
-            segmenter=make_segmenter(make_asker(tenant=ana.tenant, job_id=job.id)),
+            segmenter=make_segmenter(Asker(tenant=ana.tenant, job_id=job.id)),
             take_reviews=within_commit,
             everything=True,
         )
@@ -74,7 +74,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
 
 def test_a_useless_answer_is_on_record_too(model: ModelServer, ana: Agent, talk: uuid.UUID) -> None:
     """It has the asked-for form: a replay would not pay for it again."""
-    model.script("segment", says(segments(segment(0, 1))), says(segments(segment(0, 2))))
+    model.script("segment", says(segments(segment(1))), says(segments(segment(2))))
     model.script("consolidate", says(changes()))
     ana.flush(talk)
     assert Episode.objects.of(ana.tenant).filter(degraded=True).exists()

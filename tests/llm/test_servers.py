@@ -11,14 +11,14 @@ from episodic.models import Episode
 from jobs.models import LLMCall
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.llm import parse_object, strict_schema
-from semantic.replies import ConsolidationReply
+from semantic.llm.replies import ConsolidationReply
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.model_server import ModelServer, fails, says
 
 pytestmark = pytest.mark.django_db
 
-GOOD = segments(segment(0, 7, "Mira's new job"))
+GOOD = segments(segment(7, "Mira's new job"))
 TEXT = json.dumps(GOOD)
 
 
@@ -74,7 +74,7 @@ def test_a_question_refused_in_any_form_is_left_to_the_offline_engine(
     model: ModelServer, ana: Agent, talk: uuid.UUID
 ) -> None:
     """Later ones are asked with a schema again: it may have been that question's fault."""
-    model.refuse(lambda asked: fails(400) if "numbered from 0" in asked.system else None)
+    model.refuse(lambda asked: fails(400) if "You divide" in asked.system else None)
     model.script("consolidate", says(changes()))
     ana.flush(talk)
     assert all(episode.degraded for episode in Episode.objects.of(ana.tenant))
@@ -96,7 +96,7 @@ def test_a_request_names_model_key_and_a_strict_form(
 
 def test_a_strict_form_requires_every_field_and_forbids_others() -> None:
     form = strict_schema(ConsolidationReply)
-    row = form["$defs"]["FactReply"]
-    assert row["required"] == list(row["properties"]) and "alias" in row["required"]
+    row = form["$defs"]["UpdateReply"]
+    assert row["required"] == list(row["properties"]) and "ref" in row["required"]
     assert row["additionalProperties"] is False
     assert '"default"' not in json.dumps(form)

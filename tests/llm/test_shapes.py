@@ -20,8 +20,10 @@ from tests.talk import EVENING, RUNNING, messages
 
 pytestmark = pytest.mark.django_db
 
-NUMBERED = re.compile(r"^(\d+) \[\d{4}-\d\d-\d\d", re.MULTILINE)
+NUMBERED = re.compile(r"^(\d+) \[\w{3} \d{4}-\d\d-\d\d", re.MULTILINE)
 HARBOUR = "Mira works at the harbour authority in Rotterdam."
+FENCED = re.compile(r"^(=== \w+ ===)$(.*)^\1$", re.MULTILINE | re.DOTALL)
+"""Where a server takes no role of the system, the instructions stand before it."""
 RUNS = "Mira runs three times a week."
 CANARIES = ["Rotterdam", "Priya", "key-of-the-provider"]
 
@@ -36,10 +38,10 @@ def name_question(asked: Asked) -> str:
 def answer_in(dialect: Dialect, asked: Asked) -> Reply:
     """Answer any question well, in the server's own shape."""
     told = Asked(asked.purpose, {"messages": [{}, asked.body["messages"][-1]]})
-    numbers = [int(number) for number in NUMBERED.findall(told.user)]
+    numbers = [int(number) for number in NUMBERED.findall(FENCED.findall(told.user)[0][1])]
     match name_question(asked):
         case "segment":
-            return dialect.says(segments(segment(numbers[0], numbers[-1])))
+            return dialect.says(segments(segment(numbers[-1])))
         case "consolidate":
             fact = HARBOUR if numbers[0] == 1 else RUNS
             return dialect.says(changes(change("new", fact, messages=[numbers[0] + 1])))

@@ -29,7 +29,7 @@ from tests.model_server import ModelServer, fails, says
 from tests.talk import EVENING, RUNNING, messages
 
 PRICES = {"scripted": (Decimal("2"), Decimal("10"))}
-GOOD = segments(segment(0, 7))
+GOOD = segments(segment(7))
 USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100}
 COST = Decimal("0.003")  # 1,000 at 2 and 100 at 10 for a million
 

@@ -24,7 +24,7 @@ from tests.model_server import ModelServer, fails, says
 
 pytestmark = pytest.mark.django_db
 
-GOOD = segments(segment(0, 7))
+GOOD = segments(segment(7))
 
 
 def finish(model: ModelServer, ana: Agent) -> None:

@@ -7,11 +7,11 @@ import uuid
 
 import pytest
 from django.db import connections, transaction
+from pytest_django import Settings
 
 from indexing import services as index
 from indexing.models import SearchUnit, SearchVector
 from memoryproject.ai import embeddings
-from notes import services
 from notes.models import Note, NoteVersion
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
@@ -46,9 +46,9 @@ def test_a_note_is_deleted_once(ana: Agent) -> None:
 
 
 def test_a_vector_that_comes_while_a_note_is_deleted_goes_with_it(
-    ana: Agent, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, settings: Settings
 ) -> None:
-    monkeypatch.setattr(services, "EMBEDDED_AT_ONCE", 0)
+    settings.NOTE_EMBEDDED_AT_ONCE = 0
     note = write(ana)
     unit = SearchUnit.objects.of(ana.tenant).get()
     vectors = embeddings.embed_passages(["A note."])

@@ -33,8 +33,10 @@ from tests.notes.graphs import write
 from tests.notes.test_writing import THREAD, change
 
 pytestmark = pytest.mark.django_db
+CHAPTERS = 8
 LONG = "\n\n".join(
-    f"Chapter {number}. " + f"What matters here is word{number}. " * 30 for number in range(30)
+    f"Chapter {number}. " + f"What matters here is word{number}. " * 30
+    for number in range(CHAPTERS)
 )
 
 
@@ -95,7 +97,7 @@ def test_a_long_note_is_found_by_each_of_its_parts(ana: Agent) -> None:
     units = list(SearchUnit.objects.of(ana.tenant).order_by("first_seq", "id"))
     parts = {unit.first_seq for unit in units}
     assert parts == set(range(len(parts))) and len(parts) >= len(LONG) // PASSAGE_AT_MOST
-    for number in range(30):
+    for number in range(CHAPTERS):
         assert found(f"word{number}") == {note}
 
 
@@ -114,12 +116,12 @@ def test_the_vectors_of_a_long_note_are_made_by_a_job(ana: Agent) -> None:
 
 
 def test_vectors_made_later_are_those_made_at_once(
-    ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, conversation: uuid.UUID, settings: Settings
 ) -> None:
     places: list[dict[str, Any]] = [{}, {"conversation_id": str(conversation)}]
     fields = {"label": "Kettles", "description": "About tea", "tags": ["steam"]}
     at_once = [write(ana, "The kettle sings.", **fields, **place) for place in places]
-    monkeypatch.setattr(services, "EMBEDDED_AT_ONCE", 0)
+    settings.NOTE_EMBEDDED_AT_ONCE = 0
     later = [write(ana, "The kettle sings.", **fields, **place) for place in places]
     assert Job.objects.of(ana.tenant).count() == 2
     assert drain_jobs().dead == 0

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
 from memoryproject.tenancy.models import Tenant
-from retrieval import navigation
+from retrieval import links
 from semantic.models import Evidence
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 def between(tenant: Tenant, *memories: object, **only: object) -> set[tuple[str, str, str]]:
     """Return the links as triples (from, type, to)."""
     ids = [uuid.UUID(str(one)) for one in memories]
-    found = navigation.links_between(tenant=tenant, memory_ids=ids, **only)  # type: ignore[arg-type]
+    found = links.links_between(tenant=tenant, memory_ids=ids, **only)  # type: ignore[arg-type]
     triples = {(str(one.from_id), one.link_type, str(one.to_id)) for one in found}
     assert len(triples) == len(found)
     return triples

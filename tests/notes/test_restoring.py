@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from indexing.models import SearchUnit, SearchVector
-from memoryproject.errors import NotFound
+from memoryproject.edge.errors import NotFound
 from notes import services
 from notes.models import Note
 from tests.conftest import Agent

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
-from retrieval import navigation
+from retrieval import links
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
@@ -155,7 +155,7 @@ def test_a_walk_is_one_statement_however_far_it_goes(ana: Agent) -> None:
     counts = []
     for depth in (1, 5):
         with CaptureQueriesContext(connection) as asked:
-            navigation.walk(tenant=ana.tenant, start=uuid.UUID(chain[0]), depth=depth)
+            links.walk(tenant=ana.tenant, start=uuid.UUID(chain[0]), depth=depth)
         counts.append(len(asked))
         assert sum("RECURSIVE" in query["sql"] for query in asked) == 1
     assert counts[0] == counts[1]

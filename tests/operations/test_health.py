@@ -76,16 +76,17 @@ def test_work_that_waits_for_its_time_or_just_came_is_not_stuck(ana: Agent) -> N
     "moving",
     [
         {"state": State.RUNNING, "lease_until": Now() + timedelta(seconds=20)},
-        {"state": State.DONE, "finished_at": Now()},
+        {"state": State.DONE, "finished_at": Now() - timedelta(seconds=20)},
     ],
     ids=["one runs", "one was finished"],
 )
-def test_a_backlog_that_moves_is_not_stuck_until_something_is_left_alone(
+def test_a_backlog_that_moves_is_not_stuck_until_something_is_passed_over(
     ana: Agent, moving: dict[str, Any]
 ) -> None:
-    job = make_job(ana, run_after=Now() - OVER)
-    make_job(ana, **moving)
+    long_ago = Now() - LEFT_ALONE_AFTER - OVER
+    make_job(ana, run_after=long_ago)
+    other = make_job(ana, started_at=Now() - OVER, run_after=long_ago, **moving)
     assert ana.get("health/ready").status_code == 200
-    Job.objects.of(ana.tenant).filter(id=job.id).update(run_after=Now() - LEFT_ALONE_AFTER)
+    Job.objects.of(ana.tenant).filter(id=other.id).update(run_after=Now() - timedelta(seconds=1))
     answer = ana.get("health/ready")
     assert answer.status_code == 503 and "nobody takes it" in answer.json()["message"]

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from memoryproject.loading import without_collecting
+from memoryproject.process.loading import without_collecting
 
 
 def test_what_was_loaded_is_not_looked_through_again() -> None:

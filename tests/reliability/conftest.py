@@ -11,6 +11,7 @@ import pytest
 
 from tests.reliability.product import Product, installed, web
 from tests.server import throwaway_folder
+from tests.template import copy_template
 
 # Root alone can mount a small disk; see tests.embedded.conftest.
 collect_ignore = [] if os.geteuid() == 0 else ["test_disk_full.py"]
@@ -38,8 +39,8 @@ def template() -> Iterator[Product]:
     """An installation with a migrated database and a key, not running; to be copied only."""
     with throwaway_folder() as folder:
         made = Product(folder / "template")
+        copy_template(made.data_dir)
         made.start()
-        made.manage("migrate", "-v0")
         made.key = made.manage("create_api_key", "--tenant", "ana's")
         made.stop("fast")
         yield made

@@ -6,6 +6,6 @@ in the views themselves.
 
 from memoryproject.wsgi import application  # noqa: F401 - first: it sets Django up
 
-from memoryproject.tenancy import services  # isort: skip
+from django.conf import settings  # isort: skip
 
-services.REMEMBERED_FOR_S = 3600.0
+settings.KEY_REMEMBERED_S = 3600.0

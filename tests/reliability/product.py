@@ -28,6 +28,7 @@ from tests.reliability.client import HOST, Caller
 from tests.server import FAST_SETTINGS
 
 PATIENCE_S = 90
+WEB_THREADS = 8
 DURABLE = {"synchronous_commit": "on"}
 """A server that is stopped in the middle must not lose what it has said is committed."""
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
@@ -97,8 +98,8 @@ def web(environment: Mapping[str, str], *, app: str = "memoryproject.wsgi") -> I
                for part in run.web_command(HOST, port)]  # fmt: skip
     command = [app if part == "memoryproject.wsgi" else part for part in command]
     process = subprocess.Popen(
-        [*command, "--threads=8", "--log-level=critical"],
-        env=dict(environment),
+        [*command, "--log-level=critical"],
+        env={**environment, "MEMORY_WEB_THREADS": str(WEB_THREADS)},
         cwd=settings.BASE_DIR,
         start_new_session=True,
     )

@@ -1,4 +1,4 @@
-"""A backup holds everything, also what is still to be done; README says how it is made."""
+"""A backup holds everything, also what is still to be done: docs/operating.md says how."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def check_life(copy: Product, before: list[Any]) -> None:
         assert caller.post("add_message", {**TALK, "message": whole_talk()[0]}).json()["seq"] == 25
 
 
-def test_readme_names_the_commands_that_this_test_runs() -> None:
-    readme = (settings.BASE_DIR / "README.md").read_text()
+def test_operating_names_the_commands_that_this_test_runs() -> None:
+    page = (settings.BASE_DIR / "docs" / "operating.md").read_text()
     for said in ("embedded pg_dump var -Fc", "embedded pg_restore", *SECRETS):
-        assert said in readme
+        assert said in page

@@ -151,8 +151,8 @@ class Slow:
         if not self.asked.is_set():
             self.asked.set()
             assert self.may_answer.wait(PATIENCE_S)
-            return says(segments(segment(0, 7, "Written by the one that slept")))
-        return says(segments(segment(0, 7, "Written by the one that was awake")))
+            return says(segments(segment(7, "Written by the one that slept")))
+        return says(segments(segment(7, "Written by the one that was awake")))
 
 
 def wait_for_job(job: Job, state: State) -> None:

@@ -46,6 +46,8 @@ BODIES = {
     "facts/<id:fact_id>/correct": {"fact": "Ana lives in Porto.", **WHY},
     "facts/<id:fact_id>/approve": WHY,
     "facts/<id:fact_id>/reject": WHY,
+    "suggestions/<id:suggestion_id>/accept": WHY,
+    "suggestions/<id:suggestion_id>/decline": WHY,
     "rollbacks": {"since": "2026-01-01T00:00:00Z", "role": "tool", **WHY},
     "rollbacks/<id:rollback_id>/lift": WHY,
     "changesets/<id:changeset_id>/revert": WHY,

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from memoryproject.tenancy import limits, services
@@ -116,7 +117,7 @@ def test_the_keys_of_a_tenant_share_over_all_processes(
     ana: Agent, bo: Agent, cleo: Agent, ports: tuple[int, int]
 ) -> None:
     limits.set_tenant_rate(ana.tenant, 10)
-    time.sleep(services.REMEMBERED_FOR_S)
+    time.sleep(settings.KEY_REMEMBERED_S)
     callers = [Caller(port, agent.secret) for port in ports for agent in (ana, bo)]
     started = time.monotonic()
     statuses = at_once(lambda n: callers[n % 4].get("facts").status, range(60), threads=20)
@@ -143,7 +144,7 @@ def test_writers_that_are_limited_and_come_back_lose_and_double_nothing(
     refused = at_once(send, range(count), threads=40)
     assert sum(refused) > 0
     limits.set_key_rate(ana.key, 0)
-    time.sleep(services.REMEMBERED_FOR_S)
+    time.sleep(settings.KEY_REMEMBERED_S)
     listed = Caller(ports[0], ana.secret).get(f"messages?conversation_id={talk}&limit=200").json()
     assert sorted(item["seq"] for item in listed["items"]) == list(range(1, count + 1))
     assert len({item["content"] for item in listed["items"]}) == count

@@ -13,7 +13,7 @@ import pytest
 from django.db.models.functions import Now
 
 from episodic.models import Episode, Message
-from jobs.calls import ask_mended, make_asker
+from jobs.calls import Asker, ask_mended
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
@@ -90,7 +90,7 @@ def put(agent: Agent, number: int) -> tuple[str | None, int]:
     job = uuid.uuid4()
     for failures in range(60):
         Breaker.objects.exclude(open_until=None).update(open_until=Now(), probing_until=None)
-        ask = make_asker(tenant=agent.tenant, job_id=job)
+        ask = Asker(tenant=agent.tenant, job_id=job)
         try:
             return ask_mended(ask, build=build, reply=Colour, check=check), failures + 1
         except ModelUnavailable:

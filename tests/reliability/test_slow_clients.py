@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from memoryproject import web_worker
 from tests.conftest import Agent
 from tests.reliability.client import HOST, Caller
 from tests.reliability.conftest import SayFigures
@@ -20,6 +21,8 @@ from tests.reliability.product import web
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 SLOW = 50
+LET_GO_AFTER_S = 50
+MESSAGE = {"role": "user", "content": "I moved to Porto."}
 HEAD = b"POST /api/v0/add_message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 KINDS: dict[str, tuple[bytes, bytes]] = {
     "says nothing": (b"", b""),
@@ -103,21 +106,21 @@ def is_closed(one: socket.socket) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kind", ["drips its headers", "drips its body", "says nothing"])
-def test_who_does_not_come_to_an_end_is_let_go(port: int, kind: str) -> None:
-    until = time.monotonic() + max(web_worker.ARRIVES_WITHIN_S, web_worker.IDLE_AT_MOST_S) + 12
-    with slow_clients(port, kind, count=3) as held:
+def test_who_says_nothing_is_let_go(port: int) -> None:
+    until = time.monotonic() + LET_GO_AFTER_S
+    with slow_clients(port, "says nothing", count=3) as held:
         while not all(map(is_closed, held)):
             assert time.monotonic() < until
             time.sleep(0.5)
 
 
-def test_more_connections_than_there_is_room_for_give_way_to_newcomers(ana: Agent) -> None:
-    with (
-        web(os.environ) as port,
-        slow_clients(port, "drips its headers", count=web_worker.CONNECTIONS_AT_MOST + 200),
-    ):
-        caller = Caller(port, ana.secret)
-        for _ in range(20):
-            status, seconds = timed(lambda: caller.get("facts").status)
-            assert status == 200 and seconds < 5
+def test_what_arrives_while_the_server_ends_is_still_answered(ana: Agent) -> None:
+    body = json.dumps({"conversation_id": str(uuid.uuid4()), "message": MESSAGE}).encode()
+    head = HEAD + b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
+    with socket.socket() as client:
+        client.settimeout(10)
+        with web(os.environ) as port:
+            client.connect((HOST, port))
+            client.sendall(head % (ana.secret.encode(), len(body)) + body[:20])
+            threading.Timer(1.0, client.sendall, [body[20:]]).start()
+        assert client.recv(100).startswith(b"HTTP/1.1 201 ")

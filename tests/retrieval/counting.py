@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
+from memoryproject.text import tokens
 
 
 @contextmanager

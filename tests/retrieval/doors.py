@@ -9,10 +9,12 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from memoryproject.fields import say_moment
-from retrieval import contexts, reading, searching
-from retrieval.cutting import Strategy
-from retrieval.finding import Request
+from memoryproject.edge.fields import say_moment
+from retrieval import reading
+from retrieval.reading import contexts
+from retrieval.search import results
+from retrieval.search.in_tenant import Request
+from retrieval.truncation import Strategy
 from tests.conftest import Agent
 from tests.retrieval.searches import search
 
@@ -100,21 +102,18 @@ class ByService:
     agent: Agent
 
     def search(self, query: str, **fields: Any) -> Answer:
-        max_tokens = fields.pop("max_tokens", None)
-        result = searching.search(
+        result = results.search(
             tenant=self.agent.tenant,
             asked_by=self.agent.key,
             request=Request(query=query, **fields),
-            max_tokens=max_tokens,
         )
-        served = [item.finding.memory_id for item in result.items]
         return {
             "items": [
                 {
                     "id": str(item.finding.memory_id),
                     "source_type": item.finding.source_type,
-                    "source_id": item.content.source_id or None,
-                    "label": item.content.label,
+                    "source_id": item.memory.source_id or None,
+                    "label": item.memory.label,
                     "relevance": item.finding.relevance,
                     "importance": item.finding.importance,
                     "combined_score": item.finding.combined,
@@ -122,7 +121,7 @@ class ByService:
                     "snippet": item.snippet,
                     "occurred_at": say_moment(item.finding.at),
                     "hops": item.finding.depth,
-                    "metadata": item.content.metadata,
+                    "metadata": item.memory.metadata,
                 }
                 for item in result.items
             ],
@@ -130,23 +129,23 @@ class ByService:
             "tokens_used": result.tokens_used,
             "hops_used": result.findings.hops_used,
             "hop_paths": [
-                {"from": str(hop.from_id), "to": str(hop.to_id), "link_type": hop.link_type}
-                for hop in result.findings.hops_to(served)
+                {"from": str(hop.via), "to": str(hop.id), "link_type": hop.link_type}
+                for hop in result.hop_paths
             ],
         }
 
     def peek(self, memory: str) -> Answer:
-        peek = reading.peek(tenant=self.agent.tenant, memory_id=uuid.UUID(memory))
-        content = peek.content
+        found = reading.peek(tenant=self.agent.tenant, memory_id=uuid.UUID(memory))
+        about = found.memory
         return {
-            "id": str(content.memory_id),
-            "source_type": content.source_type,
-            "source_id": content.source_id or None,
-            "label": content.label,
-            "description": content.description or None,
-            "metadata": content.metadata,
-            "related_ids": [str(one) for one in peek.related_ids],
-            "token_estimate": peek.token_estimate,
+            "id": str(about.id),
+            "source_type": about.source_type,
+            "source_id": about.source_id or None,
+            "label": about.label,
+            "description": about.description or None,
+            "metadata": about.metadata,
+            "related_ids": [str(one) for one in found.related_ids],
+            "token_estimate": found.token_estimate,
         }
 
     def chunk(self, memory: str, **fields: Any) -> Answer:
@@ -162,7 +161,7 @@ class ByService:
         }
 
     def make_context(self, **fields: Any) -> Answer:
-        built = contexts.make_context(tenant=self.agent.tenant, made_by=self.agent.key, **fields)
+        built = contexts.create_context(tenant=self.agent.tenant, made_by=self.agent.key, **fields)
         return self.look(str(built.context.id))
 
     def add(self, context: str, memory: str, **fields: Any) -> bool:
@@ -175,10 +174,10 @@ class ByService:
         return added.section is not None
 
     def look(self, context: str) -> Answer:
-        built = contexts.build(tenant=self.agent.tenant, context_id=uuid.UUID(context))
+        built = contexts.get_context(tenant=self.agent.tenant, context_id=uuid.UUID(context))
         return {
             "id": context,
-            "remaining_tokens": built.remaining_tokens,
+            "remaining_tokens": built.context.remaining_tokens,
             "sections": [
                 {"type": one.kind, "priority": one.priority, "content": one.content}
                 for one in built.sections
@@ -186,4 +185,4 @@ class ByService:
         }
 
     def compose(self, context: str) -> str:
-        return contexts.build(tenant=self.agent.tenant, context_id=uuid.UUID(context)).text
+        return contexts.get_context(tenant=self.agent.tenant, context_id=uuid.UUID(context)).text

@@ -17,8 +17,8 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.tenancy.models import Tenant
-from retrieval.search import Question, search
-from retrieval.statement import read_statement
+from retrieval.search.in_conversation import Question, search
+from retrieval.statements import read_file
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +76,7 @@ def lexemes(text: str) -> list[str]:
 
 def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, float]:
     """Return BM25 by memory, read from the statement's own intermediate result."""
-    statement = read_statement(as_of=False, lines=False)
+    statement = read_file("hybrid.sql")
     head = statement[: statement.index("lexical AS (")].rstrip().rstrip(",")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -88,6 +88,7 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "language": "english",
                 "words": query,
                 "category": None,
+                "as_of": None,
                 "vector": None,
                 "fact_pool": 1000,
                 "episode_pool": 1000,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from episodic.models import Message
-from memoryproject import tokens
-from memoryproject.cleaning import clean_line
-from retrieval import mirroring
-from retrieval.mirror_page import read_page
+from memoryproject.text import tokens
+from memoryproject.text.cleaning import clean_line
+from retrieval import mirror
+from retrieval.mirror.page import read_page
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent
 from tests.notes.graphs import write
@@ -199,7 +199,7 @@ def test_a_page_of_the_mirror_is_clean_and_read_back_to_the_letter(
         word = "".join(letter for letter in payload if letter.isprintable())[:90]
         write(ana, payload, label=word, tags=[word, "plain"], user_id=payload[:250],
               description=word, category=word)  # fmt: skip
-    mirroring.rebuild(tenant=ana.tenant, report=lambda done: None)
+    mirror.rebuild(tenant=ana.tenant, report=lambda done: None)
     pages = list(settings.MIRROR_DIR.rglob("*.md"))
     assert len(pages) == len(PAYLOADS)
     read = [read_page(path.read_bytes().decode()) for path in pages]

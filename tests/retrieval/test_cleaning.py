@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memoryproject.cleaning import clean, clean_block, clean_line
+from memoryproject.text.cleaning import clean, clean_block, clean_line
 from tests.retrieval.payloads import DEFINED, HOST, PAYLOADS, UNSEEN, assert_harmless
 
 HARMLESS = [

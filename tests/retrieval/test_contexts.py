@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from indexing.models import Memory
 from jobs.reconciler import reconcile
-from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
-from retrieval import contexts
+from memoryproject.text import tokens
 from retrieval.models import Context, ContextSection
+from retrieval.reading import contexts
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads

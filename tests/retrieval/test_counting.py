@@ -12,9 +12,9 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryproject import tokens
 from memoryproject.ai.counting import get_counter
 from memoryproject.ai.local_model import load_local_model
+from memoryproject.text import tokens
 from tests.conftest import Agent
 from tests.retrieval.counting import counted_by
 
@@ -55,7 +55,7 @@ def test_the_larger_is_never_below_the_others() -> None:
 
 @pytest.mark.parametrize("name", tokens.COUNTERS)
 def test_a_process_counts_by_its_setting(name: str) -> None:
-    code = "import django; django.setup(); from memoryproject import tokens; " \
+    code = "import django; django.setup(); from memoryproject.text import tokens; " \
         "print(tokens.in_use().name)"  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,14 @@ from hypothesis import strategies as st
 
 from indexing.models import MemoryKind
 from memoryproject.ai.counting import get_counter
-from memoryproject.cleaning import break_definitions, clean_block
-from memoryproject.tokens import CHARS4, COUNTERS
-from retrieval.contents import Content
-from retrieval.cutting import ELLIPSIS, GAP, Strategy, cut
+from memoryproject.text.cleaning import break_definitions, clean_block
+from memoryproject.text.tokens import CHARS4, COUNTERS
 from retrieval.markdown import one_line
+from retrieval.memory import Memory
 from retrieval.reading import fit
+from retrieval.truncation import ELLIPSIS, GAP, Strategy, cut
 
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 WORDS = st.sampled_from(
     [
         *("tea", "Porto.", "我们", "搬到了波尔图。", "Dr.", "yes!", "“Why?”", "x" * 60, "e.g."),
@@ -34,10 +36,10 @@ PROSE = (
 )
 
 
-def content_of(text: str, label: str = "A note") -> Content:
-    return Content(
-        memory_id=uuid.uuid4(), kind=MemoryKind.NOTE, source_type="note", source_id="",
-        label=label, description="", metadata={}, text=text,
+def content_of(text: str, label: str = "A note") -> Memory:
+    return Memory(
+        id=uuid.uuid4(), kind=MemoryKind.NOTE, source_type="note", source_id="",
+        label=label, content=text, importance=0.5, at=NOW, created_at=NOW,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoryproject.tokens import count_tokens
+from memoryproject.text.tokens import count_tokens
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent, tell
 from tests.talk import EVENING

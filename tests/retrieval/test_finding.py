@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from indexing.models import SearchVector
-from memoryproject import tokens
-from retrieval import finding
+from memoryproject.text import tokens
 from retrieval.models import Retrieval, RetrievalHit
+from retrieval.search import in_tenant
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.notes.graphs import write
@@ -208,7 +208,7 @@ def test_no_query_an_item(ana: Agent, told: uuid.UUID, hops: int, at_most: int) 
 def test_a_frequent_word_costs_no_more_than_its_cap(
     ana: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "CANDIDATES_AT_MOST", 2)
+    monkeypatch.setattr(in_tenant, "CANDIDATES_AT_MOST", 2)
     notes = [write(ana, f"The kettle number{n} sings.") for n in range(5)]
     SearchVector.objects.of(ana.tenant).delete()
     assert len(found(ana, "kettle")) == 2

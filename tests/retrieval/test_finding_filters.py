@@ -80,7 +80,7 @@ def test_the_filters_hold_for_facts_and_episodes_too(ana: Agent, told: uuid.UUID
 
 
 def test_a_filter_applies_before_any_limit(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrieval.finding.CANDIDATES_AT_MOST", 3)
+    monkeypatch.setattr("retrieval.search.in_tenant.CANDIDATES_AT_MOST", 3)
     for number in range(8):
         write(ana, f"Pricing of plan {number}.")
     wanted = write(ana, "Pricing of the last plan.", user_id="user-1")

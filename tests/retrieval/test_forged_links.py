@@ -15,11 +15,13 @@ import pytest
 from pytest_django import Settings
 
 from episodic.models import Episode
+from memoryproject.database.ids import make_id
 from memoryproject.embedded import locate
 from memoryproject.embedded.bootstrap import connect_as_superuser
-from memoryproject.tenancy.fields import make_id
 from notes.models import Link
-from retrieval import finding, memories, mirroring, navigation, reading, reconstruction
+from retrieval import links, mirror, reading
+from retrieval.reading import reconstruction
+from retrieval.search import in_tenant
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
@@ -153,15 +155,15 @@ def test_the_services_follow_it_as_little_as_the_calls(
 ) -> None:
     forge(settings, ana, (mine, hers), (hers, mine))
     start, tenant = uuid.UUID(mine), ana.tenant
-    walk = navigation.walk(tenant=tenant, start=start, depth=5)
+    walk = links.walk(tenant=tenant, start=start, depth=5)
     assert len(walk.nodes) == 1 and not walk.cut
-    assert len(navigation.links_of(tenant=tenant, memory_id=start, at_most=100)) == 1
+    assert len(links.links_of(tenant=tenant, memory_id=start, at_most=100)) == 1
     assert len(reading.peek(tenant=tenant, memory_id=start).related_ids) == 1
-    assert len(memories.neighbours(tenant=tenant, memory_ids=[start])[start]) == 1
+    assert len(links.neighbours(tenant=tenant, memory_ids=[start])[start]) == 1
     several = reconstruction.explore(tenant=tenant, starts=[start], depth=3)
-    assert len(several.depths) == 1
-    request = finding.Request("kettle", max_hops=3, min_relevance=0.4)
-    findings = finding.find(tenant=tenant, request=request)
+    assert len(several.nodes) == 1
+    request = in_tenant.Request("kettle", max_hops=3, min_relevance=0.4)
+    findings = in_tenant.find(tenant=tenant, request=request)
     assert (findings.total, findings.hops_used) == (2, 1)
 
 
@@ -170,9 +172,9 @@ def test_a_page_of_the_mirror_does_not_name_the_other_end(
 ) -> None:
     settings.MIRROR_DIR = tmp_path / "mirror"
     start = uuid.UUID(mine)
-    before = mirroring.load_pages(tenant=ana.tenant, memory_ids=[start])
+    before = mirror.load_pages(tenant=ana.tenant, memory_ids=[start])
     forge(settings, ana, (mine, hers))
-    assert mirroring.load_pages(tenant=ana.tenant, memory_ids=[start]) == before
+    assert mirror.load_pages(tenant=ana.tenant, memory_ids=[start]) == before
     assert len(before[start].links) == 1
 
 

@@ -9,11 +9,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from episodic.models import Episode
-from memoryproject.tenancy.services import REMEMBERED_FOR_S
 from retrieval.models import Retrieval
 from tests.conftest import Agent, make_agent, tell
 
@@ -75,12 +75,12 @@ def test_old_episodes_sink_unless_there_is_a_floor(ana: Agent, told: uuid.UUID) 
 def test_a_tenant_has_numbers_of_its_own(ana: Agent, told: uuid.UUID) -> None:
     said = StringIO()
     call_command("set_fusion", ana.tenant.name, "k=5", "lexical_weight=2", stdout=said)
-    time.sleep(REMEMBERED_FOR_S)
+    time.sleep(settings.KEY_REMEMBERED_S)
     assert "k=5\n" in said.getvalue() and "depth=100\n" in said.getvalue()
     check_scores(ask(ana, told), k=5, words=2, meaning=1)
     check_scores(ask(ana, told, k=7), k=7, words=2, meaning=1)
     call_command("set_fusion", ana.tenant.name, reset=True, stdout=said)
-    time.sleep(REMEMBERED_FOR_S)
+    time.sleep(settings.KEY_REMEMBERED_S)
     check_scores(ask(ana, told), k=60, words=1, meaning=1)
 
 

@@ -12,7 +12,8 @@ from episodic.models import Conversation
 from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
-from retrieval.search import HEADLINE_WEIGHT, Question, Vectors, search
+from memoryproject.ai.embeddings import Vectors
+from retrieval.search.in_conversation import HEADLINE_WEIGHT, Question, search
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db

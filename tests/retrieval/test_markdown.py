@@ -11,15 +11,14 @@ import pytest
 from episodic.models import Episode, Message
 from indexing.models import MemoryKind
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, FactHit
-from retrieval.search import Found
+from retrieval.hits import EpisodeHit, FactHit, Hit
 from semantic.models import Fact
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-def make_found(shelf: MemoryKind, rank: int, score: float) -> Found:
-    return Found(
+def make_found(shelf: MemoryKind, rank: int, score: float) -> Hit:
+    return Hit(
         shelf=shelf,
         memory_id=uuid.uuid4(),
         rank=rank,

@@ -20,10 +20,11 @@ from episodic.models import Episode
 from indexing.models import Memory, MemoryKind
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
-from memoryproject.tenancy.fields import make_id
+from memoryproject.database.ids import make_id
 from memoryproject.tenancy.walls import across_tenants
-from retrieval import mirror, mirroring
-from retrieval.mirror_page import Page, UnreadablePage, read_page, write_page
+from retrieval import mirror
+from retrieval.memory import Memory as PageMemory
+from retrieval.mirror.page import UnreadablePage, read_page, write_page
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
@@ -52,7 +53,7 @@ def held(agent: Agent) -> set[uuid.UUID]:
     return set(rows.values_list("id", flat=True))
 
 
-def read(folder: Path, agent: Agent, memory: Any) -> Page:
+def read(folder: Path, agent: Agent, memory: Any) -> PageMemory:
     place = mirror.place_of(agent.tenant.id, uuid.UUID(str(memory)))
     return read_page((folder / place).read_bytes().decode())
 
@@ -225,7 +226,7 @@ def test_a_tenants_pages_lie_in_his_folder_alone(folder: Path, ana: Agent, cleo:
     drain_jobs()
     mine, hers = pages(folder, ana), pages(folder, cleo)
     assert len(mine) == len(hers) == 1 and not set(mine) & set(hers)
-    page = mirroring.load_pages(
+    page = mirror.load_pages(
         tenant=ana.tenant, memory_ids=Memory.objects.of(cleo.tenant).values_list("id", flat=True)
     )
     assert page == {}
@@ -272,7 +273,7 @@ def test_who_waits_for_the_folder_reads_what_is_held_afterwards(folder: Path, an
 
     @across_tenants()
     def write_page_of_it() -> None:
-        mirroring.mirror_memories(tenant=ana.tenant, memory_ids=ids)
+        mirror.mirror_memories(tenant=ana.tenant, memory_ids=ids)
         connections.close_all()
 
     thread = threading.Thread(target=write_page_of_it)
@@ -312,9 +313,9 @@ WORDS = st.text(max_size=40)
 SHARES = st.floats(0, 1)
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 PAGES = st.builds(
-    Page,
+    PageMemory,
     id=st.uuids(version=4),
-    kind=st.sampled_from(MemoryKind.values),
+    kind=st.sampled_from(MemoryKind),
     source_type=st.sampled_from(["note", "offer", "fact"]),
     source_id=WORDS,
     label=WORDS,
@@ -336,7 +337,7 @@ PAGES = st.builds(
 
 
 @given(PAGES)
-def test_a_page_is_read_back_as_it_was(page: Page) -> None:
+def test_a_page_is_read_back_as_it_was(page: PageMemory) -> None:
     assert read_page(write_page(page)) == page
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
-from memoryproject.tokens import count_tokens
-from retrieval import mirror_findings
-from retrieval.finding import Request
-from retrieval.searching import Result
+from memoryproject.text.tokens import count_tokens
+from retrieval.search import results
+from retrieval.search.in_tenant import Request
+from retrieval.search.results import Result
 from tests.retrieval.test_mirror_search import ANA, CLEO, store
 
 NOW = datetime.now(UTC)
@@ -24,13 +25,10 @@ def folder(tmp_path: Path, settings: Any) -> None:
     settings.MIRROR_DIR = tmp_path
 
 
-def ask(
-    query: str, *, tenant: uuid.UUID = ANA, max_tokens: int | None = None, **given: Any
-) -> Result:
-    return mirror_findings.search(
+def ask(query: str, *, tenant: uuid.UUID = ANA, **given: Any) -> Result:
+    return results.search_mirror(
         tenant=Tenant(id=tenant, name="somebody's"),
         request=Request(query=query, **given),
-        max_tokens=max_tokens,
     )
 
 
@@ -43,7 +41,7 @@ def test_an_item_says_what_its_page_says() -> None:
     result = ask("bread")
     (item,) = result.items
     assert (item.finding.memory_id, item.finding.source_type) == (note, "offer")
-    assert (item.content.source_id, item.content.label, item.snippet) == (
+    assert (item.memory.source_id, item.memory.label, item.snippet) == (
         "s1",
         "Our bread",
         "Bread.",
@@ -57,7 +55,7 @@ def test_an_item_says_what_its_page_says() -> None:
 
 def test_an_episode_is_shown_by_its_summary() -> None:
     content = "A title of it\nWhat it was about.\n\nAna: Bread."
-    store(content, kind="episode", source_type="episode", label="A title of it")
+    store(content, kind=MemoryKind.EPISODE, source_type="episode", label="A title of it")
     assert ask("bread").items[0].snippet == "What it was about."
 
 

@@ -11,12 +11,16 @@ from typing import Any
 
 import pytest
 
-from memoryproject.tenancy.fields import make_id
+from indexing.models import MemoryKind
+from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
-from retrieval import mirror, mirror_answers, mirror_search
-from retrieval.mirror_page import Page, write_page
-from retrieval.mirror_search import Matches, Wanted, search_pages
-from retrieval.reconstruction import Request
+from retrieval import mirror
+from retrieval.memory import Memory
+from retrieval.mirror.page import write_page
+from retrieval.reading import reconstruction
+from retrieval.reading.reconstruction import Request
+from retrieval.search import in_mirror
+from retrieval.search.in_mirror import Match, search_pages
 
 NOW = datetime.now(UTC)
 ANA, CLEO = uuid.uuid4(), uuid.uuid4()
@@ -30,19 +34,23 @@ def folder(tmp_path: Path, settings: Any) -> Iterator[Path]:
 
 def store(content: str, tenant: uuid.UUID = ANA, **fields: Any) -> uuid.UUID:
     """Write a page and return its id."""
-    given = {"kind": "note", "source_type": "note", "label": "A label", **fields}
+    given = {"kind": MemoryKind.NOTE, "source_type": "note", "label": "A label", **fields}
     given = {"importance": 0.5, "at": NOW, "created_at": NOW, **given}
-    page = Page(id=given.pop("id", make_id()), content=content, **given)
+    page = Memory(id=given.pop("id", make_id()), content=content, **given)
     mirror.store_text(tenant, page.id, write_page(page))
     return page.id
 
 
-def ask(query: str, *, tenant: uuid.UUID = ANA, at_most: int = 10, **wanted: Any) -> Matches:
-    return search_pages(tenant_id=tenant, query=query, wanted=Wanted(**wanted), at_most=at_most)
+def ask(query: str, *, tenant: uuid.UUID = ANA, **filters: Any) -> in_mirror.Matches:
+    return search_pages(tenant_id=tenant, request=Request(query=query, **filters))
+
+
+def best(query: str, **given: Any) -> tuple[Match, ...]:
+    return ask(query, **given).best
 
 
 def found(query: str, **given: Any) -> list[uuid.UUID]:
-    return [match.page.id for match in ask(query, **given).found]
+    return [match.memory.id for match in best(query, **given)]
 
 
 def test_what_holds_rarer_words_comes_first() -> None:
@@ -61,21 +69,20 @@ def test_long_words_are_found_within_others_and_short_ones_are_not() -> None:
 
 def test_a_share_is_at_most_one_and_whole_where_all_words_are_held() -> None:
     whole, half = store("Bread and butter."), store("Bread alone.")
-    shares = {match.page.id: match.share for match in ask("bread butter").found}
+    shares = {match.memory.id: match.share for match in best("bread butter")}
     assert shares[whole] == pytest.approx(1) and 0 < shares[half] < 1
 
 
-def test_equals_come_newest_first_and_no_more_than_asked_for() -> None:
+def test_equals_come_newest_first() -> None:
     notes = [store("Bread.", at=NOW - timedelta(hours=hours)) for hours in (3, 1, 2)]
     assert found("bread") == [notes[1], notes[2], notes[0]]
-    assert found("bread", at_most=1) == [notes[1]]
 
 
 def test_everything_is_asked_for_by_a_star() -> None:
     notes = {store("Bread."), store("Butter.")}
     matches = ask("*")
-    assert {match.page.id for match in matches.found} == notes
-    assert {match.share for match in matches.found} == {0.5}
+    assert {match.memory.id for match in matches.best} == notes
+    assert {match.share for match in matches.best} == {0.5}
 
 
 def test_capitals_accents_and_unspaced_scripts_are_read_as_by_the_index() -> None:
@@ -90,13 +97,13 @@ def test_capitals_accents_and_unspaced_scripts_are_read_as_by_the_index() -> Non
         ("user_id", "u1", "u2"),
         ("category", "travel", ""),
         ("emotion_valence", "positive", "negative"),
-        ("conversation", uuid.UUID(int=1), None),
-        ("kinds", frozenset({"fact"}), None),
+        ("conversation_id", uuid.UUID(int=1), None),
     ],
 )
 def test_a_filter_narrows(name: str, value: Any, other: Any) -> None:
-    wanted = store("Bread.", **({"kind": "fact"} if name == "kinds" else {name: value}))
-    store("Bread.", **({} if name == "kinds" else {name: other}))
+    field = name.removesuffix("_id") if name == "conversation_id" else name
+    wanted = store("Bread.", **{field: value})
+    store("Bread.", **{field: other})
     assert found("bread", **{name: value}) == [wanted]
 
 
@@ -121,13 +128,13 @@ def test_another_tenants_pages_are_not_read() -> None:
     mine, hers = store("Bread."), store("Bread.", tenant=CLEO)
     assert found("bread") == [mine] and found("bread", tenant=CLEO) == [hers]
     assert found("bread", tenant=uuid.uuid4()) == []
-    assert mirror_search.load_page(ANA, hers) is None
+    assert in_mirror.load_page(ANA, hers) is None
 
 
 def test_a_link_does_not_lead_to_another_tenant() -> None:
     hers = store("Butter.", tenant=CLEO)
     mine = store("Bread.", links=(("supports", hers),))
-    answer = mirror_answers.reconstruct(
+    answer = reconstruction.reconstruct_from_mirror(
         tenant=Tenant(id=ANA, name="ana's"), request=Request(query="bread"), now=NOW
     )
     assert [one.memory.id for one in answer.recalled] == [mine]
@@ -139,7 +146,7 @@ def test_links_are_followed_in_rounds_without_cycles() -> None:
         target = ids[(place + 1) % 4]
         at = NOW if place == 0 else NOW - timedelta(days=300)
         store(f"Link {place}.", id=one, at=at, links=(("supports", target),))
-    answer = mirror_answers.reconstruct(
+    answer = reconstruction.reconstruct_from_mirror(
         tenant=Tenant(id=ANA, name="ana's"), request=Request(query="link", focus_level=3), now=NOW
     )
     assert [(one.memory.id, one.depth) for one in answer.recalled] == [
@@ -165,17 +172,15 @@ def test_reading_ends_in_time_and_says_so() -> None:
     seconds = count()
     matches = search_pages(
         tenant_id=ANA,
-        query="bread",
-        wanted=Wanted(),
-        at_most=10,
+        request=Request(query="bread"),
         clock=lambda: float(next(seconds)),
     )
-    assert matches.cut and 0 < len(matches.found) < 5
+    assert matches.cut and 0 < len(matches.best) < 5
     assert not ask("bread").cut
 
 
 def test_only_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirror_search, "PAGES_AT_MOST", 2)
+    monkeypatch.setattr(in_mirror, "PAGES_AT_MOST", 2)
     notes = [store(f"Bread {number}.") for number in range(3)]
     matches = ask("bread")
-    assert matches.cut and {match.page.id for match in matches.found} == set(notes[1:])
+    assert matches.cut and {match.memory.id for match in matches.best} == set(notes[1:])

@@ -31,13 +31,16 @@ def count_queries(agent: Agent, call: str, **body: Any) -> int:
         ("retrieve_memory", {"detail": "none"}, 8),
         ("retrieve_memory", {"detail": "high"}, 9),
         ("retrieve_memory/raw", {}, 10),
-        ("retrieve_memory", {"max_tokens": 2000}, 10),
+        ("retrieve_memory", {"max_tokens": 2000}, 11),  # one of them for what is pinned
         ("retrieve_memory/raw", {"explain": True, "min_seq": 1}, 11),
     ],
 )
 def test_no_query_a_hit(
     ana: Agent, told: uuid.UUID, call: str, extra: dict[str, Any], at_most: int
 ) -> None:
+    """Nor one a pinned fact, which is served though the search did not find it."""
+    ana.say(told, "I am allergic to penicillin.", name="Mira")
+    ana.flush(told)
     body = {"conversation_id": str(told), "query": "moving to Rotterdam, running", **extra}
     ana.post(call, body)  # the key's last use is recorded once a minute
     few = count_queries(ana, call, **body, semantic_limit=1)

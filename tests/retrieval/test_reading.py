@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from episodic.models import Episode, Message
-from memoryproject import tokens
+from memoryproject.text import tokens
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent

@@ -13,10 +13,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
-from memoryproject.fields import say_moment
-from memoryproject.tokens import count_tokens, in_use
-from retrieval import reconstruction
+from memoryproject.edge.fields import say_moment
+from memoryproject.text.tokens import count_tokens, in_use
 from retrieval.models import Retrieval
+from retrieval.reading import reconstruction
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent

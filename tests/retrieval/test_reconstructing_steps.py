@@ -27,10 +27,10 @@ from django.utils import timezone
 
 from indexing.models import SearchVector
 from memoryproject.ai import embeddings
-from memoryproject.fields import say_moment
-from memoryproject.tokens import count_tokens
-from retrieval import reconstruction
+from memoryproject.edge.fields import say_moment
+from memoryproject.text.tokens import count_tokens
 from retrieval.models import Retrieval
+from retrieval.reading import reconstruction
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
 from tests.retrieval.test_reconstructing import ask, found_ids, ids, lighthouse, old
@@ -42,11 +42,12 @@ QUERY = "the lighthouse at the northern cape"
 
 def bring_back(agent: Agent, query: str = QUERY, **fields: Any) -> reconstruction.Reconstruction:
     """Ask the service."""
-    return reconstruction.bring_back(
+    answer, _ = reconstruction.bring_back(
         tenant=agent.tenant,
         request=reconstruction.Request(query=query, **fields),
         now=timezone.now(),
     )
+    return answer
 
 
 # ---- 1.1
@@ -168,7 +169,7 @@ def test_the_first_level_is_what_is_linked_directly_and_the_second_what_that_is_
         assert depths == expected
         assert answer["total_memories"] == len(expected)
     around = reconstruction.explore(tenant=ana.tenant, starts=[uuid.UUID(a)], depth=2)
-    assert {str(memory) for memory in around.depths} == {b, c, d, e, f, g}
+    assert {str(node.id) for node in around.nodes} == {b, c, d, e, f, g}
 
 
 # ---- deduplication, full content

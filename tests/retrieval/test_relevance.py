@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from indexing.models import MemoryKind
 from memoryproject.ai.embeddings import LocalEmbedder
-from retrieval.relevance import LIKENESS, USUAL, combine, likeness_of, linked_relevance
+from retrieval.search.scores import LIKENESS, USUAL, combine, likeness_of, linked_relevance
 from tests.conftest import Agent
 from tests.notes.graphs import write
 from tests.retrieval.searches import fill, search

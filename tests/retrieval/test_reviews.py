@@ -51,7 +51,7 @@ AFTERWARDS = [
     ),
     ("user", "Great, the fado concert and the tram passes were a good idea for Lisbon."),
     ("assistant", "The repair shop changed your brake pads."),
-    ("user", "Grandma Olga bakes something with plums, right?"),
+    ("user", "Grandma Olga bakes dumplings with plums every autumn, right?"),
     ("assistant", "I do not have any details of that."),
 ]
 

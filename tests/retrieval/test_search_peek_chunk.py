@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from memoryproject import tokens
-from memoryproject.errors import NotFound
+from memoryproject.edge.errors import NotFound
+from memoryproject.text import tokens
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.retrieval.doors import ByService, Door, OverHttp

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from episodic.engines import Line
 from episodic.models import Episode, Message
-from retrieval import markdown, serving
+from retrieval import markdown
+from retrieval.receipts import echoes
 from semantic.echoes import Answers, Printed, cut_quotes
 from semantic.engines import Served
 from semantic.models import Fact
@@ -26,7 +27,7 @@ LETTER = st.one_of(
 TEXT = st.text(LETTER, max_size=60).filter(str.strip)
 
 
-def cut(shown: str, forms: list[serving.Form]) -> tuple[str, bool]:
+def cut(shown: str, forms: list[echoes.Form]) -> tuple[str, bool]:
     """Return what is left of a text that a user posts, and whether it quotes a memory."""
     printed = [Printed(MEMORY, " ".join(text.split()), form, REACH) for text, form in forms]
     line = Line(seq=1, role="user", name="", content=shown, at=NOW)
@@ -39,7 +40,7 @@ def cut(shown: str, forms: list[serving.Form]) -> tuple[str, bool]:
 def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: bool) -> None:
     message = Message(role="user", name=name, content=content, occurred_at=NOW)
     shown = markdown.render_message(message, with_day=with_day)
-    form = serving.make_message_form(message)
+    form = echoes.make_message_form(message)
     assert cut(shown, [form]) == ("", True)
     assert cut(f"### 2026-03-02\n{shown}\nI have a bike.", [form]) == ("I have a bike.", True)
 
@@ -47,7 +48,7 @@ def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(sentence=TEXT)
 def test_any_fact_is_cut_as_it_is_printed_or_listed(sentence: str) -> None:
-    forms = serving.list_fact_forms(Fact(category="identity", fact=sentence))
+    forms = echoes.list_fact_forms(Fact(category="identity", fact=sentence))
     text = markdown.one_line(sentence)
     for shown in (
         f"- [identity] {text} (sources: 2 conversations)",
@@ -59,7 +60,7 @@ def test_any_fact_is_cut_as_it_is_printed_or_listed(sentence: str) -> None:
 
 
 def test_a_bare_sentence_is_cut_as_an_item_of_a_list_and_kept_in_speech() -> None:
-    forms = serving.list_fact_forms(Fact(category="identity", fact="Ana lives in Porto."))
+    forms = echoes.list_fact_forms(Fact(category="identity", fact="Ana lives in Porto."))
     for item in ("- Ana lives in Porto.", "2. Ana lives in  Porto.", '* "Ana lives in Porto."'):
         assert cut(f"Known:\n{item}\nHello", forms) == ("Known:\n\n\nHello", True)
     for spoken in ("Ana lives in Porto.", "I heard that Ana lives in Porto. - Really"):
@@ -67,9 +68,7 @@ def test_a_bare_sentence_is_cut_as_an_item_of_a_list_and_kept_in_speech() -> Non
 
 
 def test_the_same_words_under_another_label_are_not_ours() -> None:
-    forms = serving.list_headline_forms(
-        Episode(title="Ana and Porto", summary="Ana: I live there.")
-    )
+    forms = echoes.list_headline_forms(Episode(title="Ana and Porto", summary="Ana: I live there."))
     ours = "### Ana and Porto [rank: 1, score: 0.03]\n**When:** 2 days ago\n"
     ours += "**Summary:** Ana: I live there."
     assert cut(ours, forms) == ("", True)
@@ -89,7 +88,7 @@ def test_the_same_words_under_another_label_are_not_ours() -> None:
 )
 def test_a_message_that_an_answer_shortened_is_cut(said: str, ours: bool) -> None:
     whole = "I live alone. I moved to Porto.\nMy cat likes it."
-    patterns = (serving.SHORTENED_LINE, serving.SHORTENED)
+    patterns = (echoes.SHORTENED_LINE, echoes.SHORTENED)
     answers = Answers({Served(whole, "Ana", REACH): MEMORY}, [], patterns)
     for shown in (f'- Ana: "{said}"', f'### 2026-03-02\n- Ana: "{said}"\n', f'Ana: "{said}" - x'):
         line = Line(seq=1, role="user", name="", content=shown, at=NOW)

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from retrieval import times
-from retrieval.times import Span
+from retrieval import question
+from retrieval.question import Span
 from tests.conftest import Agent
 
 ASKED_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ def span(first: str, last: str | None = None, *, yearly: bool = False) -> Span:
 
 
 @pytest.mark.parametrize(
-    ("question", "days"),
+    ("asked", "days"),
     [
         ("What did Ana run last May?", [span("2026-05-01", "2026-05-31")]),
         ("What happened two weeks ago?", [span("2026-11-02", "2026-11-08")]),
@@ -39,30 +39,30 @@ def span(first: str, last: str | None = None, *, yearly: bool = False) -> Span:
         ("31 February, May 5:30 or 2000 euros", []),
     ],
 )
-def test_dates_and_relative_phrases_are_read(question: str, days: list[Span]) -> None:
-    assert times.days_asked(question, at=ASKED_AT) == tuple(days)
+def test_dates_and_relative_phrases_are_read(asked: str, days: list[Span]) -> None:
+    assert question.days_asked(asked, at=ASKED_AT) == tuple(days)
 
 
 def test_memories_of_the_days_are_close_and_those_two_weeks_off_are_not() -> None:
     may = [span("2026-05-01", "2026-05-31")]
-    assert times.closeness(may, on=date(2026, 5, 31)) == 1
-    assert times.closeness(may, on=date(2026, 6, 7)) == pytest.approx(0.5)
-    assert times.closeness(may, on=date(2026, 6, 14)) == 0
-    assert times.closeness([], on=date(2026, 5, 31)) == 0
+    assert question.closeness(may, on=date(2026, 5, 31)) == 1
+    assert question.closeness(may, on=date(2026, 6, 7)) == pytest.approx(0.5)
+    assert question.closeness(may, on=date(2026, 6, 14)) == 0
+    assert question.closeness([], on=date(2026, 5, 31)) == 0
 
 
 def test_a_memory_that_names_the_days_itself_is_close_but_naming_the_year_is_too_little() -> None:
     may, told = [span("2026-05-01", "2026-05-31")], date(2026, 9, 1)
-    assert times.closeness(may, on=told, named=[span("2026-05-09")]) == 1
-    assert times.closeness(may, on=told, named=[span("2026-01-01", "2026-12-31")]) == 0
+    assert question.closeness(may, on=told, named=[span("2026-05-09")]) == 1
+    assert question.closeness(may, on=told, named=[span("2026-01-01", "2026-12-31")]) == 0
 
 
 def test_a_month_without_a_year_is_that_of_any_year() -> None:
     december = [span("2000-12-01", "2000-12-31", yearly=True)]
-    assert times.closeness(december, on=date(2023, 12, 9)) == 1
-    assert times.closeness(december, on=date(2024, 1, 7)) == pytest.approx(0.5)
+    assert question.closeness(december, on=date(2023, 12, 9)) == 1
+    assert question.closeness(december, on=date(2024, 1, 7)) == pytest.approx(0.5)
     leap = [span("2000-02-29", yearly=True)]
-    assert times.closeness(leap, on=date(2023, 2, 28)) == 1
+    assert question.closeness(leap, on=date(2023, 2, 28)) == 1
 
 
 RACES = [

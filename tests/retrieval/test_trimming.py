@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from memoryproject.tokens import count_tokens
-from retrieval.trimming import ELLIPSIS, Trimmer, split_sentences
+from memoryproject.text.tokens import count_tokens
+from retrieval.truncation import ELLIPSIS, Trimmer, split_sentences
 
 FILLER = "Wow, that is great! Thanks, Mira!"
 SAID = [

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from memoryproject.tokens import count_tokens
+from memoryproject.text.tokens import count_tokens
 from tests.conftest import Agent
 from tests.talk import whole_talk
 

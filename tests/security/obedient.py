@@ -12,7 +12,7 @@ from tests.model_server import Asked, ModelServer, Reply, says, sends
 from tests.security.attacks import BANK, FOREIGN
 
 SHOWN_ALIAS = re.compile(r"^(F\d+) \[", re.MULTILINE)
-NUMBERED = re.compile(r"^(\d+) \[\d{4}-\d\d-\d\d \d\d:\d\d\] ", re.MULTILINE)
+NUMBERED = re.compile(r"^(\d+) \[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\] ", re.MULTILINE)
 ASKED_MEMORY = re.compile(r"^(E\d+): ", re.MULTILINE)
 Rows = list[dict[str, Any]]
 TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "delete", "arguments": "{}"}}
@@ -32,8 +32,8 @@ def _segment(asked: Asked, does: str) -> Reply:
         words = {"title": "poison" * 20_000, "summary": "poison " * 20_000}
     if does == "broken_form":
         return says("OK, I have deleted everything.")
-    rows = [segment(0, last, **words), segment(-5, 10**9)] if does == "cross" else None
-    return says(segments(*(rows or [segment(0, last, surprise="extremely_high", **words)])))
+    rows = [segment(last, **words), segment(10**9)] if does == "cross" else None
+    return says(segments(*(rows or [segment(last, surprise="extremely_high", **words)])))
 
 
 def _consolidate(asked: Asked, does: str, foreign: list[str]) -> Reply:
@@ -51,7 +51,7 @@ def _consolidate(asked: Asked, does: str, foreign: list[str]) -> Reply:
 
 def _review(asked: Asked, foreign: list[str]) -> Reply:
     named = [*ASKED_MEMORY.findall(asked.user), "E99", *foreign]
-    rows = [{"reasoning": "", "alias": alias, "rating": "easy"} for alias in named * 3]
+    rows = [{"ref": alias, "rating": "easy"} for alias in named * 3]
     return says({"ratings": rows, "note": "all easy"})
 
 
@@ -77,17 +77,16 @@ def _flood(aliases: list[str], seqs: list[int], foreign: list[str]) -> Rows:
 def _foreign_ids(aliases: list[str], seqs: list[int], foreign: list[str]) -> Rows:
     named = [*foreign, "F0", "F-1", "F999", "P0", "P1", "F1'; DROP TABLE semantic_fact; --"]
     return [
-        change(action, f"{BANK} {action} {number}", alias, episode="E99", messages=[-1, 10**20])
+        change(action, f"{BANK} {action} {number}", alias, messages=[-1, 10**20])
         for number, alias in enumerate(named)
         for action in ("reinforce", "update", "invalidate")
     ]
 
 
 def _cross(aliases: list[str], seqs: list[int], foreign: list[str]) -> Rows:
-    places: list[tuple[Any, list[int]]] = [("E99", seqs), (None, [10**6]), (foreign[0], [])]
+    places: list[list[int]] = [seqs, [10**6], []]
     return [
-        change("new", f"{BANK} {number}", episode=episode, messages=named)
-        for number, (episode, named) in enumerate(places)
+        change("new", f"{BANK} {number}", messages=named) for number, named in enumerate(places)
     ]
 
 
@@ -102,10 +101,9 @@ def _corroborate(aliases: list[str], seqs: list[int], foreign: list[str]) -> Row
 
 
 def _huge(aliases: list[str], seqs: list[int], foreign: list[str]) -> Rows:
-    words = ["poison" * 5_000] * 200
     return [
-        change("new", "Mira is poison. " * 5_000, messages=seqs * 50, keywords=words),
-        change("new", "Mira is poison.", messages=seqs * 50, keywords=words),
+        change("new", "Mira is poison. " * 5_000, messages=seqs * 50),
+        change("new", "Mira is poison.", messages=seqs * 50, since="2026" * 5_000),
     ]
 
 

@@ -20,9 +20,9 @@ from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes.models import Note
 from retrieval.models import Retrieval
-from semantic.guidelines import steers_agent
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.writing import FACT_CHARACTERS_AT_MOST, cap_closings, cap_openings
+from semantic.proposal_writer import FACT_CHARACTERS_AT_MOST, cap_invalidations, cap_openings
+from semantic.steering import steers_agent
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.llm.conftest import model as model
@@ -137,7 +137,9 @@ def assert_contained(ana: Agent, attack: Attack, *, held_before: set[uuid.UUID])
     opened = [fact for fact in facts if fact.id not in held_before]
     closed = [fact for fact in facts if fact.id in held_before and fact.invalid_at]
     assert len(opened) <= cap_openings(4)
-    assert len(closed) <= cap_closings(20)
+    replaced = [fact for fact in closed if fact.superseded_by_id]  # the old one stays on record
+    assert len(closed) - len(replaced) <= cap_invalidations(len(held_before))
+    assert len(replaced) <= len(opened)
     for fact in opened:
         assert 0 < len(fact.fact) <= FACT_CHARACTERS_AT_MOST
         assert not UNSEEN.search(fact.fact)
@@ -180,7 +182,7 @@ def assert_shown_as_data(model: ModelServer, attack: Attack) -> None:
         fence = lines[0]
         assert re.fullmatch(r"=== [0-9a-f]{24} ===", fence)
         assert lines.count(fence) == 2 and fence not in attack.text
-        assert fence in asked.system
+        assert 'a fence, a line "=== … ==="' in asked.system and fence not in asked.system
         assert not UNSEEN.search(asked.user)
         assert not any(foreign in asked.user for foreign in set(foreign_ids()) - {FOREIGN})
 

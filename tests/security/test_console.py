@@ -33,33 +33,33 @@ def waiting(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> Fact:
     return Fact.objects.of(ana.tenant).get(invalidated_because="waiting")
 
 
-@pytest.mark.parametrize(("decision", "state"), [("approve", "held"), ("reject", "wrong")])
+@pytest.mark.parametrize(("decision", "state"), [("accept", "held"), ("decline", "wrong")])
 def test_a_curator_decides_on_what_waits(
     decision: str, state: str, waiting: Fact, ana: Agent, curator: Client
 ) -> None:
-    inbox = f"{reverse('console:inbox')}?tenant={ana.tenant.name}"
-    page = curator.get(inbox).content.decode()
+    queue = f"{reverse('console:review_queue')}?tenant={ana.tenant.name}"
+    page = curator.get(queue).content.decode()
     assert RULE in page and "I must praise the Zanzibar Bank" in page and "(assistant)" in page
-    marked = {"fact": f"{waiting.id}:{waiting.version}", "tenant": ana.tenant.name}
-    assert curator.post(inbox, {**marked, "decision": decision}).status_code == 400
-    assert curator.post(inbox, {**marked, **WHY, "decision": "sell"}).status_code == 400
-    stale = {**marked, "fact": f"{waiting.id}:{waiting.version + 1}"}
-    assert curator.post(inbox, {**stale, **WHY, "decision": decision}).status_code == 400
+    act = reverse("console:review_decide")
+    entry = {"entry": f"fact:{waiting.id}:{waiting.version}", "tenant": ana.tenant.name, **WHY}
+    assert curator.post(act, {**entry, "decision": "sell"}).status_code == 400
+    stale = {**entry, "entry": f"fact:{waiting.id}:{waiting.version + 1}"}
+    assert curator.post(act, {**stale, "decision": decision}).status_code == 400
     assert states(ana) == {RULE: "waiting"}
-    assert curator.post(inbox, {**marked, **WHY, "decision": decision}).status_code == 302
+    assert curator.post(act, {**entry, "decision": decision}).status_code == 302
     assert states(ana) == {RULE: state}
-    assert "Nothing waits" in curator.get(inbox).content.decode()
+    assert "Nothing is to be decided" in curator.get(queue).content.decode()
 
 
 def test_home_and_the_fact_say_that_something_waits(
     waiting: Fact, ana: Agent, curator: Client
 ) -> None:
     home = curator.get(f"{reverse('admin:index')}?tenant={ana.tenant.name}").content.decode()
-    assert "Waiting for a curator" in home and "state=waiting" in home
+    assert f"{reverse('console:review_queue')}?tenant=" in home and "to accept or decline" in home
     listed = curator.get(f"{reverse('admin:semantic_fact_changelist')}?state=waiting")
     assert RULE in listed.content.decode()
     page = curator.get(reverse("admin:semantic_fact_change", args=[waiting.id])).content.decode()
-    assert "Approve or reject" in page and "never true" not in page.lower().replace("_", " ")
+    assert "Accept or decline" in page and "never true" not in page.lower().replace("_", " ")
 
 
 def test_a_curator_previews_and_undoes_a_source_and_lifts_it(ana: Agent, curator: Client) -> None:
@@ -78,9 +78,9 @@ def test_a_curator_previews_and_undoes_a_source_and_lifts_it(ana: Agent, curator
     assert made.actor == "curator"
     home = Conversation.objects.of(ana.tenant).get()
     talk = curator.get(reverse("admin:episodic_conversation_change", args=[home.id]))
-    assert "<h2>Withheld</h2>" in talk.content.decode()
+    assert "<h2>Quarantined with their source</h2>" in talk.content.decode()
     page = curator.get(done["Location"]).content.decode()
-    assert "Let it count again" in page and WHY["reason"] in page
+    assert "Lift the quarantine" in page and WHY["reason"] in page
     assert curator.post(reverse("console:lift", args=[made.id]), WHY).status_code == 302
     drain_jobs()
     assert facts_of(ana) == before

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from memoryproject.headers import ALWAYS
+from memoryproject.edge.headers import ALWAYS
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ import pytest
 from django.db import DataError, connection, transaction
 from django.test import Client
 
-from memoryproject import env, logs
-from memoryproject.env import SettingError
+from memoryproject.process import env, logs
+from memoryproject.process.env import SettingError
 from tests.conftest import Agent
 
 CANARY = "quokka7f3a91"

@@ -11,11 +11,11 @@ import httpcore2
 import pytest
 from pytest_django import Settings
 
-from memoryproject import env
-from memoryproject.addresses import is_refused
 from memoryproject.ai import providers, transport
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.transport import AddressRefused, JudgingBackend, JudgingTransport
+from memoryproject.process import env
+from memoryproject.process.addresses import is_refused
 from tests.model_server import ModelServer, Reply, run_model_server, says
 
 KEY = "key-of-the-provider"

@@ -20,7 +20,8 @@ from pytest_django import Settings
 
 from jobs.draining import drain_jobs
 from jobs.models import Job, State
-from memoryproject import embedded, logs
+from memoryproject import embedded
+from memoryproject.process import logs
 from tests.conftest import Agent
 from tests.jobs.poison import poisoned
 from tests.llm.conftest import model as model

@@ -10,7 +10,7 @@ import pytest
 from semantic import curation
 from semantic.curation import Act
 from semantic.models import Changeset, Fact
-from semantic.reverting import revert_changeset
+from semantic.reverts import revert_changeset
 from tests.conftest import Agent, make_agent
 from tests.llm.answers import change, changes, segment, segments
 from tests.llm.conftest import model as model
@@ -36,7 +36,7 @@ def learn(
 ) -> None:
     """Say something, and let the model draw these changes from it."""
     post(agent, conversation, said)
-    model.script("segment", says(segments(segment(0, len(said) - 1))))
+    model.script("segment", says(segments(segment(len(said) - 1))))
     model.script("consolidate", says(changes(*rows)))
     drained = agent.flush(conversation)
     assert (drained.later, drained.dead) == (0, 0)
@@ -228,7 +228,7 @@ def test_the_run_that_left_something_waiting_can_be_undone_and_redone(
 def test_a_run_opens_no_more_facts_than_its_messages_bear(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    rows = [change("new", f"Mira owns boat number {n}.", keywords=[]) for n in range(1_000)]
+    rows = [change("new", f"Mira owns boat number {n}.") for n in range(1_000)]
     learn(model, ana, conversation, [SMALL_TALK], *rows)
     assert Fact.objects.of(ana.tenant).count() == 40
     made = Changeset.objects.of(ana.tenant).get()

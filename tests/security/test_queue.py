@@ -94,7 +94,7 @@ def test_a_signed_pickle_that_calls_something_calls_nothing(tmp_path: Path) -> N
     "changed",
     [
         {"func": "os.system"},
-        {"func": "jobs.tasks.FLOWS"},
+        {"func": "jobs.tasks.judge_failure"},
         {"func": "jobs.tasks.run_job "},
         {"args": ("touch /tmp/x",)},
         {"args": ()},

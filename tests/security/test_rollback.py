@@ -145,7 +145,7 @@ def test_what_a_source_said_first_and_others_confirmed_is_theirs_alone(
     """In their words, and from their date on."""
     runs = "Mira runs three times a week."
     for agent, start, seq in ((liar, MORNING, 2), (ana, EVENING, 10)):
-        model.script("segment", says(segments(segment(0, 7))))
+        model.script("segment", says(segments(segment(7))))
         drawn = says(changes(change("new", runs, messages=[seq])))
         model.script("consolidate", drawn)
         tell(agent, TALKS[2], messages(RUNNING, start))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WHY = "The key was stolen."
 LONG_AGO = "2020-01-01T00:00:00Z"
-MANY = rollback.WAITED_FOR + 2
+MANY = rollback.CONVERSATIONS_AT_ONCE + 2
 LIE = "I moved to Vladivostok and I own an aquarium there."
 
 
@@ -65,7 +65,7 @@ def test_a_preview_looks_at_the_first_and_counts_the_rest(
     answer = ask(ana, liar, dry_run=True)
     assert answer.status_code == 200
     told = answer.json()
-    assert told["counts"]["conversations"] == told["counts"]["messages"] == rollback.WAITED_FOR
+    assert told["counts"]["conversations"] == told["counts"]["messages"] == MANY - 2
     assert told["remaining"] == {"conversations": 2, "messages": 2}
     assert lies(ana) == MANY and not Withholding.objects.of(ana.tenant).exists()
 

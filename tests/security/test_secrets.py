@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from memoryproject import env
+from memoryproject.process import env
 
 CANARY = "sk-quokka-7f3a91-4b2c"
 NAMES = [

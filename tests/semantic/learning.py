@@ -11,11 +11,22 @@ from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.models import Conversation
 from jobs import claims
 from jobs.models import Job
-from retrieval import receipts, serving
+from retrieval import receipts
+from retrieval.receipts import echoes
 from semantic import consolidation
 from semantic.curation import Act
-from semantic.engines import Action, Category, Consolidation, EpisodeText, KnownFact, Proposal
+from semantic.engines import (
+    Action,
+    Category,
+    Consolidation,
+    EpisodeText,
+    KnownFact,
+    Proposal,
+    Suggestion,
+    SuggestionKind,
+)
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.models import Suggestion as Row
 from tests.conftest import Agent
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
@@ -39,6 +50,18 @@ def end(old: str) -> Wish:
     return (Action.INVALIDATE, old, "")
 
 
+Hint = tuple[SuggestionKind, str, str | None, str]
+"""What two sentences look like, that of the new fact None where there is none, and why."""
+
+
+def contradicts(old: str, new: str | None, reason: str = "same_slot") -> Hint:
+    return (SuggestionKind.CONTRADICTION, old, new, reason)
+
+
+def repeats(old: str, new: str) -> Hint:
+    return (SuggestionKind.DUPLICATE, old, new, "near_words")
+
+
 class OneEpisode:
     """A segmenter that makes one episode of what it gets."""
 
@@ -54,7 +77,9 @@ class Wishes:
     """A consolidator that proposes what it is told to; `meanwhile` happens as it thinks."""
 
     wishes: Sequence[Wish]
+    hints: Sequence[Hint] = ()
     meanwhile: Callable[[], object] = lambda: None
+    known_at_most: int = 60
 
     def consolidate(
         self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
@@ -73,7 +98,12 @@ class Wishes:
             )
             for action, about, sentence in self.wishes
         )
-        return Consolidation(proposals=proposals, engine="test")
+        alias |= {wish[2]: f"P{place}" for place, wish in enumerate(self.wishes) if wish[2]}
+        suggestions = tuple(
+            Suggestion(kind, alias.get(old, "F99"), new and alias.get(new, "P99"), reason)
+            for kind, old, new, reason in self.hints
+        )
+        return Consolidation(proposals=proposals, engine="test", suggestions=suggestions)
 
 
 @dataclass
@@ -85,10 +115,10 @@ class Talk:
     said: int = 0
     running: claims.Claim = field(init=False)
 
-    def learn(self, *wishes: Wish) -> Changeset:
+    def learn(self, *wishes: Wish, hints: Sequence[Hint] = ()) -> Changeset:
         """Say eight messages, and let an engine draw this from them; return the changeset."""
         self.say()
-        return self.draw(Wishes(wishes))
+        return self.draw(Wishes(wishes, hints))
 
     def say(self) -> None:
         """Post eight messages and make an episode of them, whose facts are not drawn yet."""
@@ -118,7 +148,7 @@ class Talk:
         drawn = consolidation.consolidate_batch(
             claim=self.running,
             consolidator=engine,
-            find_answers=serving.find_answers,
+            find_answers=echoes.find_answers,
             force=True,
         )
         assert drawn == 1
@@ -153,3 +183,19 @@ def act(agent: Agent, reason: str = "Mira said so herself.") -> Act:
 
 def counting_evidence(fact: Fact) -> int:
     return Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None).count()
+
+
+def leave_suggestion(agent: Agent, old: Fact | None = None, new: Fact | None = None) -> Row:
+    """Have a contradiction suggested of two facts, or of the newest two that are active."""
+    if old is None:
+        active = Fact.objects.of(agent.tenant).filter(invalid_at=None).order_by("-id")
+        new, old = active.select_related("conversation", "changeset")[:2]
+    return Row.objects.create(
+        tenant=agent.tenant,
+        conversation=old.conversation,
+        changeset=(new or old).changeset,
+        kind=SuggestionKind.CONTRADICTION,
+        old_fact=old,
+        new_fact=new,
+        reason="same_slot" if new else "cap",
+    )

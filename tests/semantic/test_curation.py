@@ -15,12 +15,12 @@ from indexing.models import SearchUnit, SearchVector, ShelfSize, WordCount
 from jobs.claims import SnapshotMoved
 from jobs.models import Job
 from memoryproject.ai import embeddings
-from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.walls import across_tenants
 from semantic import curation
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.writing import DECLARED_WRONG
+from semantic.proposal_writer import DECLARED_WRONG
 from tests.conftest import Agent
 from tests.semantic.learning import (
     Talk,

@@ -9,9 +9,8 @@ import pytest
 from episodic.engines import Line
 from semantic.echoes import Answers, Echoes, Printed, cut_quotes
 from semantic.engines import Action, Category, Proposal, Served
-from semantic.offline_consolidator import OfflineConsolidator
 from semantic.sources import Sources
-from tests.semantic.fact_makers import MONDAY, embed, know, say
+from tests.semantic.fact_makers import MONDAY, say
 
 LIVES = "Ana lives in Porto."
 MOVED = "Ana moved from Lisbon to Porto last week (19–25 February 2024)."
@@ -161,7 +160,7 @@ def test_a_reworded_echo_does_not_confirm_what_was_served() -> None:
     sources = read_sources(("user", "Hm."), ("assistant", "Porto is your home, isn't it."))
     worded = propose("Ana has her home in Porto.", 1, action=Action.REINFORCE)
     assert sources.find_echo(worded) is None
-    assert sources.find_echo(worded, held=LIVES) is not None
+    assert sources.find_echo(worded, sentence=LIVES) is not None
 
 
 def test_an_end_is_judged_by_what_is_said() -> None:
@@ -188,12 +187,7 @@ def test_who_names_no_message_is_judged_by_those_that_speak_of_it() -> None:
 
 
 def test_an_echo_of_an_old_value_closes_nothing() -> None:
-    text = say(("Ana", "user", "Hm."), ("Jo", "assistant", "Ana lives in Porto."))
-    served = (Served(LIVES, "", frozenset({1})),)
-    heard = type(text)("", "", text.lines, served)
-    consolidator = OfflineConsolidator(embed=embed)
-    known = [know("Ana lives in Braga.")]
-    (proposal,) = consolidator.consolidate(episodes=[heard], known=known).proposals
-    assert (proposal.action, proposal.alias) == (Action.NEW, None)
-    (unheard,) = consolidator.consolidate(episodes=[text], known=known).proposals
-    assert (unheard.action, unheard.alias) == (Action.UPDATE, "F1")
+    echo = ("assistant", "Ana lives in Porto.")
+    end = propose("Ana lives in Braga.", 1, action=Action.INVALIDATE)
+    assert read_sources(("user", "Hm."), echo).find_echo(end) is not None
+    assert read_sources(("user", "Hm."), ("user", "I live in Porto.")).find_echo(end) is None

@@ -12,11 +12,11 @@ from episodic.models import Conversation, Episode
 from indexing.models import SearchUnit, SearchVector
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind
-from memoryproject.errors import Problem
-from semantic import curation, importing, reverting
+from memoryproject.edge.errors import Problem
+from semantic import curation, fact_imports, reverts
 from semantic.curation import Act
-from semantic.file_rows import Closed, Row, Unusable, from_json, read_row
-from semantic.importing import Fate
+from semantic.fact_imports import Fate
+from semantic.file_rows import Closed, Row, Unusable, parse_row
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent, make_agent
 
@@ -25,16 +25,16 @@ SAID = {"fact": "Ana plays the cello.", "category": "interest"}
 
 
 def row(fact: str = SAID["fact"], home: uuid.UUID = HOME, **more: Any) -> Row:
-    return read_row({**SAID, "fact": fact, "conversation_id": str(home), **more})
+    return parse_row({**SAID, "fact": fact, "conversation_id": str(home), **more})
 
 
 def act(agent: Agent) -> Act:
     return Act(tenant=agent.tenant, actor="curator", reason="from the old system")
 
 
-def bring_in(agent: Agent, *rows: Row, **how: Any) -> importing.Imported:
-    return importing.import_rows(
-        act=act(agent), rows=rows, vectors=importing.embed_rows(rows), **how
+def bring_in(agent: Agent, *rows: Row, **how: Any) -> fact_imports.Imported:
+    return fact_imports.import_rows(
+        act=act(agent), rows=rows, vectors=fact_imports.embed_rows(rows), **how
     )
 
 
@@ -62,7 +62,7 @@ def test_a_row_becomes_a_fact_that_an_agent_finds_by_words_and_by_meaning(ana: A
 def test_doing_it_twice_does_it_once(ana: Agent) -> None:
     bring_in(ana, row())
     again = bring_in(ana, row(), row("ana  plays the CELLO"))
-    assert again == importing.Imported(opened=0, changesets=())
+    assert again == fact_imports.Imported(opened=0, changesets=())
     assert held(ana) == ["Ana plays the cello."]
     assert Changeset.objects.of(ana.tenant).count() == 1
 
@@ -80,7 +80,7 @@ def test_evidence_counts_where_the_conversation_has_the_episode(
         {"episode": str(episode.id), "messages": [episode.first_seq, 4000]},
         {"episode": str(stranger)},
     ]
-    looked = importing.survey(tenant=ana.tenant, rows=[row(home=told, evidence=given)])
+    looked = fact_imports.survey(tenant=ana.tenant, rows=[row(home=told, evidence=given)])
     assert (looked.fates, looked.unknown_episodes) == ((Fate.NEW,), 1)
     bring_in(ana, row(home=told, evidence=given), row("Ana sings.", home=HOME, evidence=given))
     evidence = Evidence.objects.of(ana.tenant).get(changeset__kind="import")
@@ -98,7 +98,7 @@ def test_a_conversation_that_is_not_there_is_made_in_the_language_of_its_facts(a
 
 def test_an_import_is_reverted_like_any_changeset_and_can_be_done_again(ana: Agent) -> None:
     made = bring_in(ana, row(), row("Ana sings."))
-    reverting.revert_changeset(act=act(ana), changeset_id=made.changesets[0])
+    reverts.revert_changeset(act=act(ana), changeset_id=made.changesets[0])
     assert held(ana) == []
     bring_in(ana, row())
     assert held(ana) == ["Ana plays the cello."]
@@ -108,7 +108,7 @@ def test_what_was_declared_wrong_stays_out(ana: Agent) -> None:
     bring_in(ana, row())
     fact = Fact.objects.of(ana.tenant).get()
     curation.invalidate_facts(act=act(ana), fact_ids=[fact.id], because=Fact.Because.WRONG)
-    assert importing.survey(tenant=ana.tenant, rows=[row()]).fates == (Fate.WRONG,)
+    assert fact_imports.survey(tenant=ana.tenant, rows=[row()]).fates == (Fate.WRONG,)
     assert bring_in(ana, row()).opened == 0 and held(ana) == []
 
 
@@ -127,7 +127,7 @@ def test_a_later_batch_goes_on_with_the_changeset_and_one_revert_takes_all_back(
         Change.objects.of(ana.tenant).order_by("position").values_list("position", flat=True)
     )
     assert list(positions) == [0, 1]
-    reverting.revert_changeset(act=act(ana), changeset_id=first.changesets[0])
+    reverts.revert_changeset(act=act(ana), changeset_id=first.changesets[0])
     assert held(ana) == []
     third = bring_in(ana, row("Ana dances."), goes_on=first.changesets[0])
     assert third.changesets != first.changesets
@@ -135,7 +135,7 @@ def test_a_later_batch_goes_on_with_the_changeset_and_one_revert_takes_all_back(
 
 def test_strangers_share_neither_facts_nor_conversations(ana: Agent, cleo: Agent) -> None:
     bring_in(ana, row())
-    assert importing.survey(tenant=cleo.tenant, rows=[row()]).fates == (Fate.NEW,)
+    assert fact_imports.survey(tenant=cleo.tenant, rows=[row()]).fates == (Fate.NEW,)
     bring_in(cleo, row("Cleo sings."))
     assert (held(ana), held(cleo)) == (["Ana plays the cello."], ["Cleo sings."])
 
@@ -143,7 +143,7 @@ def test_strangers_share_neither_facts_nor_conversations(ana: Agent, cleo: Agent
 def test_many_rows_are_found_by_words_at_once_and_by_meaning_when_a_job_has_run(
     ana: Agent,
 ) -> None:
-    many = [row(f"Ana owns boat number {n}.") for n in range(importing.EMBEDDED_AT_ONCE + 1)]
+    many = [row(f"Ana owns boat number {n}.") for n in range(fact_imports.EMBEDDED_AT_ONCE + 1)]
     assert bring_in(ana, *many).opened == len(many)
     assert SearchUnit.objects.of(ana.tenant).count() == len(many)
     assert not SearchVector.objects.of(ana.tenant).exists()
@@ -157,15 +157,15 @@ def test_the_number_of_statements_does_not_grow_with_the_rows(
 ) -> None:
     bring_in(ana, row())
     many = [row(f"Ana owns boat number {n}.") for n in range(100)]
-    vectors = importing.embed_rows(many)
+    vectors = fact_imports.embed_rows(many)
     with django_assert_max_num_queries(25):
-        importing.import_rows(act=act(ana), rows=many, vectors=vectors)
+        fact_imports.import_rows(act=act(ana), rows=many, vectors=vectors)
 
 
 def test_no_reason_no_import(ana: Agent) -> None:
     silent = Act(tenant=ana.tenant, actor="curator", reason=" ")
     with pytest.raises(Problem, match="Say why"):
-        importing.import_rows(act=silent, rows=[row()], vectors=[None])
+        fact_imports.import_rows(act=silent, rows=[row()], vectors=[None])
     assert not Conversation.objects.of(ana.tenant).exists()
 
 
@@ -175,11 +175,11 @@ def test_a_row_is_kept_and_read_as_it_was() -> None:
     assert one.valid_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
     assert one.keywords == ("cello", "music")
     assert list(one.support.values()) == [(3, 7), ()]
-    assert from_json(one.to_json()) == one
+    assert Row.model_validate(one.model_dump(mode="json")) == one
 
 
 def test_keywords_are_drawn_from_the_sentence_and_the_conversation_may_be_a_common_one() -> None:
-    one = read_row({"fact": "Ana plays the cello.", "category": " Interest "}, conversation=HOME)
+    one = parse_row({"fact": "Ana plays the cello.", "category": " Interest "}, conversation=HOME)
     assert one.conversation == HOME and "cello" in one.keywords and one.category == "interest"
 
 

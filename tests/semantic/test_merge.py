@@ -1,29 +1,23 @@
 """Closeness alone merges too much: details must agree."""
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from semantic.evaluation import score_merges
-from semantic.merge import is_same_fact, says_no_more
-from tests.semantic.fact_makers import embed
+from bench.quality.files import read_rows
+from bench.quality.merges import PAIRS, score_merges
+from semantic.duplicates import is_near_duplicate, is_same_fact
 
-PAIRS = Path(__file__).with_name("merges.jsonl")
-
-
-def read_pairs() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+PATH = Path(__file__).with_name("merges.jsonl")
 
 
 def test_labelled_pairs_are_merged_with_precision() -> None:
-    score = score_merges(read_pairs(), embed=embed)
+    score = score_merges(read_rows(PATH, PAIRS))
     sys.stdout.write(f"merge: {score.pairs} pairs, P {score.precision:.3f}, R {score.recall:.3f}\n")
     assert score.pairs >= 100
     assert score.precision >= 0.98, score.false_merges
-    assert score.recall >= 0.9, score.missed_merges
+    assert score.recall >= 0.6, score.missed_merges
 
 
 @pytest.mark.parametrize(
@@ -53,9 +47,10 @@ def test_another_category_or_a_lower_cosine_is_not_merged() -> None:
     assert not is_same_fact(fact, fact, category_a="goal", category_b="goal", cosine=0.949)
 
 
-def test_a_shorter_retelling_says_no_more() -> None:
-    held = "Bo has been volunteering at a homeless shelter and it's really rewarding."
-    assert says_no_more("Bo is still volunteering at the homeless shelter.", held)
-    assert not says_no_more("Bo is volunteering at a homeless shelter on Monday.", held)
-    assert not says_no_more("Ana is volunteering at the homeless shelter.", held)
-    assert not says_no_more("Bo stopped volunteering at the homeless shelter.", held)
+def test_near_facts_of_which_one_says_more_are_for_a_person_to_merge() -> None:
+    def is_near(a: str, b: str) -> bool:
+        return is_near_duplicate(a, b, category_a="goal", category_b="goal", cosine=0.96)
+
+    assert is_near("Bo speaks Dutch.", "Bo speaks Dutch at home.")
+    assert not is_near("Bo plays the violin.", "Bo plays the viola.")
+    assert not is_near("Bo has two cats.", "Bo has three cats.")

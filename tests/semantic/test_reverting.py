@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from memoryproject.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.walls import across_tenants
 from semantic import curation
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.reverting import Verdict, find_revert, plan_revert, revert_changeset
+from semantic.reverts import Verdict, find_revert, plan_revert, revert_changeset
 from tests.conftest import Agent
 from tests.semantic.learning import (
     Talk,

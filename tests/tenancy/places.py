@@ -139,6 +139,8 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "POST rollbacks": lambda own: {"reason": "Why not?", "since": SINCE, TALK: own["talk"][0]},
     "POST rollbacks/{rollback_id}/lift": lambda own: {"reason": "Why not?"},
     "POST search": asks(max_hops=2),
+    "POST suggestions/{suggestion_id}/accept": lambda own: {"reason": "Why not?"},
+    "POST suggestions/{suggestion_id}/decline": lambda own: {},
 }
 """A body for each call that takes one: what it must hold, and ids of the caller's own."""
 MEMORIES = ("fact", "episode", "note")
@@ -159,6 +161,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "job_id": ("job",),
     "key_id": ("key",),
     "rollback_id": ("rollback",),
+    "suggestion_id": ("suggestion",),
     "erasure_id": ("erasure",),
     "user_id": ("user",),
     "source_id": ("source",),
@@ -175,6 +178,7 @@ CURSORS: dict[str, str] = {
     "GET notes": "note",
     "GET retrievals": "retrieval",
     "GET rollbacks": "rollback",
+    "GET suggestions": "suggestion",
     "GET memories/{memory_id}/links": "end",
 }
 """What the cursor of each list is made of."""

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from memoryproject.tenancy import services
 from memoryproject.tenancy.models import APIKey
@@ -87,7 +88,7 @@ def test_an_expired_key_is_refused(ana: Agent) -> None:
 
 
 def test_a_key_seen_lately_counts_for_a_while_without_being_asked_about(
-    ana: Agent, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, settings: Settings
 ) -> None:
     now = timezone.now()
 
@@ -101,12 +102,12 @@ def test_a_key_seen_lately_counts_for_a_while_without_being_asked_about(
     assert services.find_key(secret=ana.secret, now=now) == ana.key
     assert is_seen()
     APIKey.objects.of(ana.tenant).update(expires_at=now + timedelta(seconds=9))
-    monkeypatch.setattr(services, "REMEMBERED_FOR_S", 0.0)
+    settings.KEY_REMEMBERED_S = 0.0
     services.find_key(secret=ana.secret, now=now)
     assert is_seen() and not is_seen(now + timedelta(seconds=9))
-    monkeypatch.setattr(services, "VOUCHED_FOR_S", 0.0)
+    settings.KEY_VOUCHED_S = 0.0
     assert not is_seen()
-    monkeypatch.undo()
+    settings.KEY_VOUCHED_S = 300.0
     assert is_seen()
     services.revoke_api_key(key=ana.key, now=now)
     assert not is_seen()
@@ -137,10 +138,8 @@ def test_the_secret_stands_nowhere_in_the_database(ana: Agent) -> None:
             assert ana.secret not in text and ana.secret[10:] not in text, table
 
 
-def test_the_database_is_asked_for_the_hash_alone(
-    ana: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+def test_the_database_is_asked_for_the_hash_alone(ana: Agent, settings: Settings) -> None:
+    settings.KEY_REMEMBERED_S = -1.0
     with CaptureQueriesContext(connection) as asked:
         assert ana.get("facts").status_code == 200
     statements = "\n".join(query["sql"] for query in asked)

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memoryproject.callers import client_address, neighbourhood
+from memoryproject.edge.callers import client_address, neighbourhood
 from memoryproject.tenancy import guessing, services
 from memoryproject.tenancy.models import APIKey
 from memoryproject.tenancy.secret_form import hash_secret, make_secret
@@ -26,10 +26,10 @@ HERE, THERE = "203.0.113.5", "203.0.113.6"
 
 
 @pytest.fixture(autouse=True)
-def few_failures(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def few_failures(settings: Any) -> None:
     """Three wrong keys a minute, one of them comes back after twenty seconds."""
     settings.KEY_FAILURES = 3
-    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+    settings.KEY_REMEMBERED_S = -1.0
     services._found_keys.clear()
 
 
@@ -115,8 +115,8 @@ def test_calls_without_a_key_do_not_count() -> None:
     assert guess(1) == [401]
 
 
-def test_memory_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guessing, "ADDRESSES_AT_MOST", 10)
+def test_memory_of_addresses_has_an_end(settings: Any) -> None:
+    settings.GUESSERS_REMEMBERED = 10
     for number in range(50):
         for _ in range(3):
             guessing.note_wrong_key(f"10.0.0.{number}")

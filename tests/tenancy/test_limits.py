@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
+from pytest_django import Settings
 
 from episodic.models import Message
-from memoryproject.errors import Problem, TooFast
-from memoryproject.tenancy import limits, services
+from memoryproject.edge.errors import Problem, TooFast
+from memoryproject.tenancy import limits
 from memoryproject.tenancy.limits import Allowance
 from memoryproject.tenancy.models import APIKey
 from tests.api.problems import assert_problem
@@ -42,8 +43,8 @@ def drain(*allowances: Allowance, at_most: int = 1000) -> int:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+def nothing_is_remembered(settings: Settings) -> None:
+    settings.KEY_REMEMBERED_S = -1.0
 
 
 @pytest.mark.parametrize(

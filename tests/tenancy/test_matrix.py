@@ -18,12 +18,13 @@ from erasure.models import Erasure
 from jobs.models import Job
 from memoryproject import urls
 from memoryproject.tenancy.models import TenantModel
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 from notes.models import Link, Note
 from retrieval.models import Context, Retrieval
-from semantic.models import Changeset, Fact
+from semantic.models import Changeset, Fact, Suggestion
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
+from tests.semantic.learning import leave_suggestion
 from tests.talk import whole_talk
 from tests.tenancy import places
 from tests.tenancy.places import Ids, Place, read_places
@@ -83,6 +84,7 @@ def leave(agent: Agent, name: str, talk: list[dict[str, Any]]) -> Ids:
     facts = [str(one) for one in Fact.objects.of(agent.tenant).values_list("id", flat=True)]
     why = {"reason": "It is so."}
     done(agent.post(f"facts/{facts[0]}/invalidate", {**why, "because": "wrong"}))
+    leave_suggestion(agent)
     about = {"user_id": user, "source_id": source, "conversation_id": str(conversation)}
     content = talk[0]["content"]
     written = [
@@ -113,6 +115,7 @@ def ids_of(agent: Agent, talk: uuid.UUID) -> dict[str, list[str]]:
         "conversation": Conversation, "message": Message, "episode": Episode, "fact": Fact,
         "note": Note, "link": Link, "context": Context, "changeset": Changeset,
         "retrieval": Retrieval, "job": Job, "rollback": Withholding, "erasure": Erasure,
+        "suggestion": Suggestion,
     }  # fmt: skip
     found = {
         kind: [str(one) for one in model.objects.of(agent.tenant).order_by("id").values_list(

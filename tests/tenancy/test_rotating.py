@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
-from memoryproject.errors import Conflict, Problem
+from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy import services
 from memoryproject.tenancy.models import APIKey
 from memoryproject.tenancy.secret_form import has_check, make_secret, may_exist
@@ -23,8 +24,8 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "REMEMBERED_FOR_S", -1.0)
+def nothing_is_remembered(settings: Settings) -> None:
+    settings.KEY_REMEMBERED_S = -1.0
 
 
 def ask(secret: str) -> int:

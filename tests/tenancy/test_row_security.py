@@ -22,8 +22,8 @@ from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
 from memoryproject import urls
 from memoryproject.tenancy.models import APIKey, Scope, Tenant, TenantModel
+from memoryproject.tenancy.views import KeyedView
 from memoryproject.tenancy.walls import acting_for, acting_for_nobody
-from memoryproject.views import KeyedView
 from semantic.models import Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.conftest import Agent, make_agent

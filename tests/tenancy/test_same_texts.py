@@ -17,8 +17,9 @@ from indexing.tenant_search import Scope, find, read_query
 from jobs.models import LLMCall
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import TenantModel
-from retrieval import finding, search
-from retrieval.search import Question
+from retrieval.hits import Hit
+from retrieval.search import in_conversation, in_tenant
+from retrieval.search.in_conversation import Question
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import model as model
@@ -50,7 +51,7 @@ def owned(agent: Agent) -> set[str]:
 LEGS = {"words": (QUERY, False), "vectors": ("", True), "both": (QUERY, True)}
 
 
-def ask_leg(agent: Agent, talk: uuid.UUID, leg: str) -> list[search.Found]:
+def ask_leg(agent: Agent, talk: uuid.UUID, leg: str) -> list[Hit]:
     """Search one conversation, past the walls of the connection: the statement's own must do."""
     words, by_meaning = LEGS[leg]
     conversation = Conversation.objects.of(agent.tenant).get(external_id=talk)
@@ -66,10 +67,10 @@ def ask_leg(agent: Agent, talk: uuid.UUID, leg: str) -> list[search.Found]:
         explain=True,
         line_limit=20,
     )
-    return search.search(conversation, question)
+    return in_conversation.search(conversation, question)
 
 
-def plain(found: list[search.Found]) -> list[search.Found]:
+def plain(found: list[Hit]) -> list[Hit]:
     """Return what was found without what changes as time goes by."""
     return [replace(one, score=0.0, retrievability=0.0) for one in found]
 
@@ -93,10 +94,10 @@ SEARCHES = [(QUERY, True), (QUERY, False), ("piano", True), ("piano", False), ("
 """What is searched for in the whole tenant, and whether by meaning too."""
 
 
-def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[finding.Finding], int]:
-    request = finding.Request(query=query, max_results=100)
+def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[in_tenant.Finding], int]:
+    request = in_tenant.Request(query=query, max_results=100)
     vector = embeddings.embed_query(query) if by_meaning else None
-    return finding._ask(agent.tenant, request, vector, linked={})
+    return in_tenant._ask(agent.tenant, request, vector, linked={})
 
 
 def test_no_search_of_a_tenant_finds_a_strangers_memory_or_counts_one(
@@ -156,7 +157,7 @@ def test_an_answer_of_the_model_is_kept_for_one_tenant(
     """The questions are the same, word by word, and so are their hashes."""
     talk = {"conversation_id": str(conversation), "messages": whole_talk()[:8]}
     for title, agent in (("Ana's own", ana), ("Cleo's own", cleo)):
-        model.script("segment", says(segments(segment(0, 7, title))))
+        model.script("segment", says(segments(segment(7, title))))
         model.script("consolidate", says(changes()))
         assert agent.post("add_messages", talk).status_code == 201
         agent.flush(conversation)

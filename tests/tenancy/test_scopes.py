@@ -9,7 +9,7 @@ import pytest
 
 from memoryproject import urls
 from memoryproject.tenancy.models import Scope
-from memoryproject.views import KeyedView
+from memoryproject.tenancy.views import KeyedView
 from tests.api.problems import assert_problem
 from tests.conftest import make_agent
 
@@ -48,6 +48,9 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "facts/<id:fact_id>/correct": ("POST", Scope.CURATE),
     "facts/<id:fact_id>/approve": ("POST", Scope.CURATE),
     "facts/<id:fact_id>/reject": ("POST", Scope.CURATE),
+    "suggestions": ("GET", Scope.READ),
+    "suggestions/<id:suggestion_id>/accept": ("POST", Scope.CURATE),
+    "suggestions/<id:suggestion_id>/decline": ("POST", Scope.CURATE),
     "rollbacks": ("GET POST", Scope.CURATE),
     "rollbacks/<id:rollback_id>": ("GET", Scope.CURATE),
     "rollbacks/<id:rollback_id>/lift": ("POST", Scope.CURATE),

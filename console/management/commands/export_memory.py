@@ -6,10 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from console import exports, sheets
-from console.export_tables import EXPORTS
-from memoryproject.errors import Problem
-from memoryproject.progress import advance
+from console.transfer import exports, row_files
+from console.transfer.export_tables import EXPORTS
+from console.transfer.exports import ExportFilter
 from memoryproject.tenancy.models import Tenant
 
 PERSON = "manage.py"
@@ -25,7 +24,9 @@ class Command(BaseCommand):
         parser.add_argument("table", choices=list(EXPORTS))
         parser.add_argument("path", help="the file, - for standard output; .csv is CSV")
         parser.add_argument("--tenant", required=True)
-        parser.add_argument("--format", choices=sheets.FORMATS, help="if the name does not say it")
+        parser.add_argument(
+            "--format", choices=row_files.FORMATS, help="if the name does not say it"
+        )
         parser.add_argument("--conversation", default="", help="only this one's, by its UUID")
         parser.add_argument(
             "--state", default="", help="facts: held or closed; notes: held or deleted"
@@ -39,24 +40,21 @@ class Command(BaseCommand):
             raise CommandError("There is no such tenant.")
         export, path = EXPORTS[options["table"]], options["path"]
         form = options["format"] or ("csv" if path.endswith(".csv") else "jsonl")
-        try:
-            given = {**options, "conversation_id": options["conversation"]}
-            narrowing = exports.read_narrowing(export, given)
-        except Problem as problem:
-            said = "; ".join(f"{name}: {words[0]}" for name, words in problem.fields.items())
-            raise CommandError(said) from problem
-        size = exports.measure(exports.find_rows(export, tenant, narrowing))
-        run = exports.start_export(
-            export=export, tenant=tenant, narrowing=narrowing, form=form, person=PERSON
+        params = {**options, "conversation_id": options["conversation"]}
+        filters = ExportFilter(params, export=export, tenant=tenant)
+        if not filters.is_valid():
+            faults = (f"{name}: {texts[0]}" for name, texts in filters.errors.items())
+            raise CommandError("; ".join(faults))
+        pieces = exports.start_export(
+            export=export, tenant=tenant, filters=filters, form=form, person=PERSON
         )
-        with tqdm(total=size.rows, unit=" rows", desc="exporting") as bar:
-            pieces = exports.stream(export, run, narrowing, report=advance(bar))
-            try:
-                if path == "-":
-                    for piece in pieces:
-                        self.stdout.write(piece, ending="")
-                else:
-                    with Path(path).open("w", encoding="utf-8", newline="") as file:
-                        file.writelines(pieces)
-            except OSError as error:
-                raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+        bar = tqdm(pieces, unit=" thousand rows", desc="exporting")
+        try:
+            if path == "-":
+                for piece in bar:
+                    self.stdout.write(piece, ending="")
+            else:
+                with Path(path).open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(bar)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from error

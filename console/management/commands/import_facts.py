@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from console import import_runs
 from console.models import ImportRun
-from memoryproject.errors import Problem
-from memoryproject.progress import advance_to
+from console.transfer import imports
+from memoryproject.edge.errors import Problem
+from memoryproject.process.progress import advance_to
 from memoryproject.tenancy.services import get_or_create_tenant
 
 PERSON = "manage.py"
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if run is None:
             return
         with tqdm(total=run.total, initial=run.done, unit=" facts", desc=f"import {run.id}") as bar:
-            done = import_runs.finish_run(run, report=advance_to(bar))
+            done = imports.finish_run(run, report=advance_to(bar))
         self.stdout.write(f"{done.opened} facts opened.")
 
     def _find_run(self, options: dict[str, Any]) -> ImportRun:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError("There is no such import.")
         if run.state == ImportRun.State.PREVIEW:
-            return import_runs.confirm_run(run, reason=options["reason"])
+            return imports.confirm_run(run, reason=options["reason"])
         return run
 
     def _start_run(self, options: dict[str, Any]) -> ImportRun | None:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         if not options["path"] or not options["tenant"]:
             raise CommandError("Give a file and a tenant.")
         with options["path"].open("rb") as file:
-            run = import_runs.start_run(
+            run = imports.start_run(
                 tenant=get_or_create_tenant(name=options["tenant"]),
                 person=PERSON,
                 name=options["path"].name,
@@ -65,8 +65,8 @@ class Command(BaseCommand):
             )
         self._tell(run)
         if options["reason"]:
-            return import_runs.confirm_run(run, reason=options["reason"])
-        import_runs.discard_run(run)
+            return imports.confirm_run(run, reason=options["reason"])
+        imports.discard_run(run)
         self.stdout.write("Nothing was written. Give a --reason to import.")
         return None
 

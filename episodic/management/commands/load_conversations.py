@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
-from memoryproject.errors import Conflict
-from memoryproject.progress import advance
+from memoryproject.edge.errors import Conflict
+from memoryproject.process.progress import advance
 from memoryproject.tenancy.services import get_or_create_tenant
 
 

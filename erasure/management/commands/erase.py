@@ -13,9 +13,9 @@ from erasure.models import Erasure, Scope, State
 from erasure.targets import Target, find_target
 from jobs import claims
 from jobs.renewing import renewing
-from memoryproject.errors import Problem
-from memoryproject.fields import CANONICAL_UUID
-from memoryproject.progress import advance
+from memoryproject.edge.errors import Problem
+from memoryproject.edge.fields import CANONICAL_UUID
+from memoryproject.process.progress import advance
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import acting_for
 from retrieval.mirror import FolderAway
@@ -77,8 +77,8 @@ class Command(BaseCommand):
         try:
             return tenant, find_target(tenant=tenant, scope=scope, name=options["id"])
         except Problem as problem:
-            said = [text for texts in problem.fields.values() for text in texts]
-            raise CommandError(" ".join(said) or problem.message) from None
+            errors = [text for texts in problem.fields.values() for text in texts]
+            raise CommandError(" ".join(errors) or problem.message) from None
 
     def _finish(self, tenant: Tenant, erasure: Erasure) -> Erasure:
         """Do the work here, until it is done; a worker that was quicker is waited for."""

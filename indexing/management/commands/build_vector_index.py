@@ -80,8 +80,8 @@ class Command(BaseCommand):
 def _find_conversation(tenant: Tenant, external_id: uuid.UUID | None) -> uuid.UUID | None:
     if external_id is None:
         return None
-    found = SearchVector.objects.of(tenant).filter(conversation__external_id=external_id)
-    ids = found.values_list("conversation_id", flat=True)[:1]
+    vectors = SearchVector.objects.of(tenant).filter(conversation__external_id=external_id)
+    ids = vectors.values_list("conversation_id", flat=True)[:1]
     if not ids:
         raise CommandError("That conversation has no vectors.")
     return ids[0]

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
 from jobs.draining import drain_jobs
-from memoryproject.progress import advance_to
+from memoryproject.process.progress import advance_to
 
 
 class Command(BaseCommand):

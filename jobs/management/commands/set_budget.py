@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs import spending
 from jobs.usage import measure_usage
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 

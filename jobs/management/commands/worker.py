@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from jobs import cluster, supervisor
-from memoryproject import logs
+from memoryproject.process import logs
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from django.utils.timezone import is_naive
 
 from episodic.models import Conversation, Role
 from episodic.withholding import Source
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic.curation import Act
 from semantic.rollback import preview, roll_back

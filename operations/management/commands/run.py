@@ -1,6 +1,7 @@
 """Everything on one machine, from nothing: what `make run` starts."""
 
 import io
+import logging
 import os
 import signal
 import socket
@@ -17,9 +18,18 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS
 
-from memoryproject import embedded, env
+from jobs.supervisor import DRAIN_S
+from memoryproject import embedded
+from memoryproject.ai.reachability import find_problem
+from memoryproject.process import env
+from operations.management.commands import login, seed_demo
+
+logger = logging.getLogger("memory.run")
 
 HEALTHY_WITHIN_S = 60
+CHANGED = "changed (make login sets a new one)"
+WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
+"""The demo waits for no language model, and hardly for one that embeds."""
 # Not by the settings: benchmarks name the command before there are any.
 GUNICORN_CONFIG = Path(__file__).resolve().parents[3] / "gunicorn.conf.py"
 
@@ -37,34 +47,47 @@ class Command(BaseCommand):
         self._say("Migrating the database …")
         call_command("migrate", verbosity=0, interactive=False)
         call_command("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
-        self._say("Preparing the demo (a real conversation, processed once) …")
-        call_command("seed_demo")
         self._serve(host, port)
 
-    def _say(self, text: str) -> None:
-        self.stdout.write(text)
-        self.stdout.flush()
+    def _say(self, event: str) -> None:
+        """Print a line at a terminal; elsewhere write it among the other lines of the log."""
+        if settings.LOG_FORMAT == "json":
+            logger.info(event)
+        else:
+            self.stdout.write(event)
+            self.stdout.flush()
+
+    def _show_login(self) -> None:
+        """Print key and login at a terminal: no log holds them."""
+        if settings.LOG_FORMAT == "json":
+            self._say("`make login` prints the API key and the admin's login.")
+            return
+        password = seed_demo.find_or_create_password()
+        text = login.render_access(login.read_address(), password=password or CHANGED)
+        self._say(text)
 
     def _serve(self, host: str, port: int) -> None:
         """Run web and worker until one ends or Ctrl-C; then end both."""
         self._say("Starting web and worker …")
-        children = [
-            subprocess.Popen(web_command(host, port), start_new_session=True),
-            subprocess.Popen(
-                [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"],
-                start_new_session=True,
-            ),
-        ]
+        children = [subprocess.Popen(web_command(host, port), start_new_session=True)]
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)
         try:
             wait_until_healthy(host, port, children)
-            call_command("seed_demo", show=f"http://{host}:{port}")
+            self._say(f"Listening at http://{host}:{port}")
+            if not seed_demo.has_conversations():
+                self._say("Preparing the demo (a real conversation, processed once) …")
+                subprocess.run(manage("seed_demo"), env=os.environ | WITHOUT_MODEL, check=True)
+            children.append(subprocess.Popen(manage("worker"), start_new_session=True))
+            if problem := find_problem():
+                self._say(problem)
+            self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
+            self._show_login()
             while all(child.poll() is None for child in children):
                 time.sleep(0.2)
             raise CommandError("web or worker ended by itself; its last lines say why.")
         except KeyboardInterrupt:
-            self._say("\nStopping …")
+            self._say("Stopping …")
         finally:
             end(children)
 
@@ -76,9 +99,13 @@ def stop(signum: int, frame: Any) -> None:
     raise KeyboardInterrupt
 
 
+def manage(command: str) -> list[str]:
+    """Return the command line of a management command."""
+    return [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
+
+
 def web_command(host: str, port: int) -> list[str]:
     """Return the command line of the web server."""
-    threads = env.read_integer("MEMORY_WEB_THREADS", 4, at_least=1, at_most=64)
     workers = env.read_integer("MEMORY_WEB_WORKERS", 2, at_least=1, at_most=64)
     return [
         sys.executable,
@@ -88,7 +115,6 @@ def web_command(host: str, port: int) -> list[str]:
         f"--config={GUNICORN_CONFIG}",
         f"--bind={host}:{port}",
         f"--workers={workers}",
-        f"--threads={threads}",
         "--log-level=warning",
         "--no-control-socket",
     ]
@@ -126,7 +152,7 @@ def end(children: list[subprocess.Popen[bytes]]) -> None:
             child.terminate()
     for child in children:
         try:
-            child.wait(timeout=settings.JOB_TIMEOUT_S + 15)
+            child.wait(timeout=DRAIN_S + 5)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()

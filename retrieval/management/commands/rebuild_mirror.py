@@ -6,14 +6,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from indexing.models import Memory
-from memoryproject.progress import advance
+from memoryproject.process.progress import advance
 from memoryproject.tenancy.models import Tenant
-from retrieval import mirror, mirroring
+from retrieval import mirror
 
 
 class Command(BaseCommand):
     help = (
-        "Write every episode, fact and note that is held as a file under MEMORY_MIRROR_DIR, and "
+        "Write every active episode, fact and note as a file under MEMORY_MIRROR_DIR, and "
         "remove the files of what is not. Everything may go on meanwhile."
     )
 
@@ -32,6 +32,6 @@ class Command(BaseCommand):
             count = Memory.objects.of(tenant).count()
             with tqdm(total=count, desc=tenant.name, unit=" memories") as bar:
                 try:
-                    mirroring.rebuild(tenant=tenant, report=advance(bar))
+                    mirror.rebuild(tenant=tenant, report=advance(bar))
                 except mirror.FolderAway as error:
                     raise CommandError(f"The folder cannot be written: {error}.") from error

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.tenancy.models import Tenant
-from retrieval.forms import FusionInput
-from retrieval.fusion import DEFAULTS, SETTING
+from retrieval.api.forms import FusionInput
+from retrieval.search.scores import DEFAULTS, SETTING
 
 
 class Command(BaseCommand):
@@ -29,28 +29,30 @@ class Command(BaseCommand):
         tenant = Tenant.objects.filter(name=options["tenant"]).first()
         if tenant is None:
             raise CommandError(f'No tenant is named "{options["tenant"]}".')
-        held = {} if options["reset"] else tenant.settings.get(SETTING, {})
-        held = {**held, **read_numbers(options["numbers"])}
+        numbers = {} if options["reset"] else tenant.settings.get(SETTING, {})
+        numbers = {**numbers, **read_numbers(options["numbers"])}
         if options["numbers"] or options["reset"]:
-            tenant.settings[SETTING] = held
+            tenant.settings[SETTING] = numbers
             tenant.save(update_fields=["settings"])
-        for name, number in DEFAULTS.changed(held).as_parameters().items():
+        for name, number in DEFAULTS.changed(numbers).as_parameters().items():
             self.stdout.write(f"{name}={number}")
 
 
-def read_numbers(given: list[str]) -> dict[str, Any]:
+def read_numbers(words: list[str]) -> dict[str, Any]:
     """Return the numbers by name.
 
     Raises:
         CommandError: a name or number that a call would be refused for.
     """
-    pairs = [pair.partition("=") for pair in given]
+    pairs = [pair.partition("=") for pair in words]
     try:
         form = FusionInput(data={name: json.loads(number) for name, _, number in pairs})
     except ValueError:
         raise CommandError("Numbers are written as in k=10.") from None
     if not form.is_valid():
         raise CommandError(
-            "; ".join(f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items())
+            "; ".join(
+                f"{name}: {' '.join(map(str, messages))}" for name, messages in form.errors.items()
+            )
         )
     return dict(form.validated_data)

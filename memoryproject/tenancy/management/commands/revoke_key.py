@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import services
 from memoryproject.tenancy.management.naming import NAMED, find_named_key
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memoryproject.errors import Problem
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.management.naming import NAMED, find_named_key
 from memoryproject.tenancy.models import Tenant

@@ -1,0 +1,1 @@
+"""How good the answers, facts, episodes and reviews are, on labelled data."""

@@ -1,0 +1,72 @@
+"""Answers to LoCoMo's questions through the retrieve view, in the scorer's format.
+
+Loads the conversations, processes them, and asks every question with default settings.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bench.quality.memory import Answer, load
+from bench.quality.report import Report
+from bench.quality.sessions import read_samples
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add what this measurement takes."""
+    parser.add_argument("path", type=Path, help="LoCoMo's JSON")
+    parser.add_argument("--out", type=Path, required=True, help="where the run is written")
+    parser.add_argument("--max-tokens", type=int, help="a budget for each answer")
+    parser.add_argument(
+        "--tenant", default="evaluation", help="whose memory is used; made if missing"
+    )
+
+
+def measure(options: Namespace) -> Report:
+    """Return a row a question for the scorer, which knows the figures."""
+    samples = read_samples(options.path)
+    conversations = [conversation for _, conversation in samples]
+    ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
+    questions = [
+        (sample.sample_id, number, conversation.external_id, question.question)
+        for sample, conversation in samples
+        for number, question in enumerate(sample.qa)
+    ]
+    rows = [
+        {"sample_id": sample_id, "qid": number, "units": [*to_units(ask(conversation_id, text))]}
+        for sample_id, number, conversation_id, text in tqdm(
+            questions, unit=" questions", desc="asking"
+        )
+    ]
+    return Report({"questions": len(rows)}, f"{len(rows)} questions", tuple(rows))
+
+
+def to_units(answer: Answer) -> Iterator[dict[str, Any]]:
+    """Yield what an answer holds, each with the turns that it comes from.
+
+    With a budget: its blocks, as they enter the prompt. Without: one unit a fact and an
+    episode, best first by score; an episode's text is its messages as an agent would
+    put them into a prompt.
+    """
+    if answer["blocks"] is not None:
+        units = [(block["text"], block["sources"]) for block in answer["blocks"]]
+    else:
+        hits = sorted([*answer["semantic"], *answer["episodic"]], key=lambda hit: -hit["score"])
+        units = [_to_unit(hit, answer["sources"][hit["id"]]) for hit in hits]
+    for text, sources in units:
+        yield {"text": text, "dia_ids": [source["metadata"]["dia_id"] for source in sources]}
+
+
+def _to_unit(hit: dict[str, Any], sources: list[dict[str, Any]]) -> tuple[str, Any]:
+    if "fact" in hit:
+        return hit["fact"], sources
+    lines = [
+        f"{source['name']}: {message['content']}"
+        for message, source in zip(hit["messages"], sources, strict=True)
+    ]
+    return "\n".join([hit["start_at"][:10], *lines]), sources

@@ -1,0 +1,1 @@
+"""The case file: why an answer said what it said."""

@@ -1,0 +1,250 @@
+"""The case of one answer: facts with their state then and now, episodes, and messages around it.
+
+A fact's sentence never changes; its state at the time comes from the states in changesets.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import Q
+
+from console.cases.fact_history import (
+    CHANGES_AT_MOST,
+    LaterChange,
+    changes_of,
+    comes_after,
+    render_later,
+    state_at,
+)
+from console.highlights import count_forms, list_words
+from console.transcript import ShownMessage, read_transcript
+from episodic.models import Episode, Message, Review, Role
+from episodic.revealing import Reader
+from retrieval.models import Retrieval, RetrievalHit
+from semantic.models import Evidence, Fact
+
+BEFORE, AFTER = 2, 8
+"""Messages shown around the moment of the answer."""
+MESSAGES_AT_MOST = 600
+HELD = "held"
+COMMON_IN = 4
+"""A word that more than a quarter of the served facts have tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSource:
+    """An episode that supported a fact, and those of its messages that are the evidence."""
+
+    episode: Episode
+    messages: Sequence[ShownMessage]
+    state: str
+    """Empty: it counted when the answer was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFact:
+    """A fact as it was when it was served, and what has happened since."""
+
+    hit: RetrievalHit
+    fact: Fact | None
+    """None: it was erased."""
+    state_then: str
+    valid_until_then: datetime | None
+    sources: Sequence[CaseSource]
+    later: Sequence[LaterChange]
+    used: Sequence[str] = ()
+    """Its words that the agent used next and that few of the other facts have."""
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether its sources are worth showing at once."""
+        return self.has_changed or bool(self.used) or self.hit.rank == 1
+
+    @property
+    def state_now(self) -> str:
+        """`held`, or why not."""
+        return (self.fact.invalidated_because or HELD) if self.fact else "erased"
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether its state is another one now."""
+        return self.state_now != self.state_then
+
+
+@dataclass(frozen=True, slots=True)
+class ServedEpisode:
+    """An episode that was served, with its messages."""
+
+    hit: RetrievalHit
+    episode: Episode | None
+    messages: Sequence[ShownMessage]
+    reviews: Sequence[Review]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything about one answer."""
+
+    retrieval: Retrieval
+    facts: Sequence[ServedFact]
+    episodes: Sequence[ServedEpisode]
+    before: Sequence[ShownMessage]
+    """The last messages when the question was asked."""
+    after: Sequence[ShownMessage]
+    """The messages after it, with what the agent made of the answer."""
+
+    @property
+    def changed(self) -> list[ServedFact]:
+        """The facts of the answer whose state is another one now."""
+        return [fact for fact in self.facts if fact.has_changed]
+
+
+def build_case(retrieval: Retrieval, *, reader: Reader) -> Case:
+    """Return the case of an answer, in a dozen queries however much was served."""
+    hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval, tenant=retrieval.tenant_id))
+    hits.sort(key=lambda hit: (hit.rank, hit.id))
+    of_facts = [hit for hit in hits if hit.memory_kind == "fact"]
+    of_episodes = [hit for hit in hits if hit.memory_kind == "episode"]
+    evidence = _evidence_of(retrieval, [hit.memory_id for hit in of_facts])
+    messages = _read_messages(retrieval, of_episodes, evidence.values(), reader)
+    by_seq = {message.seq: message for message in messages}
+    through = retrieval.through_seq
+    after = [message for message in messages if through < message.seq <= through + AFTER]
+    facts = _list_facts(retrieval, of_facts, evidence, by_seq)
+    return Case(
+        retrieval=retrieval,
+        facts=_find_used_words(facts, after, retrieval),
+        episodes=_list_episodes(retrieval, of_episodes, messages),
+        before=[message for message in messages if through - BEFORE < message.seq <= through],
+        after=after,
+    )
+
+
+def _find_used_words(
+    facts: Sequence[ServedFact], after: Sequence[ShownMessage], retrieval: Retrieval
+) -> list[ServedFact]:
+    """Return the facts with those of their words that the agent used next, if readable."""
+    if retrieval.conversation is None:
+        return list(facts)
+    language = retrieval.conversation.language
+    replies = [row.text for row in after if row.role == Role.ASSISTANT and not row.is_masked]
+    counts = count_forms([row.fact.fact for row in facts if row.fact], language)
+    rare = {
+        form
+        for form in count_forms(replies, language)
+        if 0 < counts[form] <= max(1, len(facts) // COMMON_IN)
+    }
+    return [
+        replace(row, used=list_words(row.fact.fact, rare, language)) if row.fact else row
+        for row in facts
+    ]
+
+
+def _evidence_of(
+    retrieval: Retrieval, fact_ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, list[Evidence]]:
+    rows = Evidence.objects.of(retrieval.tenant).filter(fact__in=fact_ids)
+    rows = rows.select_related("episode", "withdrawn_by")
+    evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
+    for row in rows.order_by("id")[:CHANGES_AT_MOST]:
+        evidence[row.fact_id].append(row)
+    return evidence
+
+
+def _read_messages(
+    retrieval: Retrieval,
+    of_episodes: Sequence[RetrievalHit],
+    evidence: Iterable[Sequence[Evidence]],
+    reader: Reader,
+) -> list[ShownMessage]:
+    """Return all messages that the case needs, in order, in one query."""
+    if retrieval.conversation_id is None:
+        return []
+    seqs = {seq for rows in evidence for row in rows for seq in row.message_seqs}
+    through = retrieval.through_seq
+    shown = (
+        Q(seq__in=seqs)
+        | Q(episode__in=[hit.memory_id for hit in of_episodes])
+        | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER)
+    )
+    ids = Message.across_tenants.filter(shown, conversation=retrieval.conversation_id)
+    rows = Message.across_tenants.filter(id__in=ids.order_by("seq").values("id")[:MESSAGES_AT_MOST])
+    return read_transcript(rows, conversation_id=retrieval.conversation_id, reader=reader)
+
+
+def _list_facts(
+    retrieval: Retrieval,
+    hits: Sequence[RetrievalHit],
+    evidence: Mapping[uuid.UUID, Sequence[Evidence]],
+    by_seq: Mapping[int, ShownMessage],
+) -> list[ServedFact]:
+    rows = Fact.objects.of(retrieval.tenant)
+    facts = rows.in_bulk([hit.memory_id for hit in hits])
+    changes = changes_of(retrieval, list(facts))
+    newer = rows.in_bulk(
+        {
+            after["superseded_by"]
+            for steps in changes.values()
+            for change in steps
+            for _, after in change.states.values()
+            if after and after["superseded_by"]
+        }
+    )
+    served_facts = []
+    for hit in hits:
+        fact = facts.get(hit.memory_id)
+        steps = changes.get(hit.memory_id, [])
+        then = state_at(fact, steps, retrieval) if fact else None
+        served_facts.append(
+            ServedFact(
+                hit=hit,
+                fact=fact,
+                state_then=(then.because or HELD) if then else HELD,
+                valid_until_then=then.valid_until if then else None,
+                sources=[
+                    _source(row, retrieval, by_seq) for row in evidence.get(hit.memory_id, [])
+                ],
+                later=[
+                    render_later(change, fact, newer)
+                    for change in steps
+                    if fact is not None and change.changeset.started_at > retrieval.created_at
+                ],
+            )
+        )
+    return served_facts
+
+
+def _source(row: Evidence, retrieval: Retrieval, by_seq: Mapping[int, ShownMessage]) -> CaseSource:
+    state = ""
+    if (row.created_at, row.id) > (retrieval.created_at, retrieval.id):
+        state = "added later"
+    elif row.withdrawn_by is not None:
+        later = comes_after(row.withdrawn_by, retrieval)
+        state = "withdrawn later" if later else "withdrawn before"
+    messages = [by_seq[seq] for seq in row.message_seqs if seq in by_seq]
+    return CaseSource(row.episode, messages, state)
+
+
+def _list_episodes(
+    retrieval: Retrieval, hits: Sequence[RetrievalHit], messages: Sequence[ShownMessage]
+) -> list[ServedEpisode]:
+    episodes = Episode.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
+    reviews = list(
+        Review.objects.of(retrieval.tenant)
+        .filter(episode__in=list(episodes), retrieval_id=retrieval.id)
+        .order_by("id")
+    )
+    return [
+        ServedEpisode(
+            hit=hit,
+            episode=episodes.get(hit.memory_id),
+            messages=[row for row in messages if row.episode_id == hit.memory_id],
+            reviews=[review for review in reviews if review.episode_id == hit.memory_id],
+        )
+        for hit in hits
+    ]

@@ -1,0 +1,188 @@
+"""The pages of the case file: finding an answer, explaining it, and the links on its receipt."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from console.cases import search
+from console.cases.case import Case, build_case
+from console.cases.case_json import render_case
+from console.cases.search import Candidate, Hint
+from console.forms import ConversationField, WordsField
+from console.pages import choose_tenant, page_for, show_page
+from console.playground.page import PERMISSION as RUN_PLAYGROUND
+from episodic.models import Conversation
+from episodic.revealing import Reader
+from indexing.tenant_search import QUERY_AT_MOST, Scope
+from memoryproject.adminkit.base import read_id
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import Retrieval
+
+SEEN_BY = (
+    "retrieval.view_retrieval",
+    "semantic.view_fact",
+    "episodic.view_episode",
+    "episodic.view_message",
+)
+DAY = "%Y-%m-%d"
+MOMENTS = [DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
+
+
+class CaseForm(forms.Form):
+    """What a person knows about an answer."""
+
+    phrase = WordsField(required=False, max_length=QUERY_AT_MOST, label="What you know")
+    memory = forms.UUIDField(required=False, label="Memory")
+    conversation = ConversationField(required=False, label="Conversation")
+    since = forms.CharField(required=False, max_length=40, label="Asked from")
+    until = forms.CharField(required=False, max_length=40, label="to")
+
+    def clean_since(self) -> datetime | None:
+        """Take a day or a time, in UTC."""
+        return _read_moment(self.cleaned_data["since"], ends=False)
+
+    def clean_until(self) -> datetime | None:
+        """Take a day, all of it, or a time, in UTC."""
+        return _read_moment(self.cleaned_data["until"], ends=True)
+
+
+def _read_moment(written: str, *, ends: bool) -> datetime | None:
+    for form in MOMENTS if written.strip() else []:
+        try:
+            moment = datetime.strptime(written.strip(), form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+        step = timedelta(days=1) if form == DAY else timedelta(minutes=1)
+        return moment + step if ends and moment.year < datetime.max.year else moment
+    if written.strip():
+        raise forms.ValidationError("Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC.")
+    return None
+
+
+@page_for(*SEEN_BY)
+def show_entry(request: HttpRequest) -> HttpResponse:
+    """Show the form and the candidates; a receipt's id leads to its case."""
+    form = CaseForm(request.GET)
+    candidates: list[Candidate] = []
+    unknown = ""
+    tenant = choose_tenant(request)
+    if form.is_valid():
+        params = form.cleaned_data
+        named = params["memory"] or read_id(params["phrase"])
+        receipt = search.find_receipt(named) if named else None
+        if receipt is not None:
+            return redirect("console:case", receipt.id)
+        tenant, hint = _read_hint(params, tenant, named)
+        if hint is None:
+            unknown = "There is nothing of that id."
+        else:
+            candidates = search.find_candidates(hint, reader=Reader(request.user))
+    return show_page(
+        request,
+        "console/cases/entry.html",
+        title="Case file",
+        form=form,
+        tenant=tenant,
+        candidates=candidates,
+        unknown=unknown,
+        asked=any(form["phrase"].value() or form[name].value() for name in form.fields),
+    )
+
+
+def _read_hint(
+    params: dict[str, Any], tenant: Tenant | None, named: uuid.UUID | None
+) -> tuple[Tenant | None, Hint | None]:
+    """Return the tenant and what to search for; no hint: nothing has that id.
+
+    The owner of an id of ours is the tenant to search in.
+    """
+    conversation = params["conversation"] or named
+    home = _find_conversation(conversation, tenant) if conversation else None
+    if params["conversation"] and home is None:
+        return tenant, None
+    if home is not None:
+        tenant = home.tenant
+    elif named is not None:
+        owner = search.find_owner(named)
+        if owner is None:
+            return tenant, None
+        tenant = owner
+    if tenant is None:
+        return None, None
+    scope = Scope(
+        tenant_id=tenant.id,
+        conversation_id=home.id if home else None,
+        since=params["since"],
+        until=params["until"],
+    )
+    is_home = home is not None and named in {home.id, home.external_id}
+    phrase = params["phrase"] if named is None else ""
+    return tenant, Hint(tenant, scope, phrase, None if is_home else named)
+
+
+def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
+    """Return the conversation that the agent names so, else ours of that id."""
+    rows = Conversation.across_tenants.select_related("tenant")
+    of_agent = rows.filter(external_id=named, tenant=tenant).first() if tenant else None
+    return of_agent or rows.filter(id=named).first()
+
+
+@page_for(*SEEN_BY)
+def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
+    """Show one answer, explained; with `format=json` as a file."""
+    rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
+    retrieval = get_object_or_404(rows, id=retrieval_id)
+    reader = Reader(request.user)
+    case = build_case(retrieval, reader=reader)
+    if request.GET.get("format") == "json":
+        return _as_file(case)
+    return show_page(
+        request,
+        "console/cases/case.html",
+        title="Case file",
+        case=case,
+        retrieval=retrieval,
+        conversation=retrieval.conversation,
+        reader=reader,
+        permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
+        parameters=sorted(retrieval.parameters.items()),
+    )
+
+
+def _as_file(case: Case) -> HttpResponse:
+    text = json.dumps(render_case(case), indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="case-{case.retrieval.id}.json"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
+    """Return the address at which the question is asked again, for who may ask."""
+    if not request.user.has_perm(RUN_PLAYGROUND):
+        return {"again": ""}
+    parameters = retrieval.parameters
+    is_context = retrieval.kind == Retrieval.Kind.CONTEXT
+    query = {
+        "tenant": retrieval.tenant.name,
+        "kind": "context" if is_context else "retrieve",
+        "query": retrieval.query,
+        **{
+            name: parameters[name]
+            for name in (
+                "conversation_id", "category", "detail", "semantic_limit", "episodic_limit",
+                "max_tokens", "as_of",
+            )
+            if parameters.get(name) is not None
+        },
+    }  # fmt: skip
+    return {"again": f"{reverse('console:playground')}?{urlencode(query)}"}

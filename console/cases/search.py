@@ -1,0 +1,227 @@
+"""Finds the answers that a person may mean, by a phrase, an id, a conversation or a time."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.safestring import SafeString
+
+from console.highlights import show_snippet
+from console.search import results
+from console.search.results import Result, SearchParams
+from episodic.models import Message, Role
+from episodic.revealing import Reader
+from indexing import tenant_search
+from indexing.models import UnitKind
+from indexing.tenant_search import Scope, Sought, read_query
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import Retrieval, RetrievalHit
+from semantic.models import Fact
+
+CANDIDATES_AT_MOST = 30
+MATCHES_AT_MOST = 12
+"""Messages, and facts, whose answers are looked up."""
+REACH = 6
+"""Messages between an answer and what the agent made of it, at most."""
+QUESTIONS_READ_AT_MOST = 5_000
+"""Newest questions that are searched: they have no index of words."""
+SAID, ASKED, SERVED = 4, 3, 2
+"""How much a reason weighs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an answer may be the one: a message, its question, or a fact that it served."""
+
+    weight: int
+    words: str
+    quote: SafeString | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An answer that may be meant."""
+
+    retrieval: Retrieval
+    reasons: Sequence[Reason]
+
+    @property
+    def weight(self) -> tuple[int, datetime]:
+        """What better candidates have more of."""
+        best = {reason.weight for reason in self.reasons}
+        return sum(best), self.retrieval.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What the person knows, read from the form."""
+
+    tenant: Tenant
+    scope: Scope
+    phrase: str = ""
+    id: uuid.UUID | None = None
+
+
+ReasonsById = dict[uuid.UUID, list[Reason]]
+
+
+def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
+    """Return the answers that fit best, best first; without a phrase the newest."""
+    if hint.id is not None:
+        reasons = _by_id(hint, hint.id)
+    elif hint.phrase:
+        reasons = _by_phrase(hint, reader)
+    else:
+        newest = _answers(hint).order_by("-created_at", "-id")[:CANDIDATES_AT_MOST]
+        reasons = {row.id: [] for row in newest}
+    rows = Retrieval.objects.of(hint.tenant).select_related("conversation", "asked_by")
+    candidates = [
+        Candidate(row, sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3])
+        for row in rows.filter(id__in=list(reasons))
+    ]
+    candidates.sort(key=lambda candidate: candidate.weight, reverse=True)
+    return candidates[:CANDIDATES_AT_MOST]
+
+
+def find_receipt(named: uuid.UUID) -> Retrieval | None:
+    """Return the answer whose receipt has this id, whoever's it is."""
+    return Retrieval.across_tenants.filter(id=named).first()
+
+
+def find_owner(named: uuid.UUID) -> Tenant | None:
+    """Return whose fact, episode or message has this id; None: nobody's."""
+    hit = RetrievalHit.across_tenants.filter(memory_id=named).select_related("tenant").first()
+    message = Message.across_tenants.filter(id=named).select_related("tenant").first()
+    fact = Fact.across_tenants.filter(id=named).select_related("tenant").first()
+    owned = hit or message or fact
+    return owned.tenant if owned else None
+
+
+def _answers(hint: Hint) -> QuerySet[Retrieval]:
+    """Return the answers of the tenant in the conversation and time that the person named."""
+    return Retrieval.objects.of(hint.tenant).filter(**_narrow(hint, ""))
+
+
+def _narrow(hint: Hint, path: str) -> dict[str, Any]:
+    """Return the filters of the scope, for rows from which `path` leads to an answer."""
+    scope = hint.scope
+    filters = {
+        "conversation": scope.conversation_id,
+        "created_at__gte": scope.since,
+        "created_at__lt": scope.until,
+    }
+    return {f"{path}{name}": value for name, value in filters.items() if value is not None}
+
+
+def _by_id(hint: Hint, memory_id: uuid.UUID) -> ReasonsById:
+    """Return the answers that served a memory, or that were given before a message."""
+    reasons: ReasonsById = defaultdict(list)
+    message = Message.objects.of(hint.tenant).filter(id=memory_id).first()
+    if message is not None:
+        _follow_messages([message], hint, reasons, quotes={})
+        return reasons
+    for row in _serving([memory_id], hint):
+        reasons[row.retrieval_id].append(Reason(SERVED, f"served it at rank {row.rank}"))
+    return reasons
+
+
+def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalHit]:
+    """Return the newest hits of memories. Uses index: retrieval_hit_by_memory."""
+    hits = RetrievalHit.objects.of(hint.tenant).filter(memory_id__in=list(memory_ids))
+    return hits.filter(**_narrow(hint, "retrieval__")).order_by("-id")[: CANDIDATES_AT_MOST * 2]
+
+
+def _by_phrase(hint: Hint, reader: Reader) -> ReasonsById:
+    reasons: ReasonsById = defaultdict(list)
+    sought = read_query(hint.phrase)
+    _follow_phrase(sought, hint, reasons, reader)
+    _follow_questions(sought, hint, reasons)
+    _follow_facts(sought, hint, reasons)
+    return reasons
+
+
+def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:
+    """Take the messages that hold the words, and the answers given shortly before them."""
+    if not reader.reads_all:
+        sought = sought.in_whole_words
+    # When it was said and when it was asked differ by little: times narrow the answers only.
+    scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
+    matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope).found
+    if not matches:
+        matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope, every=False).found
+    kept = matches[:MATCHES_AT_MOST]
+    shown = results.show_messages(kept, reader)
+    shown += results.find_unprocessed(SearchParams(sought, scope), reader=reader)[:MATCHES_AT_MOST]
+    quotes = {one.id: one for one in shown}
+    messages = Message.objects.of(hint.tenant).filter(id__in=list(quotes))
+    _follow_messages(list(messages.defer("content", "metadata")), hint, reasons, quotes)
+
+
+def _follow_messages(
+    messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Result]
+) -> None:
+    """Add the answers shortly before messages.
+
+    Uses index: retrieval_by_conversation.
+    """
+    near = Q(pk__in=[])
+    for message in messages:
+        near |= Q(
+            conversation=message.conversation_id,
+            through_seq__gte=message.seq - REACH,
+            through_seq__lte=message.seq,
+        )
+    for row in _answers(hint).filter(near).only("id", "conversation_id", "through_seq"):
+        for message in messages:
+            behind = message.seq - row.through_seq
+            if message.conversation_id == row.conversation_id and 0 <= behind <= REACH:
+                quote = quotes.get(message.id)
+                spoke = message.role == Role.ASSISTANT
+                reason = Reason(
+                    SAID if spoke and behind else ASKED,
+                    _render_distance(message, behind),
+                    quote.text if quote else "",
+                )
+                reasons[row.id].append(reason)
+
+
+def _render_distance(message: Message, behind: int) -> str:
+    speaker = message.name or message.role
+    if behind == 0:
+        return f"{speaker} had just said"
+    return f"{speaker} said {behind} message{'s' if behind > 1 else ''} later"
+
+
+def _follow_questions(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
+    """Take the newest questions that hold the words as typed.
+
+    Uses index: retrieval_with_latency.
+    """
+    newest = _answers(hint).order_by("-created_at", "-id")[:QUESTIONS_READ_AT_MOST]
+    rows = Retrieval.objects.of(hint.tenant).filter(id__in=newest.values("id"))
+    words = sought.words.split()
+    for word in [*words, *sought.phrases]:
+        rows = rows.filter(query__icontains=word)
+    lexemes = [word.casefold() for word in words]
+    for row in rows.order_by("-created_at", "-id").only("id", "query")[:CANDIDATES_AT_MOST]:
+        quote = show_snippet(row.query, lexemes, "simple")
+        reasons[row.id].append(Reason(ASKED, "was asked", quote))
+
+
+def _follow_facts(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
+    """Take the answers that served facts which hold the words."""
+    scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
+    matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=scope).found
+    kept = {match.memory_id: match for match in matches[:MATCHES_AT_MOST]}
+    facts = Fact.objects.of(hint.tenant).in_bulk(list(kept))
+    for hit in _serving(kept, hint):
+        match, fact = kept[hit.memory_id], facts.get(hit.memory_id)
+        if fact is not None:
+            quote = show_snippet(fact.fact, match.lexemes, match.language)
+            reasons[hit.retrieval_id].append(Reason(SERVED, f"served at rank {hit.rank}", quote))

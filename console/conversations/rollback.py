@@ -1,0 +1,154 @@
+"""Rolling back a source: form, preview, the page of its quarantine, and lifting that."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from console.facts.forms import CURATE
+from console.forms import ReasonForm, add_problem
+from console.pages import act_on, choose_tenant, get_row, page_for, show_page
+from episodic import withholding as episodic
+from episodic.models import Conversation, Role, Withholding
+from episodic.withholding import Source
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import APIKey, Tenant
+from semantic import rollback
+from semantic.curation import Act
+
+SEES = ("episodic.view_withholding", CURATE)
+KEYS_AT_MOST = 500
+CONVERSATIONS_AT_MOST = 20
+UNDONE = "Rolled back. The next worker processes anew what is left."
+LIFTED = "Lifted: the messages are back, and are processed like new ones."
+GOES_ON = "A worker does it now, one conversation after the other. Reload this page."
+FIGURES = {
+    "conversations": "Conversations with its messages",
+    "messages": "Messages quarantined",
+    "episodes": "Episodes deleted",
+    "returned": "Messages of others in them, processed anew",
+    "runs": "Runs reverted",
+    "closed": "Facts retired",
+    "reopened": "Facts restored",
+    "redrawn": "Other episodes consolidated anew",
+    "left": "Facts left alone, since people have changed them",
+}
+"""The labels of the figures of a rollback, in order."""
+
+
+class SourceForm(ReasonForm):
+    """A source, and why it is rolled back."""
+
+    since = forms.DateTimeField(
+        label="Since (UTC)",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="By the server's clock: what was received from then on.",
+    )
+    key = forms.ChoiceField(label="API key", required=False)
+    conversation = forms.UUIDField(
+        required=False, help_text="The agent's id of the conversation; empty: in any."
+    )
+    speaker = forms.CharField(
+        required=False, max_length=200, help_text="The name of the messages; empty: any."
+    )
+    role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
+    field_order = ("since", "key", "conversation", "speaker", "role", "reason")
+
+    def __init__(self, *args: Any, tenant: Tenant | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._tenant = tenant
+        keys = APIKey.objects.of(tenant).order_by("name", "id")[:KEYS_AT_MOST] if tenant else []
+        choices = [("", "any"), *((str(key.id), str(key)) for key in keys)]
+        self.fields["key"].choices = choices  # type: ignore[attr-defined]
+
+    def find_source(self) -> Source:
+        """Return the source that a valid form names.
+
+        Raises:
+            Problem: the tenant has no such conversation.
+        """
+        params = self.cleaned_data
+        assert self._tenant is not None
+        conversation = None
+        if params["conversation"]:
+            mine = Conversation.objects.of(self._tenant)
+            conversation = mine.filter(external_id=params["conversation"]).first()
+            if conversation is None:
+                fault = "The tenant has no such conversation."
+                raise Problem(fault, fields={"conversation": [fault]})
+        keys = APIKey.objects.of(self._tenant)
+        key = keys.filter(id=params["key"]).first() if params["key"] else None
+        return Source(
+            since=params["since"],
+            posted_by=key,
+            conversation=conversation,
+            speaker=params["speaker"],
+            role=params["role"],
+        )
+
+
+@page_for(*SEES)
+def show_rollback(request: HttpRequest) -> HttpResponse:
+    """Show the form and, once it is filled in, what it would come to; do it when told to."""
+    tenant = choose_tenant(request)
+    posted = request.method == "POST"
+    form = SourceForm(request.POST if posted else None, tenant=tenant)
+    preview: rollback.Preview | None = None
+    if posted and tenant is not None and form.is_valid():
+        act = Act(tenant, request.user.get_username(), form.cleaned_data["reason"])
+        try:
+            if "do" in request.POST:
+                withholding = rollback.roll_back(act=act, source=form.find_source())
+                messages.success(request, UNDONE if withholding.done_at else GOES_ON)
+                return redirect("admin:episodic_withholding_change", withholding.pk)
+            preview = rollback.preview(act=act, source=form.find_source())
+        except Problem as problem:
+            add_problem(form, problem)
+    return show_page(
+        request,
+        "console/conversations/roll_back.html",
+        title="Roll back a source",
+        status=400 if posted and not preview else 200,
+        form=form,
+        owner=tenant,
+        preview=preview,
+        figures=name_figures(preview.counts.to_json()) if preview else [],
+    )
+
+
+def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return each number with what it is called."""
+    return [(called, counts[name]) for name, called in FIGURES.items() if name in counts]
+
+
+def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
+    """Return where its messages are, what it came to, and whether the person may lift it."""
+    ids = episodic.conversations_withheld_by(withholding, at_most=CONVERSATIONS_AT_MOST)
+    left, _ = episodic.count(episodic.messages_left(withholding))
+    return {
+        "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),
+        "left": left,
+        "figures": name_figures(withholding.made),
+        "may_lift": withholding.lifted_at is None and request.user.has_perms(SEES),
+    }
+
+
+@page_for(*SEES)
+@require_POST
+def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
+    """Let count again what is withheld."""
+    withholding = get_row(Withholding, withholding_id)
+    act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
+
+    def lift_it() -> str:
+        lifted = rollback.lift(act=act, withholding_id=withholding.id)
+        return LIFTED if lifted.done_at else GOES_ON
+
+    return act_on(request, withholding, lift_it)

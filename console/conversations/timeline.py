@@ -1,0 +1,176 @@
+"""One page of a conversation: blocks of messages, each an episode with its facts or the window."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+
+from django.db.models import Q
+
+from console.conversations.overview import surprise_level
+from console.transcript import ShownMessage, read_transcript
+from episodic.models import Conversation, Episode, Message
+from episodic.queries import IN_WINDOW
+from episodic.revealing import Reader
+from memoryproject.adminkit.filters import held_at
+from memoryproject.tenancy.models import Tenant
+from semantic.models import Evidence, Fact
+
+MESSAGES_A_PAGE = 200
+FACTS_AT_MOST = 400
+TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
+"""Why a fact is closed that was true; for all other reasons it never was."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedFact:
+    """A fact that an episode supports, and the messages that are its evidence."""
+
+    fact: Fact
+    seqs: tuple[int, ...]
+    """Empty: the episode as a whole."""
+
+    @property
+    def state(self) -> str:
+        """Whether it is active now, or why not."""
+        return self.fact.invalidated_because or "active"
+
+
+@dataclass(slots=True)
+class Block:
+    """Messages of a page that belong together: an episode's, the window's, or quarantined ones."""
+
+    messages: list[ShownMessage]
+    episode: Episode | None = None
+    facts: list[SupportedFact] = field(default_factory=list)
+    is_again: bool = False
+    """Whether an earlier block of the page has the same episode, and its facts."""
+
+    @property
+    def kind(self) -> str:
+        """`episode`, `window`, `withheld` or `aside`."""
+        if self.episode is not None:
+            return "episode"
+        if self.messages[0].withheld_by is not None:
+            return "withheld"
+        return "window" if self.messages[0].quarantined_by is None else "aside"
+
+    @property
+    def level(self) -> str:
+        """How surprising its episode is: `flashbulb`, `key` or `usual`."""
+        return surprise_level(self.episode.surprise) if self.episode else "usual"
+
+    @property
+    def begins_earlier(self) -> bool:
+        """Whether the page shows only its end."""
+        return self.episode is not None and self.episode.first_seq < self.messages[0].seq
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the page does not show its end."""
+        if self.episode is None or not self.messages:
+            return False
+        return self.episode.last_seq > self.messages[-1].seq
+
+    @property
+    def lines(self) -> list[tuple[ShownMessage, list[SupportedFact]]]:
+        """Each message with the facts that it is evidence of."""
+        return [
+            (message, [fact for fact in self.facts if message.seq in fact.seqs])
+            for message in self.messages
+        ]
+
+
+def read_blocks(
+    conversation: Conversation,
+    *,
+    first_seq: int,
+    reader: Reader,
+    as_of: datetime | None,
+    with_facts: bool,
+) -> list[Block]:
+    """Return the page that begins with `first_seq`, in three queries at most.
+
+    With `as_of` only the messages up to then, and the facts that were true then.
+    """
+    messages = Message.objects.of(conversation.tenant).filter(
+        conversation=conversation, seq__range=(first_seq - 1, first_seq + MESSAGES_A_PAGE - 1)
+    )
+    if as_of is not None:
+        messages = messages.filter(occurred_at__lte=as_of)
+    shown = read_transcript(messages, conversation_id=conversation.id, reader=reader)
+    if shown and shown[0].seq < first_seq:  # read only for the silence after it
+        shown = shown[1:]
+    blocks = [Block(list(run)) for _, run in groupby(shown, key=_block_key)]
+    ids = {message.episode_id for message in shown if message.episode_id is not None}
+    episodes = Episode.objects.of(conversation.tenant).in_bulk(ids)
+    facts = facts_from(
+        tenant=conversation.tenant, episode_ids=ids if with_facts else (), as_of=as_of
+    )
+    for block in blocks:
+        block.episode = episodes.get(block.messages[0].episode_id)
+        if block.episode is not None:
+            block.is_again = block.episode.id not in ids
+            block.facts = [] if block.is_again else facts.get(block.episode.id, [])
+            ids.discard(block.episode.id)
+    return blocks
+
+
+def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID | None]:
+    return message.episode_id, message.quarantined_by is not None, message.withheld_by
+
+
+def facts_from(
+    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID], as_of: datetime | None = None
+) -> dict[uuid.UUID, list[SupportedFact]]:
+    """Return the facts that episodes support, by episode; active ones come first."""
+    rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids), withdrawn_by=None)
+    if as_of is not None:
+        then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
+        rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
+    supported: dict[uuid.UUID, list[SupportedFact]] = defaultdict(list)
+    for row in rows.select_related("fact").order_by("id")[:FACTS_AT_MOST]:
+        supported[row.episode_id].append(SupportedFact(row.fact, tuple(sorted(row.message_seqs))))
+    for facts in supported.values():
+        facts.sort(key=lambda entry: (entry.fact.invalid_at is not None, entry.seqs, entry.fact.id))
+    return dict(supported)
+
+
+def first_seq_from(conversation: Conversation, moment: datetime) -> int | None:
+    """Return the seq of the first message at that time or later; None: there is none.
+
+    Times follow the order of messages but for what was posted late, so the episodes'
+    own times lead there.
+    """
+    tenant = conversation.tenant
+    episodes = Episode.objects.of(tenant).filter(conversation=conversation, end_at__gte=moment)
+    episode = episodes.order_by("first_seq").first()
+    messages = Message.objects.of(tenant).filter(conversation=conversation, occurred_at__gte=moment)
+    within = _range_of(episode) if episode else IN_WINDOW
+    return messages.filter(within).order_by("seq").values_list("seq", flat=True).first()
+
+
+def last_seq_until(conversation: Conversation, moment: datetime) -> int | None:
+    """Return the seq of the last message until that time; None: there is none."""
+    tenant = conversation.tenant
+    episodes = Episode.objects.of(tenant).filter(conversation=conversation, start_at__lte=moment)
+    episode = episodes.order_by("-first_seq").first()
+    messages = Message.objects.of(tenant).filter(conversation=conversation, occurred_at__lte=moment)
+    places: Sequence[Q] = [
+        IN_WINDOW, Q(quarantined_by__isnull=False), Q(withheld_by__isnull=False),
+    ]  # fmt: skip
+    if episode is not None:
+        places = [*places, _range_of(episode)]
+    seqs = [
+        messages.filter(place).order_by("-seq").values_list("seq", flat=True).first()
+        for place in places
+    ]
+    return max((seq for seq in seqs if seq is not None), default=None)
+
+
+def _range_of(episode: Episode) -> Q:
+    return Q(seq__range=(episode.first_seq, episode.last_seq))

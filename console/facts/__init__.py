@@ -1,0 +1,1 @@
+"""Pages and actions of facts, changesets and the review queue."""

@@ -1,0 +1,146 @@
+"""Retiring, restoring and correcting a fact, and reverting a changeset; each act can be undone."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from console.facts.forms import (
+    CURATE,
+    ActForm,
+    CorrectForm,
+    InvalidateForm,
+    RestoreForm,
+    RevertForm,
+)
+from console.forms import add_problem
+from console.highlights import show_difference
+from console.pages import find_way_back, get_row, page_for, show_page
+from memoryproject.edge.errors import Problem
+from semantic import curation, reverts
+from semantic.curation import Act
+from semantic.engines import Category
+from semantic.models import Changeset, Fact
+
+SEES_FACT = ("semantic.view_fact", CURATE)
+SEES_CHANGESET = ("semantic.view_changeset", CURATE)
+
+
+FORMS: dict[str, tuple[type[ActForm], str]] = {
+    "invalidate": (InvalidateForm, "Retire a fact"),
+    "restore": (RestoreForm, "Restore a fact"),
+    "correct": (CorrectForm, "Correct a fact"),
+}
+"""By the act of an address: what it asks for, and its title."""
+
+
+@page_for(*SEES_FACT)
+def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResponse:
+    """Do what the form says and go to the fact; with `preview`, or faults, show the form again."""
+    fact = get_row(Fact, fact_id, "conversation")
+    if request.method != "POST":
+        return redirect_to_fact(fact.id, anchor=name)
+    form_class, title = FORMS[name]
+    form = form_class(request.POST, prefix=name)
+    preview = "preview" in request.POST
+    if form.is_valid() and not preview:
+        act = Act(fact.tenant, request.user.get_username(), form.cleaned_data["reason"])
+        try:
+            shown, changeset = do(name, act, fact, form.cleaned_data)
+        except Problem as problem:
+            add_problem(form, problem)
+        else:
+            return redirect_to_fact(shown, done=changeset.id)
+    sentence = form.data.get(form.add_prefix("fact"), "")
+    return show_page(
+        request,
+        "console/facts/act.html",
+        title=title,
+        status=200 if preview and form.is_valid() else 400,
+        form=form,
+        fact=fact,
+        name=name,
+        difference=show_difference(fact.fact, " ".join(sentence.split())) if sentence else "",
+        has_changed=form.data.get(form.add_prefix("version")) != str(fact.version),
+    )
+
+
+def do(name: str, act: Act, fact: Fact, params: dict[str, Any]) -> tuple[uuid.UUID, Changeset]:
+    """Do one of the acts; return the fact to look at, and the changeset."""
+    if name == "correct":
+        follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
+        opened = curation.correct_fact(
+            act=act,
+            fact_id=fact.id,
+            sentence=params["fact"],
+            category=Category(params["category"]),
+            keywords=None if follows else params["keywords"],
+            version=params["version"],
+        )
+        return opened.id, opened.changeset
+    changesets = do_to_facts(name, act, {fact.id: params["version"]}, params)
+    return fact.id, changesets[0]
+
+
+def do_to_facts(
+    name: str, act: Act, versions: Mapping[uuid.UUID, int], params: Mapping[str, Any]
+) -> list[Changeset]:
+    """Retire or restore facts of one tenant, of which the person has seen these versions."""
+    if name == "restore":
+        return curation.restore_facts(act=act, fact_ids=list(versions), versions=versions)
+    because = Fact.Because(params["because"])
+    return curation.invalidate_facts(
+        act=act, fact_ids=list(versions), because=because, versions=versions
+    )
+
+
+def redirect_to_fact(
+    fact_id: uuid.UUID, *, done: uuid.UUID | None = None, anchor: str = ""
+) -> HttpResponseRedirect:
+    """Return the way to a fact's page, where the changeset `done` can be undone."""
+    address = reverse("admin:semantic_fact_change", args=[fact_id])
+    query = f"?done={done}" if done else ""
+    return redirect(f"{address}{query}{f'#{anchor}' if anchor else ''}")
+
+
+@page_for(*SEES_CHANGESET)
+def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpResponse:
+    """Show what undoing a changeset would do, and do it when a reason is given."""
+    changeset = get_row(Changeset, changeset_id, "conversation")
+    plan = reverts.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id)
+    form = RevertForm(
+        request.POST if request.method == "POST" else None,
+        prefix="undo" if "undo-reason" in request.POST else "revert",
+        conflicts=bool(plan.conflicts),
+    )
+    if request.method == "POST" and form.is_valid():
+        act = Act(changeset.tenant, request.user.get_username(), form.cleaned_data["reason"])
+        try:
+            revert = reverts.revert_changeset(
+                act=act,
+                changeset_id=changeset.id,
+                leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
+            )
+        except Problem as problem:
+            add_problem(form, problem)
+        else:
+            messages.success(
+                request, "Undone. This changeset is on record, and can be undone, too."
+            )
+            page = reverse("admin:semantic_changeset_change", args=[revert.id])
+            return redirect(find_way_back(request, otherwise=page))
+    return show_page(
+        request,
+        "console/facts/revert.html",
+        title="Undo a changeset",
+        status=400 if form.errors else 200,
+        form=form,
+        changeset=changeset,
+        plan=plan,
+    )

@@ -1,0 +1,166 @@
+"""Retiring and restoring many facts at once: a preview, then all of them or none."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from console.facts.actions import SEES_FACT, do_to_facts
+from console.facts.forms import ManyForm
+from console.forms import add_problem
+from console.pages import page_for, show_page
+from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import lines, link
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from semantic.curation import FACTS_AT_ONCE, Act
+from semantic.models import Changeset, Fact
+
+NAMED_AT_MOST = 10
+TITLES = {"invalidate": "Retire facts", "restore": "Restore facts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The facts that were marked, those that an act can be done to, and what it is."""
+
+    name: str
+    facts: Sequence[Fact]
+    versions: Mapping[uuid.UUID, int]
+    left_out: Sequence[Fact]
+    is_cut: bool
+
+    @property
+    def closes(self) -> bool:
+        """Whether the facts are to be retired."""
+        return self.name == "invalidate"
+
+
+@admin.action(description="Retire …", permissions=["curate"])
+def invalidate_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Preview which facts would be retired."""
+    return show_choice(request, choose("invalidate", queryset), ManyForm(closes=True))
+
+
+@admin.action(description="Restore …", permissions=["curate"])
+def restore_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Preview which facts would be restored."""
+    return show_choice(request, choose("restore", queryset), ManyForm(closes=False))
+
+
+def choose(
+    name: str, queryset: QuerySet[Fact], versions: Mapping[uuid.UUID, int] | None = None
+) -> Choice:
+    """Return what of the marked facts an act can be done to, and which is left out.
+
+    `versions` are those that the person has looked at; without them those of now.
+    """
+    rows = queryset.select_related("tenant", "conversation").order_by("id")
+    marked = list(rows[: FACTS_AT_ONCE + 1])
+    fit: list[Fact] = []
+    left_out: list[Fact] = []
+    for fact in marked[:FACTS_AT_ONCE]:
+        (fit if _fits(fact, closes=name == "invalidate") else left_out).append(fact)
+    seen = {fact.id: fact.version for fact in fit} if versions is None else versions
+    return Choice(name, fit, seen, left_out, is_cut=len(marked) > FACTS_AT_ONCE)
+
+
+def _fits(fact: Fact, *, closes: bool) -> bool:
+    if closes:
+        return fact.invalid_at is None
+    barred = {Fact.Because.ERASED, Fact.Because.WAITING}
+    return fact.invalid_at is not None and fact.invalidated_because not in barred
+
+
+@page_for(*SEES_FACT)
+@require_POST
+def change_facts(request: HttpRequest, name: str) -> HttpResponse:
+    """Retire or restore the facts that the preview showed, or show it again with what is wrong."""
+    versions = read_versions(request.POST.get("facts", ""))
+    choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
+    form = ManyForm(request.POST, closes=choice.closes)
+    if form.is_valid():
+        try:
+            changesets = act_on_all(choice, form.cleaned_data, request.user.get_username())
+        except Problem as problem:
+            add_problem(form, problem)
+        else:
+            messages.success(request, _name_changesets(choice, changesets))
+            return redirect("admin:semantic_fact_changelist")
+    return show_choice(request, choice, form, status=400)
+
+
+def read_versions(marked: str) -> dict[uuid.UUID, int]:
+    """Return ids and versions of the preview's facts; what is neither is left out.
+
+    They come in one field: a form may have no more than a thousand.
+    """
+    versions: dict[uuid.UUID, int] = {}
+    for text in marked.split(",", FACTS_AT_ONCE + 1)[: FACTS_AT_ONCE + 1]:
+        id_text, _, version = text.partition(":")
+        fact_id = read_id(id_text)
+        if fact_id is not None and version.isascii() and version.isdecimal():
+            versions[fact_id] = int(version[:9])
+    return versions
+
+
+def write_versions(choice: Choice) -> str:
+    """Return what `read_versions` reads."""
+    return ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
+
+
+def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Changeset]:
+    """Close or restore facts of any tenants, all or none.
+
+    Raises:
+        Problem: one of them cannot be, or there is none.
+    """
+    if not choice.facts and not choice.versions:
+        raise Problem("No fact was chosen: mark some in the list.")
+    if len(choice.facts) < len(choice.versions) or choice.is_cut:
+        raise Problem("Some of them have changed meanwhile: nothing was done. Mark them again.")
+    by_tenant: dict[Tenant, dict[uuid.UUID, int]] = defaultdict(dict)
+    for fact in choice.facts:
+        by_tenant[fact.tenant][fact.id] = choice.versions[fact.id]
+    changesets: list[Changeset] = []
+    with transaction.atomic():
+        for tenant in sorted(by_tenant, key=lambda tenant: tenant.pk):
+            act = Act(tenant, actor, params["reason"])
+            changesets += do_to_facts(choice.name, act, by_tenant[tenant], params)
+    return changesets
+
+
+def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeString:
+    count = len(choice.facts)
+    done = "retired" if choice.closes else "restored"
+    named = [
+        link(one, f"the changeset of {one.conversation}") for one in changesets[:NAMED_AT_MOST]
+    ]
+    return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
+
+
+def show_choice(
+    request: HttpRequest, choice: Choice, form: ManyForm, *, status: int = 200
+) -> HttpResponse:
+    """Show the preview."""
+    return show_page(
+        request,
+        "console/facts/act_many.html",
+        title=TITLES[choice.name],
+        status=status,
+        choice=choice,
+        marked=write_versions(choice),
+        form=form,
+        at_once=FACTS_AT_ONCE,
+    )

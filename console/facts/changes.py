@@ -1,0 +1,142 @@
+"""Changes in words: what each did to which fact, with the states before and after."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from console.highlights import show_difference
+from memoryproject.tenancy.models import Tenant
+from semantic import states
+from semantic.models import Change, Fact
+
+ACTIVE = "active"
+WHAT = {
+    Change.Action.NEW: "created",
+    Change.Action.MERGE: "repeated in other words",
+    Change.Action.REINFORCE: "confirmed",
+    Change.Action.UPDATE: "replaced",
+    Change.Action.INVALIDATE: "retired",
+    Change.Action.RESTORE: "restored",
+    Change.Action.WITHDRAW: "lost evidence",
+    Change.Action.RETURN: "got evidence back",
+    Change.Action.SKIP: "unchanged",
+    Change.Action.SUGGEST: "suggested to curators",
+}
+NOTES = {
+    "corrected": "corrected by hand",
+    "declared_wrong": "declared wrong by hand",
+    "echo": "it only repeats what an answer served",
+    "unknown_alias": "the engine named a fact that it was never shown",
+    "cap": "one run may not open or close more",
+    "closed": "the same run had retired it",
+    "same_text": "the same sentence",
+    "guideline_source": "only a user ends a guideline",
+    "tool_source": "what a tool says yields no such fact",
+    "waits": "pending review",
+    "approved": "a curator has approved it",
+    "rejected": "a curator has rejected it",
+    "said_by_user": "a user has said it meanwhile",
+    "accepted": "a curator has accepted a suggestion",
+    "declined": "a curator has declined a suggestion",
+    "same_slot": "another value of the same",
+    "other_value": "perhaps another value of the same",
+    "ending_words": "something ends",
+    "part": "only a part of it is over",
+    "near_words": "nearly the same words",
+    "no_pair": "the engine suggested something about facts that are not there",
+    "too_long": "longer than a fact may be",
+    "empty": "empty",
+    "reverted": "another changeset was undone",
+    "unsupported": "no evidence was left",
+    "changed_later": "something else has changed it since",
+    "held_anew": "another active fact has its sentence",
+}
+"""What the codes of changes say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One change. `sentence` marks what it changed in the fact that it replaced."""
+
+    change: Change
+    what: str
+    note: str
+    fact: Fact | None
+    """None: the change is about no fact, or about one that was erased."""
+    sentence: SafeString | str
+    old: Fact | None
+    """What it replaced."""
+    before: str
+    after: str
+    old_before: str
+    old_after: str
+
+    @property
+    def tone(self) -> str:
+        """good, bad, warn or nothing: the colour of what was done."""
+        if self.after == ACTIVE:
+            return "good"
+        return {"wrong": "bad", "reverted": "bad", "erased": "bad", "superseded": "warn"}.get(
+            self.after, ""
+        )
+
+
+def render_changes(
+    tenant: Tenant, changes: Sequence[Change], *, about: Fact | None = None
+) -> list[ChangeLine]:
+    """Return changes in words, in one query; `about`: as seen from that fact."""
+    ids = {one for change in changes for one in (change.memory_id, change.other_memory_id) if one}
+    facts = Fact.objects.of(tenant).in_bulk(ids)
+    return [_to_line(change, facts, about) for change in changes]
+
+
+def _to_line(change: Change, facts: dict[uuid.UUID, Fact], about: Fact | None) -> ChangeLine:
+    fact = facts.get(change.memory_id) if change.memory_id else None
+    old = facts.get(change.other_memory_id) if change.other_memory_id else None
+    shown = about or fact
+    before, after = render_states(change, shown.id if shown else None)
+    old_before, old_after = render_states(change, old.id if old else None)
+    is_replaced = about is not None and change.other_memory_id == about.id
+    return ChangeLine(
+        change=change,
+        what=_render_what(change, before, is_replaced=is_replaced),
+        note=NOTES.get(change.note, change.note.replace("_", " ")),
+        fact=fact,
+        sentence=_render_sentence(fact, old),
+        old=old,
+        before=before,
+        after=after,
+        old_before=old_before,
+        old_after=old_after,
+    )
+
+
+def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
+    if change.action == Change.Action.UPDATE and not is_replaced:
+        return "replaced another"
+    if change.action == Change.Action.INVALIDATE and before not in {"", ACTIVE}:
+        return "retired for another reason"
+    return WHAT[Change.Action(change.action)]
+
+
+def _render_sentence(fact: Fact | None, old: Fact | None) -> SafeString | str:
+    if fact is None:
+        return ""
+    return show_difference(old.fact, fact.fact) if old else fact.fact
+
+
+def render_states(change: Change, fact_id: uuid.UUID | None) -> tuple[str, str]:
+    """Return a fact's state before and after a change; empty where it did not change it."""
+    pair = change.states.get(str(fact_id))
+    if pair is None:
+        return "", ""
+    before, after = (states.from_json(one) for one in pair)
+    return _render_state(before), _render_state(after)
+
+
+def _render_state(state: states.State | None) -> str:
+    return "" if state is None else state.because or ACTIVE

@@ -1,0 +1,99 @@
+"""The forms by which people change what is held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from console.forms import ReasonForm
+from semantic.curation import KEYWORDS_AT_MOST, SENTENCE_AT_MOST
+from semantic.engines import Category
+from semantic.models import Fact
+
+CURATE = "semantic.curate_fact"
+AT_ONCE = "undone at once"
+KINDS = [
+    (Fact.Because.WRONG.value, "It was never true. The same words do not bring it back."),
+    (Fact.Because.SUPERSEDED.value, "It was true until now. It may become true again."),
+]
+
+
+class ActForm(ReasonForm):
+    """An act on one fact, as the person has seen it."""
+
+    version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+
+
+class InvalidateForm(ActForm):
+    """Stop holding a fact."""
+
+    because = forms.ChoiceField(
+        label="What is the matter?",
+        choices=KINDS,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Say which of the two."},
+    )
+    field_order = ("because", "reason")
+
+
+class RestoreForm(ActForm):
+    """Hold a fact again."""
+
+
+class CorrectForm(ActForm):
+    """Put a better sentence in the place of a fact."""
+
+    fact = forms.CharField(
+        label="The right sentence",
+        max_length=SENTENCE_AT_MOST,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One sentence that can be understood by itself.",
+    )
+    category = forms.ChoiceField(
+        label="Category", choices=[(category.value, category.value) for category in Category]
+    )
+    keywords = forms.CharField(
+        label="Keywords",
+        required=False,
+        help_text=f"Names and nouns, with commas between them; at most {KEYWORDS_AT_MOST}. Left "
+        "empty or as they are, they follow the new sentence.",
+    )
+    field_order = ("fact", "category", "keywords", "reason")
+
+    def clean_keywords(self) -> list[str] | None:
+        """Return the keywords; None: they are drawn from the sentence."""
+        words = [word.strip() for word in self.cleaned_data["keywords"].split(",")]
+        return [word for word in words if word] or None
+
+
+class UndoForm(ReasonForm):
+    """Undo what was just done."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"initial": {"reason": AT_ONCE}, "prefix": "undo", **kwargs})
+        self.fields["reason"].widget = forms.TextInput()
+
+
+class RevertForm(ReasonForm):
+    """Undo a changeset."""
+
+    leave_conflicts = forms.BooleanField(
+        label="Leave what has changed since then as it is, and undo the rest", required=False
+    )
+    field_order = ("leave_conflicts", "reason")
+
+    def __init__(self, *args: Any, conflicts: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not conflicts:
+            del self.fields["leave_conflicts"]
+
+
+class ManyForm(InvalidateForm):
+    """An act on many facts; `because` only where they are closed."""
+
+    def __init__(self, *args: Any, closes: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["version"]
+        if not closes:
+            del self.fields["because"]

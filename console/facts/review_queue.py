@@ -1,0 +1,165 @@
+"""The review queue: suggestions and facts pending review, and accepting or declining each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_POST
+
+from console.facts.actions import SEES_FACT
+from console.facts.bulk_actions import read_versions
+from console.facts.changes import NOTES
+from console.facts.page import FactSource, read_sources
+from console.home import metrics
+from console.pages import choose_tenant, page_for, show_page
+from episodic.revealing import Reader
+from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import link
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from semantic import curation, queries, suggestions
+from semantic.curation import REASON_AT_MOST, Act
+from semantic.engines import SuggestionKind
+from semantic.models import Changeset, Fact, Suggestion
+
+SHOWN_AT_MOST = 20
+"""Each is shown with the messages behind its facts."""
+DECISIONS = {"accept": "Accepted", "decline": "Declined"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFact:
+    """A fact of an entry, with the episodes and messages that it comes from."""
+
+    label: str
+    fact: Fact
+    sources: Sequence[FactSource]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be decided on. `key` is how a form names it."""
+
+    key: str
+    row: Fact | Suggestion
+    title: str
+    why: str
+    effect: str
+    """What accepting and declining do."""
+    facts: Sequence[ShownFact]
+
+
+@page_for("semantic.view_fact", "semantic.view_suggestion")
+def show_queue(request: HttpRequest) -> HttpResponse:
+    """Show what is to be decided on in a tenant, newest first; with `fact` what is about it."""
+    return _render(request)
+
+
+@page_for(*SEES_FACT)
+@require_POST
+def decide(request: HttpRequest) -> HttpResponse:
+    """Accept or decline one entry, and go back to the queue."""
+    tenant, decision = choose_tenant(request), request.POST.get("decision", "")
+    try:
+        if tenant is None or decision not in DECISIONS:
+            raise Problem("Accept or decline an entry.")
+        done = DECISIONS[decision]
+        reason = request.POST.get("reason", "").strip() or f"{done} in the review queue."
+        act = Act(tenant, request.user.get_username(), reason)
+        changeset = decide_on(act, request.POST.get("entry", ""), accepts=decision == "accept")
+    except Problem as problem:
+        return _render(request, problem=problem.message, status=400)
+    undo = link(changeset, "its changeset")
+    messages.success(request, format_html("{}. To undo it, revert {}.", done, undo))
+    return redirect(f"{reverse('console:review_queue')}?tenant={tenant.name}")
+
+
+def decide_on(act: Act, key: str, *, accepts: bool) -> Changeset:
+    """Accept or decline the entry that a form names; return the changeset of that.
+
+    Raises:
+        Problem: there is no such entry, it has changed since it was shown, or the reason is long.
+    """
+    kind, _, name = key.partition(":")
+    versions, suggestion_id = read_versions(name), read_id(name)
+    if kind == "fact" and versions:
+        do = curation.approve_facts if accepts else curation.reject_facts
+        return do(act=act, fact_ids=list(versions), versions=versions)[0]
+    if kind != "suggestion" or suggestion_id is None:
+        raise Problem("There is no such entry.")
+    decide = suggestions.accept_suggestion if accepts else suggestions.decline_suggestion
+    changeset: Changeset = decide(act=act, suggestion_id=suggestion_id).decided_by
+    return changeset
+
+
+def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> HttpResponse:
+    tenant = choose_tenant(request)
+    return show_page(
+        request,
+        "console/facts/review_queue.html",
+        title="Review queue",
+        status=status,
+        problem=problem,
+        owner=tenant,
+        entries=find_entries(request, tenant) if tenant else [],
+        total=metrics.count_queue(tenant) if tenant else 0,
+        at_most=SHOWN_AT_MOST,
+        counted_at_most=metrics.COUNTED_AT_MOST,
+        reason_at_most=REASON_AT_MOST,
+        one_fact=read_id(request.GET.get("fact", "")),
+    )
+
+
+def find_entries(request: HttpRequest, tenant: Tenant) -> list[Entry]:
+    """Return what is to be decided on, newest first, as far as the person may read it."""
+    suggested = suggestions.find_suggestions(tenant).select_related("changeset")
+    waiting = queries.facts_waiting(tenant).select_related("conversation", "changeset")
+    fact_id = read_id(request.GET.get("fact", ""))
+    if fact_id is not None:
+        suggested = suggested.filter(Q(old_fact=fact_id) | Q(new_fact=fact_id))
+        waiting = waiting.filter(id=fact_id)
+    rows: list[Fact | Suggestion] = [
+        *suggested.order_by("-id")[:SHOWN_AT_MOST],
+        *waiting.order_by("-id")[:SHOWN_AT_MOST],
+    ]
+    rows.sort(key=lambda row: row.id, reverse=True)
+    reader = Reader(request.user)
+    return [_make_entry(row, tenant, reader) for row in rows[:SHOWN_AT_MOST]]
+
+
+def _make_entry(row: Fact | Suggestion, tenant: Tenant, reader: Reader) -> Entry:
+    def show(label: str, fact: Fact) -> ShownFact:
+        fact.tenant = tenant
+        return ShownFact(label, fact, read_sources(fact, reader))
+
+    if isinstance(row, Fact):
+        return Entry(
+            key=f"fact:{row.id}:{row.version}",
+            row=row,
+            title="pending review",
+            why="it would steer the assistant, or may come from a tool, and not from users alone",
+            effect="Accept: it becomes active and is served. Decline: it is declared wrong.",
+            facts=[show("Fact", row)],
+        )
+    old, new, title = row.old_fact, row.new_fact, f"looks like a {row.kind}"
+    if row.kind == SuggestionKind.DUPLICATE:
+        effect = "Accept: the shorter one is retired, and the other takes over its evidence."
+    elif new is None:
+        title, effect = "looks over", "Accept: the fact is retired."
+    else:
+        effect = "Accept: the old fact is retired, superseded by the new one."
+    return Entry(
+        key=f"suggestion:{row.id}",
+        row=row,
+        title=title,
+        why=NOTES.get(row.reason, row.reason.replace("_", " ")),
+        effect=f"{effect} Decline: nothing changes, and it is not suggested again.",
+        facts=[show("Old" if new else "Fact", old), *([show("New", new)] if new else [])],
+    )

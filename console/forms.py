@@ -1,0 +1,48 @@
+"""Form parts that several pages share: a reason, search words, the id of a conversation."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+
+from memoryproject.adminkit.base import read_id
+from memoryproject.edge.errors import Problem
+from semantic.curation import REASON_AT_MOST
+
+
+class ReasonForm(forms.Form):
+    """What every act says."""
+
+    reason = forms.CharField(
+        label="Reason",
+        max_length=REASON_AT_MOST,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Say why: the reason is kept with the change."},
+    )
+
+
+class WordsField(forms.CharField):
+    """Words to search for; NUL, which Postgres does not store, counts as a space."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value) or "").replace("\x00", " ").strip()
+
+
+class ConversationField(forms.CharField):
+    """The whole id of a conversation, the agent's or ours."""
+
+    def clean(self, value: Any) -> uuid.UUID | None:
+        text = super().clean(value)
+        if text and read_id(text) is None:
+            raise forms.ValidationError("Give the whole id, as the agent uses it.")
+        return read_id(text)
+
+
+def add_problem(form: Any, problem: Problem) -> None:
+    """Show a problem at the field that it is about, or above all of them."""
+    for name, said in problem.fields.items():
+        form.add_error(name if name in form.fields else None, said)
+    if not problem.fields:
+        form.add_error(None, problem.message)

@@ -1,0 +1,1 @@
+"""The graph of a memory's links."""

@@ -1,0 +1,138 @@
+"""The page of a link, and creating and deleting links. All of it is on record."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from console.action_log import record_memory
+from console.forms import add_problem
+from console.graph.neighbourhood import find_memory, name_ends
+from console.pages import find_way_back, page_for, show_page
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from notes import link_services
+from notes.kinds import LinkType
+from notes.models import Link
+
+SEEN_BY = ("notes.view_link", "notes.view_note", "semantic.view_fact", "episodic.view_episode")
+CURATE = "notes.curate_note"
+SEES_LINK = ("notes.view_link", CURATE)
+AN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+ADDRESS_AT_MOST = 500
+
+
+class LinkForm(forms.Form):
+    """A link from one memory to another."""
+
+    from_id = forms.UUIDField(widget=forms.HiddenInput)
+    link_type = forms.ChoiceField(
+        label="This memory …",
+        choices=[(kind.value, kind.value.replace("_", " ")) for kind in LinkType],
+    )
+    to_id = forms.CharField(
+        label="… the other one",
+        max_length=ADDRESS_AT_MOST,
+        help_text="The address of its page, or its id.",
+        error_messages={"required": "Say which: the address of its page, or its id."},
+    )
+
+    def clean_to_id(self) -> uuid.UUID:
+        """Return the last id that the text holds: addresses of pages end in it."""
+        ids = AN_ID.findall(self.cleaned_data["to_id"])
+        if not ids:
+            raise forms.ValidationError("There is no id in this. Copy the address of its page.")
+        return uuid.UUID(ids[-1])
+
+
+def get_link_story(request: HttpRequest, link: Link) -> Mapping[str, Any]:
+    """Return what stands above a link's columns: both ends by their words."""
+    start, goal = name_ends(link)
+    return {
+        "start": start,
+        "goal": goal,
+        "says": link.link_type.replace("_", " "),
+        "sees_graph": start is not None and request.user.has_perms(SEEN_BY),
+        "may_curate": request.user.has_perm(CURATE),
+    }
+
+
+@page_for(*SEES_LINK)
+@require_POST
+def create_link(request: HttpRequest) -> HttpResponse:
+    """Create a link between two memories of one tenant, and go back."""
+    form = LinkForm(request.POST)
+    if form.is_valid():
+        memory = find_memory(form.cleaned_data["from_id"])
+        if memory is None:
+            raise Http404("There is no such memory.")
+        try:
+            is_new = _create(request, memory.tenant, form.cleaned_data)
+        except Problem as problem:
+            add_problem(form, problem)
+        else:
+            messages.success(request, "Created." if is_new else "This link was there already.")
+            otherwise = reverse("console:graph", args=[memory.id])
+            return redirect(find_way_back(request, otherwise=otherwise))
+    return show_page(
+        request, "console/graph/link_create.html", title="Create a link", status=400, link_form=form
+    )
+
+
+def _create(request: HttpRequest, tenant: Tenant, params: dict[str, Any]) -> bool:
+    """Create the link and record it at both ends; return whether it is new."""
+    with transaction.atomic():
+        link, is_new = link_services.add_link(
+            tenant=tenant,
+            actor=request.user.get_username(),
+            made_by=Link.MadeBy.PERSON,
+            from_id=params["from_id"],
+            to_id=params["to_id"],
+            link_type=LinkType(params["link_type"]),
+        )
+        if is_new:
+            _record_link(request, link, "created")
+    return is_new
+
+
+@page_for(*SEES_LINK)
+def delete_link(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
+    """Ask whether to remove a link, and do it."""
+    links = Link.across_tenants.select_related("tenant", "from_memory", "to_memory")
+    link = get_object_or_404(links, id=link_id)
+    start, goal = name_ends(link)
+    way_back = reverse("console:graph", args=[link.from_memory_id])
+    if request.method == "POST":
+        with transaction.atomic():
+            _record_link(request, link, "deleted")
+            link_services.delete_link(tenant=link.tenant, link_id=link.id)
+        messages.success(request, "Deleted. It can be created again.")
+        if start is None:  # a deleted note has no graph
+            way_back = reverse("admin:notes_link_changelist")
+        return redirect(find_way_back(request, otherwise=way_back))
+    return show_page(
+        request,
+        "console/graph/link_delete.html",
+        title="Delete a link",
+        link=link,
+        start=start,
+        goal=goal,
+        way_back=way_back,
+    )
+
+
+def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
+    """Put on the record of both memories what was done to a link between them."""
+    start, goal = link.from_memory, link.to_memory
+    record_memory(request, start, f"{verb} a link: {link.link_type} {goal.kind} {goal.id}")
+    record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")

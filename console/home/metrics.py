@@ -1,0 +1,148 @@
+"""Counts a tenant's rows by day or week for the front page, each count up to a cap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, models
+from django.db.models import Count, Q, QuerySet
+from django.utils.http import urlencode
+from psycopg import sql
+
+from jobs.models import Job, State
+from jobs.spending import start_of_day
+from memoryproject.adminkit import values
+from memoryproject.database.ids import first_id_at
+from memoryproject.tenancy.models import Tenant, TenantModel
+from semantic import queries, suggestions
+from semantic.models import Fact
+
+COUNTED_AT_MOST = 10_000
+"""Of one table in one span, and of rows that must be looked at one by one."""
+DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
+"""The ranges to choose from, in days; a longer one is counted in weeks, to stay bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some whole days (UTC), the end excluded."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def label(self) -> str:
+        """The day, or the first day of the week."""
+        return f"{self.start.day} {self.start:%b}"
+
+
+def spans_of(days: int, *, now: datetime) -> list[Span]:
+    """Return the spans of a range that ends with today, oldest first."""
+    step = timedelta(days=DAYS_A_SPAN[days])
+    count = -(-days // DAYS_A_SPAN[days])
+    end = start_of_day(now) + timedelta(days=1)
+    return [Span(end - (left + 1) * step, end - left * step) for left in reversed(range(count))]
+
+
+def rows_address(
+    model: type[models.Model], tenant: Tenant, start: datetime, end: datetime, **more: Any
+) -> str:
+    """Return the address of the list of the rows that a tenant got in a span of time.
+
+    The span is a range of ids: their index finds the rows in the order of the list.
+    """
+    ids = {"id__gte": first_id_at(start), "id__lt": first_id_at(end)}
+    return f"{values.list_address(model, tenant__id=tenant.id)}&{urlencode({**ids, **more})}"
+
+
+def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> list[int]:
+    """Return how many rows were made in each span; one above the cap means: more."""
+    statement = sql.SQL(read_statement()).format(table=sql.Identifier(model._meta.db_table))
+    params: dict[str, Any] = {
+        "tenant": tenant.id,
+        "firsts": [first_id_at(span.start) for span in spans],
+        "nexts": [first_id_at(span.end) for span in spans],
+        "at_most": COUNTED_AT_MOST + 1,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement.as_string(), params)
+        return [count for _, count in cursor.fetchall()]
+
+
+@cache
+def read_statement() -> str:
+    """Return the SQL that counts."""
+    return (Path(__file__).parent / "sql" / "count_created.sql").read_text(encoding="utf-8")
+
+
+def render_sum(counts: Sequence[int]) -> str:
+    """Return the sum of capped counts in words: `12,345`, or `12,345+` for at least that."""
+    total = sum(min(count, COUNTED_AT_MOST) for count in counts)
+    return f"{total:,}+" if any(count > COUNTED_AT_MOST for count in counts) else f"{total:,}"
+
+
+def count_capped(rows: QuerySet[Any]) -> int:
+    """Return how many rows there are, at most one above the cap."""
+    return rows.order_by()[: COUNTED_AT_MOST + 1].count()
+
+
+def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> int:
+    """Return how many of the newest rows of the spans the offline engine made for a model."""
+    rows = model.objects.of(tenant).filter(
+        id__gte=first_id_at(spans[0].start), id__lt=first_id_at(spans[-1].end)
+    )
+    newest = rows.order_by("-id")[:COUNTED_AT_MOST]
+    count: int = newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"]
+    return count
+
+
+def count_queue(tenant: Tenant) -> int:
+    """Return how much is to be decided on in the review queue, one above the cap: more."""
+    rows = (queries.facts_waiting(tenant), suggestions.find_suggestions(tenant))
+    return min(sum(map(count_capped, rows)), COUNTED_AT_MOST + 1)
+
+
+def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
+    """Return by reason how many facts were retired in each span, the latest up to the cap.
+
+    Uses index: semantic_fact_closed.
+    """
+    retired = Fact.objects.of(tenant).filter(
+        invalid_at__gte=spans[0].start, invalid_at__lt=spans[-1].end
+    )
+    once_active = retired.exclude(invalidated_because=Fact.Because.WAITING).order_by("-invalid_at")
+    step = spans[0].end - spans[0].start
+    counts: dict[str, list[int]] = {}
+    for at, reason in once_active.values_list("invalid_at", "invalidated_because")[
+        :COUNTED_AT_MOST
+    ]:
+        assert at is not None  # by the filter
+        counts.setdefault(reason, [0] * len(spans))[(at - spans[0].start) // step] += 1
+    return counts
+
+
+def count_jobs(tenant: Tenant) -> dict[str, int]:
+    """Return how many of a tenant's jobs stand ready, run, or died; each up to the cap.
+
+    Uses indexes: jobs_job_one_ready, jobs_job_one_running, jobs_job_dead.
+    """
+    jobs = Job.objects.of(tenant)
+    return {
+        state.value: count_capped(jobs.filter(state=state))
+        for state in (State.READY, State.RUNNING, State.DEAD)
+    }
+
+
+def span_unit(spans: Sequence[Span]) -> str:
+    """Return what a span is called: a day or a week."""
+    return "day" if (spans[0].end - spans[0].start).days == 1 else "week"
+
+
+def cap_counts(counts: Sequence[int]) -> list[int]:
+    """Return counts, none above the cap."""
+    return [min(count, COUNTED_AT_MOST) for count in counts]

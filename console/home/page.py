@@ -1,0 +1,124 @@
+"""The admin's front page: a tenant's latest activity, open work and cost.
+
+Each section is made only for those who may see its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from console.charts import Chart
+from console.home import metrics, sections
+from console.home.metrics import DAYS_A_SPAN, Span
+from console.home.widgets import Spend, Tile, Widget
+from console.pages import list_tenants
+from episodic.models import Message
+from jobs import backlog
+from memoryproject.ai.breaker import find_models_away
+from memoryproject.tenancy.models import Tenant
+
+DAYS = 30
+Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
+
+
+SHORTCUTS = (
+    ("Why did it say that?", "From a receipt, a phrase or a day to the exact messages",
+     "console:case_file", "", "retrieval.view_retrieval", "quiz"),
+    ("Playground", "Ask as an agent would, and see why each memory was found",
+     "console:playground", "", "retrieval.run_playground", "experiment"),
+    ("Review queue", "Contradictions, duplicates and rules for the assistant: accept or decline",
+     "console:review_queue", "", "semantic.view_suggestion", "inbox"),
+    ("Facts", "What is believed now, and what was",
+     "admin:semantic_fact_changelist", "", "semantic.view_fact", "lightbulb"),
+    ("Changesets", "Who changed what, and undoing it",
+     "admin:semantic_changeset_changelist", "", "semantic.view_changeset", "difference"),
+    ("Dead jobs", "Look, and try again",
+     "admin:jobs_job_changelist", "?state__exact=dead", "jobs.view_job", "work_history"),
+    ("API keys", "Who may call the server",
+     "admin:tenancy_apikey_changelist", "", "tenancy.view_apikey", "key"),
+)  # fmt: skip
+
+
+def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Return the context of the front page: with what the person may see of a tenant."""
+    now = timezone.now()
+    tenant, unknown = choose_tenant(request)
+    days = read_days(request.GET.get("days", ""))
+    shown: dict[str, Any] = {
+        "title": "Home",
+        "subtitle": tenant.name if tenant else None,
+        "tenant": tenant,
+        "unknown_tenant": unknown,
+        "tenants": list_tenants(),
+        "days": days,
+        "ranges": list(DAYS_A_SPAN),
+        "shortcuts": list_shortcuts(request),
+        "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
+        "counted_at_most": metrics.COUNTED_AT_MOST,
+    }
+    if request.user.has_perm("jobs.view_job"):
+        shown["stuck"] = backlog.explain_standstill()
+        shown["models_away"] = list(find_models_away())
+    if tenant is not None:
+        widgets = list_widgets(request, tenant, metrics.spans_of(days, now=now), now)
+        tiles = [widget for widget in widgets if isinstance(widget, Tile)]
+        charts = [widget for widget in widgets if isinstance(widget, Chart) and widget.has_values]
+        shown |= {"tiles": tiles, "charts": charts}
+        shown["spend"] = next((widget for widget in widgets if isinstance(widget, Spend)), None)
+        shown["is_new"] = not charts and not any(tile.tone in {"warn", "bad"} for tile in tiles)
+    return {**context, **shown}
+
+
+def list_widgets(
+    request: HttpRequest, tenant: Tenant, spans: Sequence[Span], now: datetime
+) -> list[Widget]:
+    """Return what the person may see, in the order of the page."""
+    parts: tuple[tuple[tuple[str, ...], Section], ...] = (
+        (("episodic.view_message", "episodic.view_episode"), sections.render_memory),
+        (("semantic.view_fact", "semantic.view_changeset"), sections.render_facts),
+        (("retrieval.view_retrieval",), sections.render_answers),
+        (("jobs.view_job",), sections.render_jobs),
+        (("episodic.view_episode", "semantic.view_changeset"), sections.render_fallbacks),
+        (("jobs.view_llmcall",), sections.render_spend),
+    )
+    return [
+        widget
+        for permissions, render in parts
+        if request.user.has_perms(permissions)
+        for widget in render(tenant, spans, now)
+    ]
+
+
+def choose_tenant(request: HttpRequest) -> tuple[Tenant | None, str]:
+    """Return the tenant to show, and the name in the address if there is no such tenant.
+
+    Without a name it is the one with the newest message: its id is the newest.
+    """
+    name = request.GET.get("tenant", "").strip()
+    named = Tenant.objects.filter(name=name.replace("\x00", "")).first() if name else None
+    if named is not None:
+        return named, ""
+    newest = Message.across_tenants.select_related("tenant").order_by("-id").only("tenant").first()
+    if newest is not None:
+        return newest.tenant, name
+    return Tenant.objects.order_by("created_at", "id").first(), name
+
+
+def read_days(text: str) -> int:
+    """Return the range that the address names, else the usual one."""
+    return int(text) if text in {str(days) for days in DAYS_A_SPAN} else DAYS
+
+
+def list_shortcuts(request: HttpRequest) -> list[dict[str, str]]:
+    """Return the ways to start that the person may go."""
+    return [
+        {"title": title, "hint": hint, "href": reverse(name) + query, "icon": icon}
+        for title, hint, name, query, permission, icon in SHORTCUTS
+        if request.user.has_perm(permission)
+    ]

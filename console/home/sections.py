@@ -1,0 +1,177 @@
+"""The sections of the front page: messages, facts, answers, jobs, fallback runs, and spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from console.charts import Series
+from console.home import metrics
+from console.home.metrics import Span, cap_counts, render_sum, rows_address, span_unit
+from console.home.widgets import Spend, Tile, Widget, draw_spans
+from episodic.models import Episode, Message
+from jobs import usage
+from jobs.models import Job, LLMCall, State
+from memoryproject.adminkit import values
+from memoryproject.tenancy.models import Tenant, TenantModel
+from retrieval import receipts
+from retrieval.models import Retrieval
+from semantic.models import Changeset, Fact
+
+REASON_COLOURS = {
+    Fact.Because.SUPERSEDED.value: "blue",
+    Fact.Because.WRONG.value: "red",
+    Fact.Because.REVERTED.value: "orange",
+    Fact.Because.ERASED.value: "grey",
+}
+
+
+def count_rows(
+    model: type[TenantModel], title: str, colour: str, tenant: Tenant, spans: Sequence[Span]
+) -> Iterator[Widget]:
+    """Yield how many rows came, in sum and by span."""
+    counts = metrics.count_created(model, tenant, spans)
+    yield Tile(
+        title, render_sum(counts), rows_address(model, tenant, spans[0].start, spans[-1].end)
+    )
+    yield draw_spans(
+        title.lower().replace(" ", "-"),
+        f"{title} a {span_unit(spans)}",
+        spans,
+        [Series(title, cap_counts(counts), colour)],
+        links=[rows_address(model, tenant, span.start, span.end) for span in spans],
+    )
+
+
+def render_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how many messages and episodes came."""
+    yield from count_rows(Message, "Messages", "primary", tenant, spans)
+    yield from count_rows(Episode, "Episodes", "primary", tenant, spans)
+
+
+def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield which facts came, which were retired and why, and what is to be reviewed."""
+    yield from count_rows(Fact, "New facts", "green", tenant, spans)
+    retired = metrics.count_retired(tenant, spans)
+    total = sum(map(sum, retired.values()))
+    is_cut = total >= metrics.COUNTED_AT_MOST
+    yield Tile(
+        "Retired facts",
+        f"{total:,}{'+' if is_cut else ''}",
+        list_retired(tenant, spans[0].start, spans[-1].end),
+    )
+    queued = metrics.count_queue(tenant)
+    yield Tile(
+        "Review queue",
+        render_sum([queued]),
+        f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name})}",
+        note="to accept or decline" if queued else "",
+        tone="warn" if queued else "good",
+    )
+    latest = f" (the latest {metrics.COUNTED_AT_MOST:,})" if is_cut else ""
+    yield draw_spans(
+        "retired",
+        f"Retired facts by reason, a {span_unit(spans)}{latest}",
+        spans,
+        [Series(reason, retired[reason], REASON_COLOURS[reason]) for reason in sorted(retired)],
+        stacked=True,
+        links=[list_retired(tenant, span.start, span.end) for span in spans],
+    )
+
+
+def list_retired(tenant: Tenant, start: datetime, end: datetime) -> str:
+    """Return the address of the list of facts that were retired in a span of time."""
+    return values.list_address(Fact, tenant__id=tenant.id) + (
+        f"&invalid_at__gte={start:%Y-%m-%dT%H:%M:%SZ}&invalid_at__lt={end:%Y-%m-%dT%H:%M:%SZ}"
+    )
+
+
+def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how many questions were answered, and how fast."""
+    yield from count_rows(Retrieval, "Answers", "blue", tenant, spans)
+    every, at_most = (spans[0].start, spans[-1].end), metrics.COUNTED_AT_MOST
+    (total,) = receipts.measure_pace(tenant, spans=[every], at_most=at_most)
+    paces = receipts.measure_pace(
+        tenant, spans=[(span.start, span.end) for span in spans], at_most=at_most
+    )
+    yield Tile(
+        "p95 latency",
+        "–" if total.p95_ms is None else f"{total.p95_ms:,} ms",
+        rows_address(Retrieval, tenant, *every),
+        note="" if total.p50_ms is None else f"p50 {total.p50_ms:,} ms",
+    )
+    yield draw_spans(
+        "latency",
+        "Latency of answers",
+        spans,
+        [
+            Series("p95", [pace.p95_ms for pace in paces], "orange"),
+            Series("p50", [pace.p50_ms for pace in paces], "grey"),
+        ],
+        kind="line",
+        links=[rows_address(Retrieval, tenant, span.start, span.end) for span in spans],
+        unit="ms",
+    )
+
+
+def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how many jobs are open and dead."""
+    counts = metrics.count_jobs(tenant)
+    yield Tile(
+        "Open jobs",
+        render_sum([counts[State.READY], counts[State.RUNNING]]),
+        f"{values.list_address(Job, tenant__id=tenant.id)}&state__in=ready,running",
+        note=f"{render_sum([counts[State.RUNNING]])} running",
+    )
+    yield Tile(
+        "Dead jobs",
+        render_sum([counts[State.DEAD]]),
+        values.list_address(Job, state=State.DEAD.value, tenant__id=tenant.id),
+        tone="bad" if counts[State.DEAD] else "good",
+    )
+
+
+def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how often the offline engine replaced a model that failed."""
+    counts = {model: metrics.count_degraded(model, tenant, spans) for model in (Episode, Changeset)}
+    most = max(counts, key=lambda model: counts[model])
+    total = sum(counts.values())
+    plurals = (
+        f"{count:,} {model._meta.verbose_name_plural}" for model, count in counts.items() if count
+    )
+    yield Tile(
+        "Fallback runs",
+        f"{total:,}",
+        rows_address(most, tenant, spans[0].start, spans[-1].end, degraded__exact=1),
+        note=", ".join(plurals) or "the model did not fail",
+        tone="warn" if total else "good",
+    )
+
+
+def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield what the language model cost, and how much of today's budget is left."""
+    today = usage.measure_usage(tenant, days=1, now=now)
+    days = usage.spend_by_day(tenant, since=spans[0].start)
+    costs = [
+        float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
+        for span in spans
+    ]
+    yield Spend(
+        today.spent_today,
+        today.budget,
+        today.parked_jobs,
+        sum((day.cost for day in days), Decimal(0)),
+        sum(day.calls for day in days),
+        rows_address(LLMCall, tenant, spans[0].start, spans[-1].end),
+    )
+    yield draw_spans(
+        "spend",
+        f"Cost of the language model a {span_unit(spans)}",
+        spans,
+        [Series("Cost", costs, "orange")],
+        links=[rows_address(LLMCall, tenant, span.start, span.end) for span in spans],
+    )

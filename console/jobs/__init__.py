@@ -1,0 +1,1 @@
+"""Pages and actions of jobs and model calls."""

@@ -1,0 +1,241 @@
+"""The pages of a job and of a model call: steps, results, explanations of failures, and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+
+from console.action_log import records_of
+from console.jobs.admin import conversation_of, outcome_of, tokens_of
+from episodic.models import Episode, Message, Review
+from jobs import claims
+from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import Table
+from retrieval.models import Retrieval
+from semantic.models import Changeset
+
+ROWS_AT_MOST = 50
+OPERATE = "jobs.operate_job"
+WHY_IT_FAILED = {
+    "BudgetSpent": "Today’s budget is spent. It goes on after midnight (UTC), or when the budget "
+    "is raised.",
+    "PriceUnknown": "There is a budget, and the model has no price: set one in MEMORY_PRICES.",
+    "BreakerOpen": "The model is away and is not asked for now. It goes on when an answer has "
+    "come.",
+    "ModelUnavailable": "The model did not answer. This costs no attempt; waits grow.",
+    "ModelMisbehaved": "The model’s answer could not be used.",
+    "SnapshotMoved": "What it had read changed under it; nothing was written, and it runs again.",
+    "LeaseLost": "Another worker had taken it over; nothing was written.",
+    "TooMuchPoison": "It set aside one item after another: the fault is not theirs. Look at the "
+    "log, mend it, then retry.",
+    "KillsItsWorker": "Run after run ended with its process, as when memory runs out.",
+    "OperationalError": "The database was away.",
+}
+"""Of the classes that mean something to who operates the server."""
+IF_CANCELLED = {
+    Kind.SEGMENT: "The messages stay in the window. If it is due by size or age it gets another "
+    "job within seconds.",
+    Kind.CONSOLIDATE: "The episodes keep waiting for their facts: with the next episodes, or "
+    "after two hours, they get another job.",
+    Kind.FLUSH: "Nothing is lost: what it would have closed now is closed when its time comes. "
+    "Who asked for it is told that it was cancelled.",
+    Kind.REVIEW: "The answers it would have judged stay unjudged unless it is retried.",
+    Kind.EMBED: "Texts without a vector are found by their words only, until it is retried or "
+    "manage.py make_vectors queues it anew.",
+    Kind.MIRROR: "The pages of what has changed stay as they are until it is retried, or until "
+    "manage.py rebuild_mirror writes all anew.",
+    Kind.ERASE: "What was to be erased, or the rest of it, stays until it is retried.",
+    Kind.ROLLBACK: "Conversations that were not done yet stay as they are until it is retried.",
+}
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a job. `tone`: good, bad, warn, now, or nothing."""
+
+    title: str
+    at: datetime | None
+    note: str = ""
+    tone: str = ""
+    gap: str = ""
+    """How long after the step before."""
+
+
+def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Return a job's story, and what the person may do about it."""
+    now = timezone.now()
+    user = request.user
+    calls = find_calls(job) if user.has_perm("jobs.view_llmcall") else []
+    operates = user.has_perm(OPERATE)
+    return {
+        "steps": with_gaps(path_of(job, now)),
+        "tries": f"{job.attempts} of {claims.attempts_at_most(job.kind)}",
+        "explained": WHY_IT_FAILED.get(job.error_class, ""),
+        "made": list_results(request, job),
+        "calls": calls,
+        "calls_cut": len(calls) == ROWS_AT_MOST,
+        "calls_list": values.list_address(LLMCall, job=job.id),
+        "sums": sum_up(calls),
+        "may_retry": operates and job.state in {State.DEAD, State.CANCELLED},
+        "may_cancel": operates and job.state == State.READY,
+        "if_cancelled": IF_CANCELLED[Kind(job.kind)],
+        "records": records_of(job),
+        "conversation_id": conversation_of(job),
+    }
+
+
+def path_of(job: Job, now: datetime) -> list[Step]:
+    """Return the steps of a job so far, and what comes next if it is not over."""
+    steps = [Step("Queued", job.created_at)]
+    if job.started_at:
+        runs = "its only run" if job.attempts <= 1 else f"run {job.attempts} began"
+        steps.append(Step("Taken by a worker", job.started_at, runs))
+    if job.error_class and job.state != State.DONE:
+        steps.append(Step(f"Failed: {job.error_class}", None, tone="bad"))
+    return [*steps, *_present(job, now)]
+
+
+def _present(job: Job, now: datetime) -> list[Step]:
+    if job.state == State.READY:
+        if job.run_after > now:
+            return [Step("Scheduled", job.run_after, "not before this", "now")]
+        return [Step("Due", job.run_after, "the next free worker takes it", "now")]
+    if job.state == State.RUNNING:
+        until = job.lease_until or now
+        if until > now:
+            return [Step("Runs", until, "lease until then, renewed while it runs", "now")]
+        return [Step("Lease expired", until, "any other worker may take it", "warn")]
+    if job.state == State.DONE:
+        return [Step("Done", job.finished_at, render_result(job.result), "good")]
+    if job.state == State.DEAD:
+        return [Step("Died", job.finished_at, "it is not retried by itself", "bad")]
+    return [Step("Cancelled", job.finished_at, "by a person", "warn")]
+
+
+def with_gaps(steps: list[Step]) -> list[Step]:
+    """Return the steps, each with the time since the one before that has one."""
+    before: datetime | None = None
+    for step in steps:
+        if step.at is not None and before is not None and step.at >= before:
+            step.gap = values.duration(step.at - before)
+        before = step.at or before
+    return steps
+
+
+def render_result(result: dict[str, Any]) -> str:
+    """Return the numbers of a run in words."""
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in result.items())
+
+
+def find_calls(job: Job) -> list[LLMCall]:
+    """Return the model calls of a job, oldest first, without what was answered.
+
+    Uses index: jobs_llmcall_by_job.
+    """
+    calls = LLMCall.objects.of(job.tenant).filter(job=job.id).defer("response")
+    return list(calls.order_by("id")[:ROWS_AT_MOST])
+
+
+def sum_up(calls: Sequence[LLMCall]) -> dict[str, Any]:
+    """Return tokens, cost and latency of calls together; the cost without those of no price."""
+    latency_ms = sum(call.latency_ms for call in calls)
+    return {
+        "tokens_in": sum(call.input_tokens for call in calls),
+        "tokens_out": sum(call.output_tokens for call in calls),
+        "cost": sum((call.cost or Decimal(0) for call in calls), Decimal(0)),
+        "latency": values.duration(timedelta(milliseconds=latency_ms)),
+    }
+
+
+def list_results(request: HttpRequest, job: Job) -> list[Table]:
+    """Return the rows that a job has created, as far as the person may see them."""
+    finders = (
+        ("semantic.view_changeset", _changesets_of),
+        ("episodic.view_episode", _episodes_of),
+        ("episodic.view_review", _reviews_of),
+        ("retrieval.view_retrieval", _reviewed_by),
+        ("episodic.view_message", _quarantined_by),
+    )
+    tables = [find(job) for permission, find in finders if request.user.has_perm(permission)]
+    return [table for table in tables if table.rows]
+
+
+def _changesets_of(job: Job) -> Table:
+    # By conversation first: changesets have no index by job.
+    made = Changeset.objects.of(job.tenant).filter(conversation=conversation_of(job), job_id=job.id)
+    rows = [
+        [values.link(one, one.kind), one.engine or "-", one.model or "-",
+         values.yes_or_no(one.degraded), values.moment(one.started_at)]
+        for one in made.order_by("id")[:ROWS_AT_MOST]
+    ]  # fmt: skip
+    return Table("Changesets", ["changeset", "engine", "model", "degraded", "at"], rows)
+
+
+def _episodes_of(job: Job) -> Table:
+    """Return the episodes that came while it last ran: they do not name their job."""
+    if job.started_at is None or job.kind not in {Kind.SEGMENT, Kind.FLUSH}:
+        return Table("Episodes", [], [])
+    came = Q(created_at__gte=job.started_at)
+    if job.finished_at:
+        came &= Q(created_at__lte=job.finished_at)
+    made = Episode.objects.of(job.tenant).filter(came, conversation=job.scope)
+    rows = [
+        [values.link(one), f"{one.first_seq}–{one.last_seq}", one.engine,
+         values.yes_or_no(one.degraded)]
+        for one in made.order_by("created_at", "first_seq")[:ROWS_AT_MOST]
+    ]  # fmt: skip
+    return Table(
+        "Episodes that came while it ran", ["episode", "messages", "engine", "degraded"], rows
+    )
+
+
+def _reviews_of(job: Job) -> Table:
+    reviews = Review.objects.of(job.tenant).filter(job=job.id).select_related("episode")
+    rows = [
+        [values.link(one, one.rating), values.link(one.episode),
+         f"{one.stability_before:.3g} → {one.stability_after:.3g} days"]
+        for one in reviews.order_by("id")[:ROWS_AT_MOST]
+    ]  # fmt: skip
+    return Table("Reviews", ["rating", "episode", "stability"], rows)
+
+
+def _reviewed_by(job: Job) -> Table:
+    judged = Retrieval.objects.of(job.tenant).filter(review_job=job.id)
+    rows = [
+        [values.link(one, one.query), values.moment(one.created_at)]
+        for one in judged.order_by("id")[:ROWS_AT_MOST]
+    ]
+    return Table("Answers that it reviews", ["query", "at"], rows)
+
+
+def _quarantined_by(job: Job) -> Table:
+    messages = Message.objects.of(job.tenant).filter(quarantined_by=job.id)
+    rows = [
+        [values.link(one, f"message {one.seq}"), one.role, values.moment(one.occurred_at)]
+        for one in messages.order_by("seq")[:ROWS_AT_MOST].only("id", "seq", "role", "occurred_at")
+    ]
+    return Table("Messages that it quarantined", ["message", "role", "said at"], rows)
+
+
+def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
+    """Return a model call's story: how it ended, for what, and what came of it."""
+    job = Job.objects.of(call.tenant).filter(id=call.job).first() if call.job else None
+    tone, outcome = outcome_of(call)
+    sees_changes = request.user.has_perm("semantic.view_changeset")
+    return {
+        "outcome": outcome,
+        "tone": {"answered": "good", "failed": "bad", "runs": "warn"}[tone],
+        "tokens": tokens_of(call),
+        "job": job,
+        "job_link": values.link(job, job.get_kind_display()) if job else "",
+        "conversation_id": conversation_of(job) if job else None,
+        "made": [_changesets_of(job)] if job and sees_changes else [],
+    }

@@ -1,0 +1,90 @@
+"""The forms of an API key: a new one, a new secret, another rate."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from memoryproject.tenancy import limits, services
+from memoryproject.tenancy.models import Scope, Tenant
+
+GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
+
+
+class NewKeyForm(forms.Form):
+    """What a key is for."""
+
+    key_id = forms.UUIDField(widget=forms.HiddenInput)
+    tenant = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"list": "key-tenants", "autocomplete": "off"}),
+        help_text="The name of a tenant that there is.",
+    )
+    name = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="Who or what will use the key.",
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Give no more than is needed.",
+        error_messages={"required": "Choose at least one."},
+    )
+    expires_on = forms.DateField(
+        required=False,
+        label="Last day",
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="It ends with this day (UTC). Empty: it does not end by itself.",
+    )
+
+    rate = forms.IntegerField(
+        required=False,
+        label="Calls a minute",
+        min_value=0,
+        max_value=limits.RATE_AT_MOST,
+        help_text="0: no limit. Empty: as the server’s settings say.",
+    )
+
+    def clean_tenant(self) -> Tenant:
+        """Return the tenant of that name."""
+        tenant = Tenant.objects.filter(name=self.cleaned_data["tenant"]).first()
+        if tenant is None:
+            raise ValidationError("No tenant has this name.")
+        return tenant
+
+    def clean_name(self) -> str:
+        """Return the name; it can be printed."""
+        name = str(self.cleaned_data["name"])
+        if not name.isprintable():
+            raise ValidationError("Use characters that can be printed.")
+        return name
+
+    def clean_expires_on(self) -> datetime | None:
+        """Return the end of the day, which lies ahead."""
+        day = self.cleaned_data["expires_on"]
+        if day is None:
+            return None
+        if day.year > 9000:
+            raise ValidationError("This is too far away.")
+        end = datetime.combine(day, time(), UTC) + timedelta(days=1)
+        if end <= timezone.now():
+            raise ValidationError("This day is over.")
+        return end
+
+
+class RotationForm(forms.Form):
+    """How long the secret so far goes on being accepted."""
+
+    replaced = forms.CharField(max_length=12)
+    """How the secret begins that is to be replaced: sent twice, the form does it once."""
+    grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
+
+
+class RateForm(forms.Form):
+    """How often a key may call."""
+
+    rate = forms.IntegerField(required=False, min_value=0, max_value=limits.RATE_AT_MOST)

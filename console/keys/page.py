@@ -1,0 +1,62 @@
+"""The pages of an API key and of a tenant: scopes, keys, and what the language model cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from console.action_log import records_of
+from jobs import spending, usage
+from jobs.models import Job
+from memoryproject.adminkit import values
+from memoryproject.tenancy import limits
+from memoryproject.tenancy.models import APIKey, Scope, Tenant
+
+MANAGE, SET_BUDGET = "tenancy.manage_apikey", "tenancy.set_budget"
+KEYS_SHOWN = 50
+DAYS_SHOWN = 7
+
+
+def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
+    """Return how a key stands, what it may do, and what people did to it."""
+    now = timezone.now()
+    state, manages = key.state_at(now), request.user.has_perm(MANAGE)
+    return {
+        "key_state": state,
+        "key_rate": limits.describe_key_rate(key),
+        "old_secret_until": key.previous_until
+        if state == "active" and key.previous_until and key.previous_until > now
+        else None,
+        "key_scopes": [
+            {"name": scope.value, "says": scope.label, "given": scope.value in key.scopes}
+            for scope in Scope
+        ],
+        "may_revoke": key.revoked_at is None and manages,
+        "may_rotate": state == "active" and manages,
+        "records": records_of(key),
+    }
+
+
+def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
+    """Return a tenant's keys and what it spends, for those who may see them."""
+    shown: dict[str, Any] = {
+        "records": records_of(tenant),
+        "may_set_budget": request.user.has_perm(SET_BUDGET),
+        "may_make_keys": request.user.has_perm(MANAGE),
+    }
+    if request.user.has_perm("jobs.view_llmcall"):
+        now = timezone.now()
+        shown["used"] = usage.measure_usage(tenant, days=1, now=now)
+        since = spending.start_of_day(now) - timedelta(days=DAYS_SHOWN - 1)
+        shown["spend_days"] = list(reversed(usage.spend_by_day(tenant, since=since)))
+    if request.user.has_perm("tenancy.view_apikey"):
+        keys = APIKey.objects.of(tenant).order_by("revoked_at", "-id")
+        shown["keys"] = list(keys.filter(revoked_at=None)[:KEYS_SHOWN])
+        shown["keys_list"] = values.list_address(APIKey, tenant__id=tenant.id)
+    if request.user.has_perm("jobs.view_job"):
+        shown["jobs_list"] = values.list_address(Job, tenant__id=tenant.id)
+    return shown

@@ -1,0 +1,29 @@
+"""The page after too many wrong passwords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def answer_locked_out(
+    request: HttpRequest, response: HttpResponse, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """Return the page that says how long to wait; 429, with Retry-After.
+
+    It is the same for a name that exists and for one that does not.
+    """
+    wait = settings.AXES_COOLOFF_TIME
+    shown = {
+        **admin.site.each_context(request),
+        "title": "Too many attempts",
+        "minutes": int(wait.total_seconds() // 60),
+        "attempts": settings.AXES_FAILURE_LIMIT,
+    }
+    page = render(request, "console/locked_out.html", shown, status=429)
+    page["Retry-After"] = str(int(wait.total_seconds()))
+    return page

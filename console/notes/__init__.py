@@ -1,0 +1,1 @@
+"""Pages and actions of notes and links."""

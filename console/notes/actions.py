@@ -1,0 +1,119 @@
+"""Changing, deleting and restoring a note, on record."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from console.action_log import record_memory
+from console.forms import ReasonForm, add_problem
+from console.graph.links import CURATE
+from console.notes.forms import NoteForm
+from console.notes.versions import show_change
+from console.pages import page_for, show_page
+from memoryproject.edge.errors import Problem
+from notes import services
+from notes.models import Note
+
+SEES_NOTE = ("notes.view_note", CURATE)
+
+
+@page_for(*SEES_NOTE)
+def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
+    """Write a new version of a note; with `preview`, show the difference only."""
+    note = get_note(note_id)
+    if request.method != "POST":
+        return redirect_to_note(note.id, anchor="change")
+    form = NoteForm(request.POST, note=note)
+    preview = "preview" in request.POST
+
+    def write() -> None:
+        changed = services.change_note(
+            tenant=note.tenant,
+            actor=request.user.get_username(),
+            note_id=note.id,
+            version=form.cleaned_data["version"],
+            fields=form.read_changes(),
+        )
+        if changed.version == form.cleaned_data["version"]:
+            raise Problem("Nothing is different: nothing was written.")
+        reason = form.cleaned_data["reason"]
+        record_memory(request, changed, f"wrote version {changed.version}: {reason}")
+
+    if form.is_valid() and not preview and do(form, write):
+        messages.success(request, "Written. The earlier version is kept.")
+        return redirect_to_note(note.id)
+    content = form.cleaned_data.get("content", "") if preview and form.is_valid() else ""
+    return show_page(
+        request,
+        "console/notes/change.html",
+        title="Change a note",
+        status=200 if preview and form.is_valid() else 400,
+        form=form,
+        note=note,
+        difference=show_change(note.content, content) if content else "",
+        has_changed=form.data.get(form.add_prefix("version")) != str(note.version),
+    )
+
+
+def do(form: ReasonForm, write: Callable[[], None]) -> bool:
+    """Write in a transaction; return whether it succeeded, else add the problem to the form."""
+    try:
+        with transaction.atomic():
+            write()
+    except Problem as problem:
+        add_problem(form, problem)
+        return False
+    return True
+
+
+@page_for(*SEES_NOTE)
+def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> HttpResponse:
+    """Delete or restore a note with a reason, or show the form again with what is wrong."""
+    deletes = name == "delete"
+    notes = Note.across_tenants.filter(deleted_at__isnull=deletes).select_related("tenant")
+    note = get_object_or_404(notes, id=note_id)
+    if request.method != "POST":
+        return redirect_to_note(note.id, anchor=name)
+    form = ReasonForm(request.POST, prefix=name)
+
+    def write() -> None:
+        reason = form.cleaned_data["reason"]
+        if deletes:
+            actor = request.user.get_username()
+            services.delete_note(tenant=note.tenant, actor=actor, note_id=note.id)
+            record_memory(request, note, f"deleted it: {reason}")
+        else:
+            services.restore_note(tenant=note.tenant, note_id=note.id)
+            record_memory(request, note, f"restored it: {reason}")
+
+    if form.is_valid() and do(form, write):
+        done = "Deleted: it is neither found nor served any more."
+        messages.success(request, done if deletes else "Restored, with its links.")
+        return redirect_to_note(note.id)
+    title = "Delete a note" if deletes else "Restore a note"
+    return show_page(
+        request, "console/notes/end.html", title=title, status=400, form=form, note=note, name=name
+    )
+
+
+def get_note(note_id: uuid.UUID) -> Note:
+    """Return a note of any tenant that was not deleted.
+
+    Raises:
+        Http404: there is none.
+    """
+    notes = Note.across_tenants.filter(deleted_at=None)
+    return get_object_or_404(notes.select_related("tenant", "conversation"), id=note_id)
+
+
+def redirect_to_note(note_id: uuid.UUID, *, anchor: str = "") -> HttpResponseRedirect:
+    """Return the way to a note's page."""
+    address = reverse("admin:notes_note_change", args=[note_id])
+    return redirect(f"{address}{f'#{anchor}' if anchor else ''}")

@@ -1,0 +1,113 @@
+"""The form of a note, checked as the API checks one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from rest_framework.exceptions import ValidationError
+
+from console.forms import ReasonForm
+from memoryproject.edge.errors import Problem
+from notes.forms import DESCRIPTION_AT_MOST, LABEL_AT_MOST, NotePatch
+from notes.kinds import Valence
+from notes.models import Note, NoteState
+
+
+class LinesField(forms.CharField):
+    """A text as written: browsers end its lines in their own way, which is no change."""
+
+    def __init__(self, *, rows: int, **options: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": rows})
+        super().__init__(strip=False, required=False, widget=widget, **options)
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class NoteForm(ReasonForm):
+    """A new version of a note. What is left as it was is not written anew."""
+
+    version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    label = forms.CharField(required=False, label="Label", help_text="A line to show it by.")
+    description = LinesField(rows=2, label="Description")
+    content = LinesField(rows=8, label="What it says")
+    importance = forms.FloatField(
+        required=False,
+        label="Importance, 0 to 1",
+        widget=forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1}),
+    )
+    category = forms.CharField(required=False, label="Category")
+    tags = forms.CharField(required=False, label="Tags", help_text="With commas between them.")
+    emotion_type = forms.CharField(required=False, label="Feeling")
+    emotion_intensity = forms.FloatField(
+        required=False,
+        label="How strong, 0 to 1",
+        widget=forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1}),
+    )
+    emotion_valence = forms.ChoiceField(
+        required=False,
+        label="Which way",
+        choices=[("", "not said"), *((kind.value, kind.value) for kind in Valence)],
+    )
+    TEXTS = (
+        "label", "content", "description", "importance", "category", "tags", "emotion_type",
+        "emotion_intensity", "emotion_valence",
+    )  # fmt: skip
+    field_order = (*TEXTS, "reason")
+
+    def __init__(self, *args: Any, note: Note, like: NoteState | None = None, **kwargs: Any):
+        """Show the note, or what an earlier version of it said."""
+        self.note = note
+        shown = {**read_state(like or note), "version": note.version}
+        super().__init__(*args, **{"initial": shown, "prefix": "change", **kwargs})
+        self.fields["label"].widget.attrs["maxlength"] = LABEL_AT_MOST
+        self.fields["description"].widget.attrs["maxlength"] = DESCRIPTION_AT_MOST
+
+    def read_changes(self) -> dict[str, Any]:
+        """Return the fields that say something else than the note, checked as the API's are.
+
+        Raises:
+            Problem: what is wrong, by field.
+        """
+        data = {name: self.cleaned_data[name] for name in self.changed_data if name in self.TEXTS}
+        if "tags" in data:
+            data["tags"] = [word.strip() for word in data["tags"].split(",") if word.strip()]
+        for name in ("importance", "emotion_intensity", "emotion_valence"):
+            if data.get(name) == "":
+                data[name] = None
+        body = {**data, "version": self.cleaned_data["version"]}
+        patch = NotePatch(data=body, context={"source_type": self.note.source_type})
+        try:
+            patch.is_valid(raise_exception=True)
+        except ValidationError as error:
+            raise Problem("The form has errors.", fields=_flatten(error.detail)) from None
+        checked = dict(patch.validated_data)
+        del checked["version"]
+        return checked
+
+
+def read_state(state: NoteState) -> dict[str, Any]:
+    """Return what the form shows of a version; lines end as they do in a form."""
+    return {
+        "label": " ".join(state.label.split()),
+        "description": state.description.replace("\r\n", "\n"),
+        "content": state.content.replace("\r\n", "\n"),
+        "importance": state.importance,
+        "category": state.category,
+        "tags": ", ".join(state.tags),
+        "emotion_type": state.emotion_type,
+        "emotion_intensity": state.emotion_intensity,
+        "emotion_valence": state.emotion_valence,
+    }
+
+
+def _flatten(detail: Any) -> dict[str, list[str]]:
+    """Return the faults of each field in a flat list; DRF nests those of a list by position."""
+    faults: dict[str, list[str]] = {}
+    for name, fault in detail.items():
+        parts = fault.values() if isinstance(fault, dict) else [fault]
+        faults[name] = [
+            str(one) for part in parts for one in (part if isinstance(part, list) else [part])
+        ]
+    return faults

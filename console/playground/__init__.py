@@ -1,0 +1,1 @@
+"""The playground: ask as an agent would."""

@@ -1,0 +1,184 @@
+"""The playground page: a question as an agent asks it, its answer, and how each memory ranked.
+
+The address holds the question, so it can be passed on. It is checked by the API's own
+form and answered by the API's own service; nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from console.pages import choose_tenant, page_for, show_page
+from console.playground import pipeline
+from episodic.models import Conversation
+from episodic.revealing import Reader
+from memoryproject.tenancy.models import Tenant
+from memoryproject.text import tokens
+from retrieval.analysis import Analysis, analyse
+from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
+from retrieval.models import Retrieval
+from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT, Request
+from retrieval.search import scores
+from semantic.engines import Category
+
+PERMISSION = "retrieval.run_playground"
+CALLS = {
+    "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
+    "context": ("context_pre_retrieve", ContextInput, Retrieval.Kind.CONTEXT),
+}
+WORDS = ("query", "conversation_id", "category", "detail")
+NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
+FUSION_WORDS = {
+    "k": "k of reciprocal ranks",
+    "depth": "Depth of each leg",
+    "lexical_weight": "Weight of BM25",
+    "vector_weight": "Weight of vectors",
+    "floor": "Least retrievability",
+}
+CARDS_AT_MOST = 25
+"""Memories of a column; the table below has them all."""
+LATEST = 30
+"""Conversations that the field offers."""
+BUDGET_AT_MOST = 8_000
+"""Of the slider; the number beside it goes further."""
+HAS_OFFSET = re.compile(r"(?:[zZ]|[+-]\d{2}:?\d{2})$")
+
+
+@page_for(PERMISSION)
+def show_playground(request: HttpRequest) -> HttpResponse:
+    """Show the form, and what the question in the address finds, if there is one."""
+    tenant = choose_tenant(request)
+    params = request.GET
+    call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
+    shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
+    status = 200
+    if tenant is not None and "query" in params:
+        body = read_body(params)
+        checked = form(data=body)
+        if checked.is_valid():
+            question = Request(kind=kind, **checked.validated_data)
+            analysis = analyse(tenant=tenant, request=question, now=timezone.now())
+            shown |= render_analysis(request, analysis, budget=question.max_tokens)
+            shown["curl"] = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)
+        else:
+            shown["errors"], status = flatten_errors(checked.errors), 400
+    return show_page(
+        request,
+        "console/playground/playground.html",
+        title="Playground",
+        status=status,
+        is_fullwidth="1",
+        fusion_fields=list_fusion_fields(tenant, params, shown["errors"]),
+        **shown,
+        **list_choices(tenant),
+    )
+
+
+def read_body(params: Mapping[str, str]) -> dict[str, Any]:
+    """Return the question in an address as the body of a call; empty fields are absent.
+
+    What should be a number and is none stays text: the API's form then says so.
+    """
+    body: dict[str, Any] = {name: params[name] for name in WORDS if params.get(name)}
+    body |= {name: _to_number(params[name]) for name in NUMBERS if params.get(name)}
+    fusion = {name: _to_number(params[name]) for name in FUSION_WORDS if params.get(name)}
+    if fusion:
+        body["fusion"] = fusion
+    moment = params.get("as_of", "").strip()
+    if moment:
+        body["as_of"] = moment if HAS_OFFSET.search(moment) else f"{moment}Z"
+    if params.get("explain"):
+        body["explain"] = True
+    return body
+
+
+def _to_number(text: str) -> int | float | str:
+    text = text.strip()
+    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
+        return float(text)
+    return text
+
+
+def flatten_errors(errors: Mapping[str, Any]) -> dict[str, str]:
+    """Return the first fault of each field, by the name it has in the address."""
+    flat: dict[str, str] = {}
+    for name, faults in errors.items():
+        if isinstance(faults, Mapping):
+            flat |= flatten_errors(faults)
+        else:
+            flat[name] = str(faults[0])
+    return flat
+
+
+def write_curl(address: str, body: Mapping[str, Any]) -> str:
+    """Return the same question as a command for a shell in which KEY is an API key."""
+    data = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return (
+        f"curl -s {shlex.quote(address)} \\\n"
+        '  -H "Authorization: Bearer $KEY" \\\n'
+        f"  -H 'Content-Type: application/json' \\\n  -d {data}"
+    )
+
+
+def list_choices(tenant: Tenant | None) -> dict[str, Any]:
+    """Return what the form offers to choose from."""
+    latest = Conversation.objects.of(tenant).order_by("-id")[:LATEST] if tenant else []
+    return {
+        "conversations": list(latest),
+        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
+        "details": [word for word in DETAILS if word != "auto"],
+        "categories": [category.value for category in Category],
+        "semantic_default": SEMANTIC_LIMIT,
+        "episodic_default": EPISODIC_LIMIT,
+        "budget_at_most": BUDGET_AT_MOST,
+    }
+
+
+def list_fusion_fields(
+    tenant: Tenant | None, params: Mapping[str, str], errors: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the numbers of the formula, each with what the tenant uses otherwise."""
+    settings = tenant.settings.get(scores.SETTING) if tenant else None
+    usual = scores.DEFAULTS.changed(settings).as_parameters()
+    return [
+        {
+            "name": name,
+            "words": words,
+            "usual": usual[name],
+            "value": params.get(name, ""),
+            "error": errors.get(name, ""),
+        }
+        for name, words in FUSION_WORDS.items()
+    ]
+
+
+def render_analysis(
+    request: HttpRequest, analysis: Analysis, *, budget: int | None
+) -> dict[str, Any]:
+    """Return what the page shows of an answer."""
+    draft = analysis.draft
+    conversation = draft.conversation
+    reader = Reader(request.user)
+    return {
+        "analysis": analysis,
+        "conversation": conversation,
+        "reader": reader,
+        "text": reader.show(draft.chosen.text, conversation.id if conversation else None),
+        "tokens": draft.tokens,
+        "budget": budget,
+        "room": budget - draft.tokens if budget else None,
+        "counter": tokens.in_use().name,
+        "embedding_ms": 1000 * draft.embedding_s,
+        "search_ms": 1000 * draft.search_s,
+        "numbers": draft.fusion.as_parameters(),
+        "kinds_of_memory": pipeline.list_kinds(analysis, at_most=CARDS_AT_MOST),
+    }

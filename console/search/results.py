@@ -1,0 +1,220 @@
+"""Results of a search as the page shows them: facts, episodes, notes and messages of a tenant."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from console.highlights import show_marked, show_snippet
+from episodic import queries
+from episodic.models import Conversation, Episode, Message
+from episodic.revealing import Reader
+from indexing import tenant_search
+from indexing.languages import SIMPLE
+from indexing.models import UnitKind
+from indexing.tenant_search import Match, Scope, Sought
+from notes.models import Note
+from semantic.models import Fact
+
+WAITING_SHOWN_AT_MOST = 20
+HELD, CLOSED = "held", "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the results. `text` is escaped, or a mask."""
+
+    kind: str
+    id: uuid.UUID
+    text: SafeString | str
+    conversation: Conversation | None
+    """None: of a note that belongs to the whole tenant."""
+    at: datetime
+    about: str = ""
+    """Category of a fact, type of a note, speaker of a message."""
+    state: str = ""
+    is_masked: bool = False
+    more: SafeString | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The results of one kind. `total` counts all; `complete`: none was left unread."""
+
+    kind: str
+    results: Sequence[Result]
+    total: int
+    complete: bool
+    unprocessed: Sequence[Result] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """The kind in the plural."""
+        return f"{self.kind.capitalize()}s"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParams:
+    """What to search for, read from the form."""
+
+    sought: Sought
+    scope: Scope
+    state: str = ""
+    """Of facts: `held`, `closed`, or empty for both."""
+
+
+def find_group(
+    kind: UnitKind, params: SearchParams, *, reader: Reader, first: int, at_most: int
+) -> Group:
+    """Return a page of the results of a kind, best first, in a few queries."""
+    if kind is UnitKind.MESSAGE and not reader.reads_all:
+        params = replace(params, sought=params.sought.in_whole_words)
+    answer = tenant_search.find(params.sought, kind=kind, scope=params.scope)
+    matches = answer.found
+    if kind is UnitKind.FACT and params.state:
+        matches = _in_state(matches, params.state)
+    shown = SHOW[kind](matches[first : first + at_most], reader)
+    unprocessed: Sequence[Result] = ()
+    if kind is UnitKind.MESSAGE and first == 0:
+        unprocessed = find_unprocessed(params, reader=reader)
+    return Group(kind.value, shown, len(matches), answer.complete, unprocessed)
+
+
+def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
+    ids = [match.memory_id for match in matches]
+    active = set(
+        Fact.across_tenants.filter(id__in=ids, invalid_at=None).values_list("id", flat=True)
+    )
+    return tuple(match for match in matches if (match.memory_id in active) == (state == HELD))
+
+
+def show_facts(matches: Sequence[Match], reader: Reader) -> list[Result]:
+    """Return facts with the words marked; facts are not masked."""
+    rows = Fact.across_tenants.select_related("conversation").in_bulk(
+        [match.memory_id for match in matches]
+    )
+    return [
+        Result(
+            kind="fact",
+            id=fact.id,
+            text=show_marked(fact.fact, match.lexemes, match.language),
+            conversation=fact.conversation,
+            at=fact.created_at,
+            about=fact.category,
+            state=fact.invalidated_because or "active",
+        )
+        for match in matches
+        if (fact := rows.get(match.memory_id)) is not None
+    ]
+
+
+def show_episodes(matches: Sequence[Match], reader: Reader) -> list[Result]:
+    """Return episodes, title and summary, with the words marked."""
+    rows = Episode.across_tenants.select_related("conversation").in_bulk(
+        [match.memory_id for match in matches]
+    )
+    return [
+        Result(
+            kind="episode",
+            id=episode.id,
+            text=show_marked(episode.title, match.lexemes, match.language),
+            more=show_snippet(episode.summary, match.lexemes, match.language),
+            conversation=episode.conversation,
+            at=episode.start_at,
+            about=f"messages {episode.first_seq} to {episode.last_seq}",
+        )
+        for match in matches
+        if (episode := rows.get(match.memory_id)) is not None
+    ]
+
+
+def show_notes(matches: Sequence[Match], reader: Reader) -> list[Result]:
+    """Return notes, label and text, with the words marked; notes are not masked."""
+    notes = Note.across_tenants.filter(deleted_at=None).select_related("conversation")
+    rows = notes.in_bulk([match.memory_id for match in matches])
+    return [
+        Result(
+            kind="note",
+            id=note.id,
+            text=show_marked(note.label, match.lexemes, match.language),
+            more=show_snippet(_read_note(note), match.lexemes, match.language),
+            conversation=note.conversation,
+            at=note.occurred_at,
+            about=note.source_type.replace("_", " "),
+        )
+        for match in matches
+        if (note := rows.get(match.memory_id)) is not None
+    ]
+
+
+def _read_note(note: Note) -> str:
+    """Return what a note says below its label, which may be its beginning."""
+    texts = [note.description if note.description not in note.content else "", note.content]
+    return "\n".join(text for text in texts if text)
+
+
+def show_messages(matches: Sequence[Match], reader: Reader) -> list[Result]:
+    """Return messages, those that the person may read with the words marked."""
+    messages = queries.messages_in_places(
+        [(match.conversation_id, match.seq or 0) for match in matches]
+    )
+    rows = {
+        (message.conversation_id, message.seq): message
+        for message in messages.select_related("conversation")
+    }
+    return [
+        show_message(message, match.lexemes, match.language, reader)
+        for match in matches
+        if (message := rows.get((match.conversation_id, match.seq or 0))) is not None
+    ]
+
+
+def show_message(message: Message, lexemes: Sequence[str], language: str, reader: Reader) -> Result:
+    """Return a message around the words, or its mask."""
+    readable = reader.may_read(message.conversation_id)
+    return Result(
+        kind="message",
+        id=message.id,
+        text=show_snippet(message.content, lexemes, language)
+        if readable
+        else reader.show(message.content, message.conversation_id),
+        conversation=message.conversation,
+        at=message.occurred_at,
+        about=f"{message.name or message.role}, message {message.seq}",
+        is_masked=not readable,
+    )
+
+
+def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Result]:
+    """Return the newest messages that are in no episode yet and hold the words as typed."""
+    scope, words = params.scope, params.sought.words.split()
+    if not words:
+        return []
+    ids = queries.waiting_with_words(
+        [*words, *params.sought.phrases],
+        tenant_id=scope.tenant_id,
+        conversation_id=scope.conversation_id,
+        whole=params.sought.whole,
+    )
+    messages = Message.across_tenants.filter(id__in=ids)
+    if scope.since is not None:
+        messages = messages.filter(occurred_at__gte=scope.since)
+    if scope.until is not None:
+        messages = messages.filter(occurred_at__lt=scope.until)
+    rows = messages.select_related("conversation").order_by("-received_at", "-id")
+    lexemes = [word.casefold() for word in words]
+    return [show_message(row, lexemes, SIMPLE, reader) for row in rows[:WAITING_SHOWN_AT_MOST]]
+
+
+Show = Callable[[Sequence[Match], Reader], list[Result]]
+SHOW: dict[Any, Show] = {
+    UnitKind.FACT: show_facts,
+    UnitKind.EPISODE: show_episodes,
+    UnitKind.NOTE: show_notes,
+    UnitKind.MESSAGE: show_messages,
+}

@@ -1,0 +1,79 @@
+"""Saving an address of the admin under a name, for oneself or for all, and deleting it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve, reverse
+from django.views.decorators.http import require_POST
+
+from console.models import SavedFilter
+from console.pages import page_for
+
+SAVED_AT_MOST = 100
+"""Of one person."""
+
+
+class SaveForm(forms.Form):
+    """A name, and the address of a page of the admin."""
+
+    name = forms.CharField(max_length=100)
+    path = forms.CharField(max_length=2_000)
+    shared = forms.BooleanField(required=False)
+
+    def clean_path(self) -> str:
+        """Take only pages of the admin: a shared name must not lead anywhere else."""
+        path = str(self.cleaned_data["path"])
+        try:
+            resolve(path.partition("?")[0])
+        except Resolver404:
+            raise forms.ValidationError("Only a page of the admin can be saved.") from None
+        if not path.startswith(reverse("admin:index")):
+            raise forms.ValidationError("Only a page of the admin can be saved.")
+        return path
+
+
+def filters_for(person: str) -> list[SavedFilter]:
+    """Return what a person has saved, and what others share, by name."""
+    rows = SavedFilter.objects.filter(Q(owner=person) | Q(shared=True))
+    return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
+
+
+@page_for()
+@require_POST
+def save_filter(request: HttpRequest) -> HttpResponse:
+    """Save an address under a name, or under the same name anew, and go back there."""
+    form = SaveForm(request.POST)
+    if not form.is_valid():
+        faults = [str(text) for errors in form.errors.values() for text in errors]
+        messages.error(request, f"Not saved. {' '.join(faults)}")
+        return redirect("console:search")
+    owner = request.user.get_username()
+    mine = SavedFilter.objects.filter(owner=owner)
+    fields = form.cleaned_data
+    if mine.count() >= SAVED_AT_MOST and not mine.filter(name=fields["name"]).exists():
+        messages.error(request, f"Not saved: you have {SAVED_AT_MOST} already.")
+        return redirect(fields["path"])
+    defaults = {"path": fields["path"], "shared": fields["shared"]}
+    with transaction.atomic():
+        SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
+    messages.success(request, f"Saved as “{fields['name']}”.")
+    return redirect(fields["path"])
+
+
+@page_for()
+@require_POST
+def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
+    """Delete an address that the person has saved; others' stay."""
+    mine = SavedFilter.objects.filter(owner=request.user.get_username())
+    deleted, _ = mine.filter(id=filter_id).delete()
+    if not deleted:
+        raise Http404
+    messages.success(request, "No longer saved.")
+    return redirect("console:search")

@@ -1,0 +1,158 @@
+"""The tables that can be exported: columns, states, and who may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from episodic.models import Episode, Message
+from episodic.revealing import READ
+from memoryproject.tenancy.models import Tenant
+from notes.models import Link, Note, NoteVersion
+from semantic import queries as semantic_queries
+from semantic.models import Fact
+
+Record = dict[str, Any]
+Finish = Callable[[Tenant, list[Record]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One table that can be exported, and who may.
+
+    `fields` are paths of the model under the names that they get in the file. `states`
+    are the words by which it can be narrowed. `finish` completes records, a chunk at once.
+    """
+
+    name: str
+    title: str
+    permission: str
+    rows: Callable[[Tenant], QuerySet[Any]]
+    fields: Mapping[str, str]
+    moment: str
+    states: Mapping[str, Q]
+    extra: tuple[str, ...] = ()
+    finish: Finish = lambda tenant, records: None
+
+    @property
+    def conversation(self) -> str | None:
+        """The path to the agent's id of the conversation; None: a row belongs to none."""
+        return self.fields.get("conversation_id")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the file's columns, in order."""
+        return (*self.fields, *self.extra)
+
+
+def _columns(names: str) -> dict[str, str]:
+    """Return the path of each column; `name=path` where they differ."""
+    pairs = (word.partition("=") for word in names.split())
+    return {name: path or name for name, _, path in pairs}
+
+
+def _add_evidence(tenant: Tenant, records: list[Record]) -> None:
+    """Add to each fact the episodes that support it, as an import reads them."""
+    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[row["id"] for row in records])
+    for row in records:
+        row["evidence"] = [
+            {"episode": str(entry.episode_id), "messages": entry.message_seqs}
+            for entry in evidence.get(row["id"], [])
+        ]
+
+
+FACTS = Export(
+    name="facts",
+    title="Facts",
+    permission="semantic.view_fact",
+    rows=Fact.objects.of,
+    fields=_columns(
+        "id conversation_id=conversation__external_id category fact keywords "
+        "valid_at valid_until created_at invalid_at invalidated_because "
+        "superseded_by version"
+    ),
+    moment="created_at",
+    states={"held": Q(invalid_at=None), "closed": Q(invalid_at__isnull=False)},
+    extra=("evidence",),
+    finish=_add_evidence,
+)
+EPISODES = Export(
+    name="episodes",
+    title="Episodes",
+    permission="episodic.view_episode",
+    rows=Episode.objects.of,
+    fields=_columns(
+        "id conversation_id=conversation__external_id title summary first_seq "
+        "last_seq start_at end_at surprise stability difficulty created_at "
+        "last_reviewed_at consolidated_at engine degraded"
+    ),
+    moment="created_at",
+    states={
+        "consolidated": Q(consolidated_at__isnull=False),
+        "waiting": Q(consolidated_at=None),
+    },
+)
+MESSAGES = Export(
+    name="messages",
+    title="Messages",
+    permission=READ,
+    rows=Message.objects.of,
+    fields=_columns(
+        "id conversation_id=conversation__external_id seq role name content "
+        "timestamp=occurred_at received_at episode_id metadata"
+    ),
+    moment="received_at",
+    states={"in an episode": Q(episode__isnull=False), "waiting": Q(episode=None)},
+)
+STATE_OF_NOTE = _columns(
+    "version source_type source_id user_id label description content importance category "
+    "emotion_type emotion_intensity emotion_valence tags metadata span_id start_byte end_byte "
+    "source_path excerpt occurred_at"
+)
+NOTES = Export(
+    name="notes",
+    title="Notes",
+    permission="notes.view_note",
+    rows=Note.objects.of,
+    fields={
+        **_columns("id conversation_id=conversation__external_id"),
+        **STATE_OF_NOTE,
+        **_columns("created_at updated_at updated_by=actor deleted_at deleted_by"),
+    },
+    moment="created_at",
+    states={"held": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)},
+)
+NOTE_VERSIONS = Export(
+    name="note_versions",
+    title="Earlier versions of notes",
+    permission="notes.view_noteversion",
+    rows=NoteVersion.objects.of,
+    fields={
+        **_columns("id note_id conversation_id=note__conversation__external_id"),
+        **STATE_OF_NOTE,
+        **_columns("updated_at updated_by=actor replaced_at"),
+    },
+    moment="updated_at",
+    states={"held": Q(note__deleted_at=None), "deleted": Q(note__deleted_at__isnull=False)},
+)
+LINKS = Export(
+    name="links",
+    title="Links",
+    permission="notes.view_link",
+    rows=Link.objects.of,
+    fields=_columns(
+        "id from_id=from_memory_id from_kind=from_memory__kind link_type "
+        "to_id=to_memory_id to_kind=to_memory__kind made_by actor created_at"
+    ),
+    moment="created_at",
+    states={
+        "by agents": Q(made_by=Link.MadeBy.AGENT),
+        "by people": Q(made_by=Link.MadeBy.PERSON),
+    },
+)
+EXPORTS = {
+    export.name: export for export in (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES)
+}

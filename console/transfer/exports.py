@@ -1,0 +1,142 @@
+"""Exports: filters, counting, and the text of the file in bounded memory, on record."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from itertools import islice
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django_filters import ChoiceFilter, DateFilter, FilterSet, UUIDFilter
+
+from console.models import ExportRun
+from console.transfer import row_files
+from console.transfer.export_tables import Export, Record
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.fields import say_moment
+from memoryproject.tenancy.models import Tenant
+
+CHUNK = 1_000
+COUNTED_AT_MOST = 10_000
+
+
+class DaysForm(forms.Form):
+    """Days in their order."""
+
+    def clean(self) -> None:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if since and until and until < since:
+            self.add_error("until", "This lies before the first day.")
+
+
+def _refuse_conversation(_: uuid.UUID) -> None:
+    raise forms.ValidationError("These belong to no conversation: leave it empty.")
+
+
+def _day_filter(**options: Any) -> DateFilter:
+    fault = {"invalid": "This must be a day, as in 2026-03-02."}
+    return DateFilter(input_formats=["%Y-%m-%d"], error_messages=fault, **options)
+
+
+class ExportFilter(FilterSet):  # type: ignore[misc]
+    """Narrows what is exported of a tenant. Days are of UTC, both included."""
+
+    conversation_id = UUIDFilter(error_messages={"invalid": "This must be a UUID."})
+    state = ChoiceFilter(method="filter_state", error_messages={"invalid_choice": "Unknown."})
+    since = _day_filter(method="filter_since")
+    until = _day_filter(method="filter_until")
+
+    class Meta:
+        form = DaysForm
+
+    def __init__(self, params: Mapping[str, Any], *, export: Export, tenant: Tenant) -> None:
+        super().__init__(params, export.rows(tenant))
+        self._export = export
+        self.filters["state"].extra["choices"] = [(word, word) for word in export.states]
+        conversation = self.filters["conversation_id"]
+        conversation.field_name = export.conversation
+        if export.conversation is None:
+            conversation.extra["validators"] = [_refuse_conversation]
+
+    def filter_state(self, rows: QuerySet[Any], name: str, state: str) -> QuerySet[Any]:
+        """Keep the rows of a state."""
+        return rows.filter(self._export.states[state])
+
+    def filter_since(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
+        """Keep what is of that day or later."""
+        moment = datetime.combine(day, time.min, tzinfo=UTC)
+        return rows.filter(**{f"{self._export.moment}__gte": moment})
+
+    def filter_until(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
+        """Keep what is of that day or earlier."""
+        moment = datetime.combine(day, time.max, tzinfo=UTC)
+        return rows.filter(**{f"{self._export.moment}__lte": moment})
+
+    def to_json(self) -> dict[str, str]:
+        """Return what is set, as words."""
+        return {name: str(value) for name, value in self.form.cleaned_data.items() if value}
+
+
+def count_rows(rows: QuerySet[Any]) -> str:
+    """Return how many rows there are: `1,234`, or `10,000+` for more."""
+    count = rows.order_by()[: COUNTED_AT_MOST + 1].count()
+    return f"{count:,}" if count <= COUNTED_AT_MOST else f"{COUNTED_AT_MOST:,}+"
+
+
+def start_export(
+    *, export: Export, tenant: Tenant, filters: ExportFilter, form: str, person: str
+) -> Iterator[str]:
+    """Record that somebody exports rows, and return the text of the file, up to 1,000 rows each.
+
+    With the last of it the number of rows is recorded. `filters` are valid.
+    """
+    run = ExportRun.objects.create(
+        tenant=tenant, person=person, table=export.name, format=form, filters=filters.to_json()
+    )
+    return _write_file(export, run, filters.qs)
+
+
+def _write_file(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator[str]:
+    yield row_files.render_header(export.columns, form=run.format)
+    count = 0
+    cursor = rows.order_by("id").values_list(*export.fields.values()).iterator(chunk_size=CHUNK)
+    while chunk := [dict(zip(export.fields, row, strict=True)) for row in islice(cursor, CHUNK)]:
+        export.finish(run.tenant, chunk)
+        yield row_files.render_rows(
+            [_to_record(row, form=run.format) for row in chunk], export.columns, form=run.format
+        )
+        count += len(chunk)
+    ExportRun.objects.of(run.tenant).filter(id=run.id).update(
+        rows=count, finished_at=read_database_clock()
+    )
+
+
+def _to_record(row: Record, *, form: str) -> Record:
+    record = {name: _to_plain(value) for name, value in row.items()}
+    return to_cells(record) if form == "csv" else record
+
+
+def _to_plain(value: Any) -> Any:
+    """Return what JSON has for a value."""
+    if isinstance(value, datetime):
+        return say_moment(value)
+    return str(value) if isinstance(value, uuid.UUID) else value
+
+
+def to_cells(record: Record) -> Record:
+    """Return a record with its lists as a spreadsheet shows them, not as JSON."""
+    cells = dict(record)
+    for name in ("keywords", "tags"):
+        words = cells.get(name)
+        if words and not any(";" in word for word in words):
+            cells[name] = "; ".join(words)
+    if "evidence" in cells:
+        cells["evidence"] = " ".join(_render_evidence(**entry) for entry in cells["evidence"])
+    return cells
+
+
+def _render_evidence(episode: str, messages: Sequence[int]) -> str:
+    return f"{episode}:{','.join(map(str, messages))}" if messages else episode

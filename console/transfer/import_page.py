@@ -1,0 +1,138 @@
+"""The pages of imports: upload a file, preview, confirm or cancel, and progress."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from console.models import ImportBatch, ImportRun
+from console.pages import choose_tenant, get_row, page_for, show_page
+from console.transfer import imports
+from memoryproject.adminkit.base import read_id
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from semantic.curation import REASON_AT_MOST
+
+PERMISSION = "semantic.curate_fact"
+RUNS_SHOWN = 20
+SAMPLE = 20
+CHANGESETS_SHOWN = 200
+
+
+@page_for(PERMISSION)
+def show_imports(request: HttpRequest) -> HttpResponse:
+    """Show the form for a file and the last imports; validate a file and go to its preview."""
+    tenant = choose_tenant(request)
+    fault = ""
+    if request.method == "POST" and tenant is not None:
+        try:
+            run = _take_file(request, tenant)
+        except Problem as problem:
+            fault = problem.message
+        else:
+            return redirect("console:import_run", run_id=run.id)
+    runs = ImportRun.objects.of(tenant).order_by("-id")[:RUNS_SHOWN] if tenant else []
+    return show_page(
+        request,
+        "console/transfer/import.html",
+        title="Import facts",
+        status=400 if fault else 200,
+        fault=fault,
+        tenant=tenant,
+        runs=runs,
+        conversation=request.POST.get("conversation_id", ""),
+        megabytes=imports.BYTES_AT_MOST // 1024**2,
+        rows_at_most=f"{imports.ROWS_AT_MOST:,}",
+    )
+
+
+def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
+    """Validate the file of a request.
+
+    Raises:
+        Problem: there is none, or it holds no facts.
+    """
+    upload = request.FILES.get("file")
+    if not isinstance(upload, UploadedFile) or upload.file is None:
+        raise Problem("Choose a file.")
+    if (upload.size or 0) > imports.BYTES_AT_MOST:
+        megabytes = imports.BYTES_AT_MOST // 1024**2
+        raise Problem(f"The file is over {megabytes} MB. Split it.")
+    conversation_id = request.POST.get("conversation_id", "").strip()
+    conversation = read_id(conversation_id)
+    if conversation_id and conversation is None:
+        raise Problem("The conversation must be given by its UUID.")
+    return imports.start_run(
+        tenant=tenant,
+        person=request.user.get_username(),
+        name=upload.name or "",
+        file=upload.file,
+        conversation=conversation,
+    )
+
+
+@page_for(PERMISSION)
+def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpResponse:
+    """Show the preview or the progress of an import."""
+    run = get_row(ImportRun, run_id)
+    batch = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
+    first = batch.order_by("position").first()
+    return show_page(
+        request,
+        "console/transfer/import_run.html",
+        title=f"Import of {run.file_name}",
+        status=400 if fault else 200,
+        run=run,
+        tenant=run.tenant,
+        fault=fault,
+        sample=first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
+        left_out=_list_left_out(run),
+        changesets=imports.list_changesets(run, at_most=CHANGESETS_SHOWN),
+        changesets_shown=CHANGESETS_SHOWN,
+        reason_at_most=REASON_AT_MOST,
+        reason=request.POST.get("reason", ""),
+        percent=100 * run.done // run.total if run.total else 100,
+    )
+
+
+def _list_left_out(run: ImportRun) -> list[tuple[int, str]]:
+    """Return how many rows are left out, by reason."""
+    reasons = {
+        "held": "are active facts already",
+        "twice": "occur twice in the file",
+        "closed": "are retired or over",
+        "wrong": "were declared wrong by a curator: restore those facts instead",
+        "faulty": "have faults",
+    }
+    return [(run.counts[name], reason) for name, reason in reasons.items() if run.counts.get(name)]
+
+
+@page_for(PERMISSION)
+@require_POST
+def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
+    """Confirm the import, with a reason, or cancel it."""
+    run = get_row(ImportRun, run_id)
+    try:
+        if "discard" in request.POST:
+            imports.discard_run(run)
+            messages.success(request, "Cancelled. No fact was written.")
+            return redirect("console:import")
+        imports.confirm_run(run, reason=request.POST.get("reason", ""))
+    except Problem as problem:
+        return show_run(request, run_id, fault=problem.message)
+    return redirect("console:import_run", run_id=run.id)
+
+
+@page_for(PERMISSION)
+@require_POST
+def take_step(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    """Write one batch; answer a script with how far it is, a form with the page."""
+    run = imports.take_step(get_row(ImportRun, run_id))
+    if request.headers.get("Accept") != "application/json":
+        return redirect("console:import_run", run_id=run.id)
+    return JsonResponse({"done": run.done, "total": run.total, "state": run.state})

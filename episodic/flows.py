@@ -1,0 +1,41 @@
+"""The job that segments a window of messages, and the chore that finds windows fallen silent."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from episodic import queries, segmentation
+from episodic.choice import make_segmenter
+from episodic.segmentation import TakeReviews
+from jobs.calls import find_asker
+from jobs.claims import Claim
+from jobs.enqueue import enqueue
+from jobs.flows import Flow, register_chore
+from jobs.flows import register as register_flow
+from jobs.models import Kind
+
+
+def register(*, take_reviews: TakeReviews) -> None:
+    """Say how the jobs run; the app that knows of receipts hands in how reviews are taken."""
+    register_flow(
+        Kind.SEGMENT,
+        Flow(
+            run=partial(segment, take_reviews=take_reviews),
+            gives_up_by_halves=True,
+            waits_for=(Kind.FLUSH,),
+        ),
+    )
+    register_chore(queue_due_windows)
+
+
+def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:
+    """Segment the conversation's window once."""
+    segmentation.segment_window(
+        claim=claim, segmenter=make_segmenter(find_asker(claim)), take_reviews=take_reviews
+    )
+
+
+def queue_due_windows(*, at_most: int) -> None:
+    """Queue the segmentation of windows that have become due, or whose job was lost."""
+    for conversation in queries.conversations_with_due_windows(at_most=at_most):
+        enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)

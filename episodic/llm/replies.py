@@ -1,0 +1,51 @@
+"""The forms in which a language model answers about episodes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from memoryproject.ai.replies import Lists, Reply, Rows
+
+
+class SurpriseLevel(StrEnum):
+    """How unexpected an episode is, in the words that a model is asked for."""
+
+    LOW = "low"
+    HIGH = "high"
+    EXTREMELY_HIGH = "extremely_high"
+
+
+def _read_level(level: Any) -> Any:
+    """Return a known level; another word for one does not cost the partition."""
+    return level if level in set(SurpriseLevel) else SurpriseLevel.LOW
+
+
+class SegmentReply(Reply):
+    """One episode, up to its last message. Words may be missing."""
+
+    last: int
+    title: str = ""
+    summary: str = ""
+    surprise: Annotated[SurpriseLevel, BeforeValidator(_read_level)] = SurpriseLevel.LOW
+
+
+class SegmentationReply(Reply):
+    """The whole partition: every row counts, since each begins where the one before it ends."""
+
+    episodes: list[SegmentReply]
+
+
+class RatingReply(Reply):
+    """One rating. The rating is any text here: an unknown one is counted, not fatal."""
+
+    ref: str
+    rating: str
+
+
+class ReviewReply(Lists):
+    """Every rating."""
+
+    ratings: Rows[RatingReply]

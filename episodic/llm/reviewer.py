@@ -1,0 +1,108 @@
+"""The reviewer that asks a language model, and ignores what it cannot use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from episodic.engines import Judgement, Line, Rating, Reviewer, ServedEpisode, Vectors
+from episodic.llm.replies import ReviewReply
+from jobs.calls import Asker, ask_mended
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import (
+    build_prompt,
+    fill,
+    find_room,
+    put_on_one_line,
+    shorten_line,
+    show_said,
+)
+
+ENGINE = "llm"
+PROMPT = Path(__file__).parent / "prompts" / "review.md"
+SHARE_OF_A_QUERY = 8
+"""The query takes at most an eighth of the room, what was said afterwards a half."""
+
+
+class LLMReviewer:
+    """Implements `Reviewer`: ask, ask once more, else let `offline` answer.
+
+    An unknown alias or rating is left out, never taken as good. More episodes than one
+    question takes are asked about in several.
+    """
+
+    def __init__(self, *, ask: Asker, offline: Reviewer) -> None:
+        self._ask = ask
+        self._offline = offline
+
+    def review(
+        self, *, served: Sequence[ServedEpisode], lines: Sequence[Line], vectors: Vectors
+    ) -> Judgement:
+        """Return the model's ratings, or the offline ones marked degraded.
+
+        Raises:
+            ModelUnavailable: the model could not be asked.
+        """
+        room = find_room(file=PROMPT, reply=ReviewReply) // 2
+        talk, left_out = _show_talk(lines, room=room)
+        shown = [_show_episode(episode, room=room) for episode in served]
+        ratings: dict[str, Rating] = {}
+        ignored = 0
+        for group in fill([count_prompt_tokens(text) for text, _ in shown], room=room):
+            material = "\n".join(
+                ["Memories:", *(text for text, _ in shown[group]), "", "Afterwards:", *talk]
+            )
+            lost = left_out + sum(count for _, count in shown[group])
+            judgement = self._ask_about(served[group], material, left_out=lost)
+            if judgement is None:
+                offline = self._offline.review(served=served, lines=lines, vectors=vectors)
+                return replace(offline, degraded=True)
+            ratings |= judgement.ratings
+            ignored += judgement.ignored
+        return Judgement(ratings=ratings, engine=ENGINE, ignored=ignored)
+
+    def _ask_about(
+        self, served: Sequence[ServedEpisode], material: str, *, left_out: int
+    ) -> Judgement | None:
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="review",
+                material=material,
+                reminder=reminder,
+                left_out=left_out,
+            )
+
+        known = {episode.alias for episode in served}
+        return ask_mended(
+            self._ask, build=build, reply=ReviewReply, check=partial(read_reply, known=known)
+        )
+
+
+def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:
+    """Return the ratings of episodes that were served; the others are counted."""
+    ratings = {
+        row.ref: Rating(row.rating)
+        for row in reply.ratings
+        if row.ref in known and row.rating in set(Rating)
+    }
+    return Judgement(ratings=ratings, engine=ENGINE, ignored=len(reply.ratings) - len(ratings))
+
+
+def _show_episode(episode: ServedEpisode, *, room: int) -> tuple[str, int]:
+    """Return an episode as the prompt shows it, and how many characters of its query are lost."""
+    query, left_out = shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
+    words = put_on_one_line(f"{episode.title}. {episode.summary}")
+    question = json.dumps(query, ensure_ascii=False)
+    return f"{episode.alias}: {words}\n   asked for with: {question}", left_out
+
+
+def _show_talk(lines: Sequence[Line], *, room: int) -> tuple[list[str], int]:
+    tokens = room // max(1, len(lines))
+    shown = [(line, *shorten_line(line.content, tokens=tokens)) for line in lines]
+    texts = [show_said(text, name=line.name, role=line.role) for line, text, _ in shown]
+    return texts, sum(left_out for _, _, left_out in shown)

@@ -1,0 +1,192 @@
+"""The segmenter that asks a language model, and never trusts its counting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from episodic.anchor_checks import add_dates, drop_wrong_dates
+from episodic.engines import Line, Segment, Segmentation, Segmenter, Vectors
+from episodic.llm.partition import read_partition
+from episodic.llm.replies import SegmentationReply, SegmentReply, SurpriseLevel
+from episodic.text_sizes import clip_words, count_words
+from episodic.window import FEWEST_TO_SPLIT, SILENCE_CUTS, silences
+from jobs.calls import Asker, ask_mended
+from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import (
+    build_prompt,
+    fill,
+    find_room,
+    put_on_one_line,
+    shorten_line,
+    show_line,
+)
+from memoryproject.text.cleaning import drop_unseen
+
+ENGINE = "llm"
+PROMPT = Path(__file__).parent / "prompts" / "segment.md"
+LEVELS = {
+    SurpriseLevel.LOW: 0.2,
+    SurpriseLevel.HIGH: 0.6,
+    SurpriseLevel.EXTREMELY_HIGH: 0.9,
+}
+TITLE_WORDS = 15
+SUMMARY_WORDS = 50
+RULE = "The final episode ends with message {last}."
+LINES_A_FACT_LINE = 2
+"""An answer about so many messages is no longer than one about the facts of a single one."""
+SHARE_OF_A_LINE = 4
+"""A line takes at most a quarter of the room: where it begins and ends tells its topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line as the prompt shows it, and how many characters it lost."""
+
+    text: str
+    left_out: int
+
+
+class LLMSegmenter:
+    """Implements `Segmenter`: ask, mend, ask once more, else let `offline` answer.
+
+    The model tells topics, words and surprise. A window that is too long for one question,
+    or for an answer in time, is asked about in parts; the last segment of a part opens the
+    next one, as it may go on there.
+    """
+
+    def __init__(self, *, ask: Asker, offline: Segmenter) -> None:
+        self._ask = ask
+        self._offline = offline
+
+    def segment(
+        self, *, lines: Sequence[Line], vectors: Vectors, previous_summary: str
+    ) -> Segmentation:
+        """Return the model's partition of `lines`, or the offline one marked degraded.
+
+        Raises:
+            ModelUnavailable: the model could not be asked.
+        """
+        segments: list[Segment] = []
+        before, start = previous_summary, 0
+        while start < len(lines):
+            shown = fit_lines(lines[start:])[: self._find_lines_at_most()]
+            end = start + len(shown)
+            part = self._ask_about(lines[start:end], shown, vectors[start:end], before)
+            if part is None:
+                offline = self._offline.segment(
+                    lines=lines, vectors=vectors, previous_summary=previous_summary
+                )
+                return replace(offline, degraded=True)
+            closed = part[:-1] if end < len(lines) and len(part) > 1 else part
+            segments += [_shift(segment, by=start) for segment in closed]
+            before, start = segments[-1].summary, segments[-1].last + 1
+        return Segmentation(segments=tuple(segments), engine=ENGINE)
+
+    def _find_lines_at_most(self) -> int | None:
+        at_most = self._ask.lines_at_most
+        return None if at_most is None else LINES_A_FACT_LINE * at_most
+
+    def _ask_about(
+        self, lines: Sequence[Line], shown: Sequence[ShownLine], vectors: Vectors, before: str
+    ) -> list[Segment] | None:
+        """Return checked segments of a part, or None where both answers are of no use."""
+        opening = [f"Before: {put_on_one_line(before)}"] if before else []
+        material = "\n".join([*opening, *(line.text for line in shown)])
+
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="segment",
+                material=material,
+                reminder=reminder and f"{reminder} {RULE.format(last=len(lines) - 1)}",
+                left_out=sum(line.left_out for line in shown),
+                lines=-(-len(shown) // LINES_A_FACT_LINE),
+            )
+
+        return ask_mended(
+            self._ask,
+            build=build,
+            reply=SegmentationReply,
+            check=partial(self._read, lines=lines, vectors=vectors),
+        )
+
+    def _read(
+        self, reply: SegmentationReply, *, lines: Sequence[Line], vectors: Vectors
+    ) -> list[Segment]:
+        """Return the segments that an answer means.
+
+        Raises:
+            ModelMisbehaved: it means no partition of the lines.
+        """
+        runs = read_partition([row.last for row in reply.episodes], count=len(lines))
+        if runs is None:
+            raise ModelMisbehaved("Its episodes leave messages out, overlap or are not in order.")
+        segments: list[Segment] = []
+        for (first, last), row in zip(runs, reply.episodes, strict=False):
+            parts = _cut_at_silences(lines, first, last)
+            longest = max(parts, key=lambda part: part[1] - part[0])
+            for part in parts:
+                worded = _word(row, lines, *part) if part == longest else None
+                segments += [worded] if worded else self._segment_offline(lines, vectors, *part)
+        return segments
+
+    def _segment_offline(
+        self, lines: Sequence[Line], vectors: Vectors, first: int, last: int
+    ) -> list[Segment]:
+        """Return segments of a part for which the model has no words."""
+        run = slice(first, last + 1)
+        answer = self._offline.segment(lines=lines[run], vectors=vectors[run], previous_summary="")
+        return [_shift(segment, by=first) for segment in answer.segments]
+
+
+def fit_lines(lines: Sequence[Line]) -> list[ShownLine]:
+    """Return as many of the lines, from the first on, as one question takes: one at least.
+
+    They are numbered, with their times and the long silences between them.
+    """
+    room = find_room(file=PROMPT, reply=SegmentationReply)
+    shown: list[ShownLine] = []
+    for number, (line, gap) in enumerate(zip(lines, [None, *silences(lines)], strict=True)):
+        short, left_out = shorten_line(line.content, tokens=room // SHARE_OF_A_LINE)
+        silence = ""
+        if gap is not None and gap >= SILENCE_CUTS:
+            silence = f"(silence of {gap.total_seconds() / 3600:.0f} hours)\n"
+        text = show_line(number, short, at=line.at, name=line.name, role=line.role)
+        shown.append(ShownLine(text=silence + text, left_out=left_out))
+    costs = [count_prompt_tokens(line.text) for line in shown]
+    return shown[next(fill(costs, room=room))]
+
+
+def _shift(segment: Segment, *, by: int) -> Segment:
+    return replace(segment, first=segment.first + by, last=segment.last + by)
+
+
+def _cut_at_silences(lines: Sequence[Line], first: int, last: int) -> list[tuple[int, int]]:
+    """Return the parts of a model's run between long silences; two messages are never split."""
+    gaps = silences(lines[first : last + 1]) if len(lines) >= FEWEST_TO_SPLIT else []
+    cuts = [first + index for index, gap in enumerate(gaps) if gap >= SILENCE_CUTS]
+    return list(zip([first, *(cut + 1 for cut in cuts)], [*cuts, last], strict=True))
+
+
+def _word(row: SegmentReply, lines: Sequence[Line], first: int, last: int) -> Segment | None:
+    """Return the segment in the model's words; None where there are none."""
+    run = lines[first : last + 1]
+    title = _tidy(row.title, lines=run, at_most=TITLE_WORDS)
+    summary = _tidy(row.summary, lines=run, at_most=SUMMARY_WORDS)
+    if not title or not summary:
+        return None
+    surprise = LEVELS[row.surprise]
+    return Segment(first=first, last=last, title=title, summary=summary, surprise=surprise)
+
+
+def _tidy(text: str, *, lines: Sequence[Line], at_most: int) -> str:
+    """Return a model's text with right dates alone; what code adds never costs it its end."""
+    text = clip_words(" ".join(drop_unseen(text).split()), at_most)
+    text = drop_wrong_dates(text, lines=lines)
+    dated = add_dates(text, lines=lines)
+    return dated if count_words(dated) <= at_most else text

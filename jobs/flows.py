@@ -1,0 +1,73 @@
+"""The functions that run jobs, one a kind, and the chores in between, as the apps register them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from jobs.models import Kind
+from memoryproject.tenancy.models import Tenant
+
+if TYPE_CHECKING:
+    from jobs.claims import Claim
+
+
+def _do_nothing(tenant: Tenant, scope: uuid.UUID) -> None:
+    """Leave what the job works on as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How jobs of one kind run."""
+
+    run: Callable[[Claim], object]
+    asks_model: bool = True
+    """While the language model counts as down, such jobs wait without asking."""
+    gives_up_by_halves: bool = False
+    """It sets aside what it fails at, and goes on: it does not die of it."""
+    waits_for: tuple[Kind, ...] = ()
+    """Kinds that do the same work in the same scope: a model is not asked about it twice at once.
+    What only keeps its place, after a failure, asks nothing."""
+    on_death: Callable[[Tenant, uuid.UUID], object] = _do_nothing
+    """Leaves the scope in a state that people can see and retry."""
+    on_retry: Callable[[Tenant, uuid.UUID], object] = _do_nothing
+    """Makes ready what `on_death` left, in the transaction that takes the job up again."""
+
+
+class Chore(Protocol):
+    """Queues or deletes what time has made due, `at_most` so many rows at once."""
+
+    def __call__(self, *, at_most: int) -> object:
+        """Do it; called every two seconds, for all tenants, in the reconciler's transaction."""
+
+
+_flows: dict[Kind, Flow] = {}
+_chores: list[Chore] = []
+
+
+def register(kind: Kind, flow: Flow) -> None:
+    """Say how jobs of a kind run; called once a kind, when the apps are ready.
+
+    Raises:
+        ValueError: the kind has a flow already.
+    """
+    if kind in _flows:
+        raise ValueError(f"Jobs of kind {kind} have a flow already.")
+    _flows[kind] = flow
+
+
+def register_chore(chore: Chore) -> None:
+    """Let the reconciler do something each time."""
+    _chores.append(chore)
+
+
+def get_flow(kind: str) -> Flow:
+    """Return how jobs of a kind run."""
+    return _flows[Kind(kind)]
+
+
+def list_chores() -> list[Chore]:
+    """Return what the reconciler does, in the order of registration."""
+    return list(_chores)

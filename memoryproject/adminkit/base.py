@@ -1,0 +1,230 @@
+"""What every page of the admin shares: it looks and does not touch.
+
+A subclass says which columns its list shows; how a value is shown follows from its
+field, in `memoryproject.adminkit.values`. Apps above add what they know about a row of
+an app below: `EpisodeAdmin.tables += (facts_of_episode,)`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
+
+from memoryproject.adminkit import values
+
+ROWS_AT_MOST = 200
+"""Rows of one table on a page about something else; the filtered list has them all."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that belong to the one on the page."""
+
+    title: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A link to the list of `model`, narrowed to the rows whose `field` is this one."""
+
+    title: str
+    model: type[models.Model]
+    field: str
+
+    def href(self, row: models.Model) -> str:
+        """Return the address of the list for `row`."""
+        return values.list_address(self.model, **{self.field: row.pk})
+
+
+@dataclass(frozen=True)
+class Door:
+    """A link to a page that does something to a row, for those with a permission.
+
+    With `needs`, of rows alone that have something in that column.
+    """
+
+    title: str
+    permission: str
+    name: str
+    """Of the address, which takes the row's id."""
+    needs: str = ""
+
+    def opens_for(self, request: HttpRequest, row: models.Model) -> bool:
+        """Return whether the person is shown the link on the page of `row`."""
+        has = not self.needs or bool(getattr(row, self.needs))
+        return has and request.user.has_perm(self.permission)
+
+    def href(self, row: models.Model) -> str:
+        """Return the address of the page for `row`."""
+        return reverse(self.name, args=[row.pk])
+
+
+@dataclass(frozen=True)
+class Story:
+    """The part of a row's page that people come for; it stands above the columns."""
+
+    template: str
+    tell: Callable[[HttpRequest, Any], Mapping[str, Any]]
+    """Returns what the template shows of a row."""
+    folds: bool = True
+    """Whether it tells all that most people want: the columns are then folded away."""
+
+
+READ_THROUGH_AT_MOST = 10_000
+"""Newest rows of a list in which words are looked for, where there is no index of words."""
+
+Listings = tuple[Listing, ...]
+Doors = tuple[Door, ...]
+Tables = tuple[Callable[[HttpRequest, Any], Table], ...]
+
+
+class CappedPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than `at_most`: a list of a million rows opens at once."""
+
+    at_most = 10_001
+
+    @cached_property
+    def count(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return rows.order_by()[: self.at_most].count()
+
+
+class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
+    """Lists and shows the rows of all tenants; adds, changes and deletes nothing."""
+
+    hidden: tuple[str, ...] = ()
+    """Columns that are neither shown, nor loaded, nor open to a filter in the address."""
+    id_search: tuple[str, ...] = ("id",)
+    """Where a UUID in the search box is looked up."""
+    points_at: Mapping[str, str] = {}
+    """Columns that hold an id without a foreign key, and whose page it leads to."""
+    more_lines: tuple[str, ...] = ()
+    """Methods whose answers stand on a row's page below its columns."""
+    listings: Listings = ()
+    doors: Doors = ()
+    tables: Tables = ()
+    story: Story | None = None
+
+    actions: Any = None
+    ordering = ("-id",)
+    list_per_page = 50
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    search_fields: tuple[str, ...] = ("id",)
+    search_help_text = "Words, or a whole id"
+    list_after_template = "admin/save_list.html"
+    change_form_template = "admin/read_only_form.html"
+    change_form_outer_before_template = "admin/story.html"
+    change_form_outer_after_template = "admin/belongings.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: models.Manager[Any] = getattr(
+            self.model, "across_tenants", self.model._default_manager
+        )
+        return rows.defer(*self.hidden).order_by(*self.ordering)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(super().has_view_permission(request, obj))
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        hidden = lookup.split("__")[0] in self.hidden
+        return not hidden and bool(super().lookup_allowed(lookup, value, request))
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [self._cell(name) for name in super().get_list_display(request)]
+
+    def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
+        keys = [field.name for field in self.model._meta.fields if field.is_relation]
+        return tuple(name for name in self.list_display if name in keys)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return list(self._lines)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if self.story is None or not self.story.folds:
+            return [(None, {"fields": self._lines})]
+        return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        sought = read_id(search_term)
+        if sought is None and search_term.strip() and self.search_fields == ("id",):
+            return queryset.none(), False
+        if sought is None:
+            rows = self._newest(queryset) if search_term.strip() else queryset
+            found, repeated = super().get_search_results(request, rows, search_term)
+            return found, repeated
+        places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
+        return queryset.filter(places), False
+
+    def _newest(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows that are read through for words, where no index of words helps."""
+        newest = rows.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
+        return rows.filter(pk__in=newest)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *given: Any, **named: Any
+    ) -> HttpResponse:
+        row = named.get("obj")
+        if row is not None:
+            doors = [door for door in self.doors if door.opens_for(request, row)]
+            context["listings"] = [(item.title, item.href(row)) for item in self.listings]
+            context["listings"] += [(door.title, door.href(row)) for door in doors]
+            context["tables"] = [table(request, row) for table in self.tables]
+            if self.story is not None:
+                context["story"] = self.story.template
+                context |= self.story.tell(request, row)
+        response: HttpResponse = super().render_change_form(request, context, *given, **named)
+        return response
+
+    def _cell(self, name: Any) -> Any:
+        """Return the list's column of that name: long texts are cut, times are exact."""
+        return self._cells.get(name, name)
+
+    @cached_property
+    def _cells(self) -> dict[str, Any]:
+        return {
+            field.name: values.show_in_list(field, points_at=self.points_at.get(field.name, ""))
+            for field in self.model._meta.fields
+        }
+
+    @cached_property
+    def _lines(self) -> list[Any]:
+        columns = [
+            values.show_on_page(field, points_at=self.points_at.get(field.name, ""))
+            for field in self.model._meta.fields
+            if field.name not in self.hidden
+        ]
+        return [*columns, *self.more_lines]
+
+
+def read_id(text: str) -> uuid.UUID | None:
+    """Return the UUID that a text is, or None."""
+    try:
+        return uuid.UUID(text.strip())
+    except ValueError:
+        return None

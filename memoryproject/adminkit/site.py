@@ -1,0 +1,115 @@
+"""The admin's title and its menu."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+
+def _item(title: str, icon: str, table: str) -> dict[str, Any]:
+    """Return an entry of the menu, for those who may see `app.model`."""
+    app, model = table.split(".")
+
+    def may_see(request: HttpRequest) -> bool:
+        return request.user.has_perm(f"{app}.view_{model}")
+
+    link = reverse_lazy(f"admin:{app}_{model}_changelist")
+    return {"title": title, "icon": icon, "link": link, "permission": may_see}
+
+
+def _page(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
+    """Return an entry of the menu for a page of `console`, for those with a permission."""
+
+    def may_see(request: HttpRequest) -> bool:
+        return request.user.has_perm(permission)
+
+    link = reverse_lazy(f"console:{name}")
+    return {"title": title, "icon": icon, "link": link, "permission": may_see}
+
+
+def _group(title: str, *items: dict[str, Any], folds: bool = False) -> dict[str, Any]:
+    return {"title": title, "items": list(items), "collapsible": folds}
+
+
+UNFOLD = {
+    "SITE_TITLE": "Memory server",
+    "SITE_HEADER": "Memory server",
+    "SITE_SYMBOL": "neurology",
+    "SITE_URL": None,
+    "SHOW_HISTORY": False,
+    "STYLES": [lambda request: static("console/console.css")],
+    "SCRIPTS": [lambda request: static("console/console.js")],
+    "DASHBOARD_CALLBACK": "console.home.page.get_story",
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            _group(
+                "",
+                {"title": "Home", "icon": "home", "link": reverse_lazy("admin:index")},
+                _page("Search", "search", "search", "episodic.view_message"),
+                _page("Case file", "contract", "case_file", "retrieval.view_retrieval"),
+            ),
+            _group(
+                "Memory",
+                _item("Conversations", "forum", "episodic.conversation"),
+                _item("Episodes", "history", "episodic.episode"),
+                _item("Facts", "lightbulb", "semantic.fact"),
+                _item("Notes", "sticky_note_2", "notes.note"),
+                _item("Links", "link", "notes.link"),
+                _item("Messages", "chat_bubble", "episodic.message"),
+                _page("Playground", "science", "playground", "retrieval.run_playground"),
+                _page("Review queue", "inbox", "review_queue", "semantic.view_suggestion"),
+                _page("Roll back a source", "undo", "roll_back", "semantic.curate_fact"),
+                _page("Export", "download", "export", "semantic.view_fact"),
+                _page("Import", "upload", "import", "semantic.curate_fact"),
+            ),
+            _group(
+                "Audit",
+                _item("Retrievals", "receipt_long", "retrieval.retrieval"),
+                _item("Contexts", "stacks", "retrieval.context"),
+                _item("Changesets", "difference", "semantic.changeset"),
+                _item("Suggestions", "rule", "semantic.suggestion"),
+                _item("Reviews", "grading", "episodic.review"),
+                _item("Reveals", "visibility", "episodic.reveal"),
+                _item("Quarantined sources", "block", "episodic.withholding"),
+                _item("Erasures", "delete_forever", "erasure.erasure"),
+                _item("Erased keys", "key_off", "episodic.erasedkey"),
+                _item("Exports", "file_save", "console.exportrun"),
+                _item("Imports", "upload_file", "console.importrun"),
+            ),
+            _group(
+                "Background work",
+                _item("Jobs", "work_history", "jobs.job"),
+                _item("Model calls", "smart_toy", "jobs.llmcall"),
+                _item("Circuit breakers", "electric_bolt", "ai.breaker"),
+            ),
+            _group(
+                "Tenants and keys",
+                _item("Tenants", "apartment", "tenancy.tenant"),
+                _item("API keys", "key", "tenancy.apikey"),
+            ),
+            _group(
+                "Search index",
+                _item("Memories", "hub", "indexing.memory"),
+                _item("Search units", "manage_search", "indexing.searchunit"),
+                _item("Search vectors", "scatter_plot", "indexing.searchvector"),
+                _item("Shelf sizes", "straighten", "indexing.shelfsize"),
+                _item("Word counts", "numbers", "indexing.wordcount"),
+                _item("Vector indexes", "bolt", "indexing.vectorindex"),
+                folds=True,
+            ),
+            _group(
+                "People",
+                _item("Users", "person", "auth.user"),
+                _item("Groups", "group", "auth.group"),
+                _item("Logins", "login", "axes.accesslog"),
+                _item("Failed logins", "lock_clock", "axes.accessattempt"),
+                folds=True,
+            ),
+        ],
+    },
+}

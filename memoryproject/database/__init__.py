@@ -1,0 +1,1 @@
+"""Ids, the database's clock, and statements with long lists of ids."""

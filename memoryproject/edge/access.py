@@ -1,0 +1,67 @@
+"""One line a request: what was asked of which route, by whom, and how it ended."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from memoryproject.process import logs
+
+logger = logging.getLogger("memory.access")
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class AccessMiddleware:
+    """Names each request by an id, in the log and in the answer, and logs how it ended.
+
+    Stands first, so that it times and sees everything. Neither the path nor the query is
+    logged, which may hold anything, but the pattern of the route.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        request_id = logs.choose_request_id(request.headers.get("X-Request-Id"))
+        started = time.monotonic()
+        with logs.bind(request=request_id):
+            response = self._get_response(request)
+            told = describe(request, response)
+            told["ms"] = round(1000 * (time.monotonic() - started), 1)
+            logger.log(choose_level(request, response.status_code), "request", extra=told)
+        response["X-Request-Id"] = request_id
+        return response
+
+
+def choose_level(request: HttpRequest, status: int) -> int:
+    """Return how loud the line is: faults of ours as errors, files not at all by default."""
+    if status == 503 or status == 429:
+        return logging.WARNING
+    if status >= 500:
+        return logging.ERROR
+    is_file = request.path_info.startswith(settings.STATIC_URL)
+    return logging.DEBUG if is_file and status < 400 else logging.INFO
+
+
+def describe(request: HttpRequest, response: HttpResponseBase) -> dict[str, Any]:
+    """Return the fields of a request's line."""
+    match = request.resolver_match
+    key = getattr(request, "auth", None)
+    # Only who was looked up already: asking may ask the database.
+    user = getattr(request, "_cached_user", None)
+    size = response.get("Content-Length")
+    return {
+        "method": request.method if request.method in METHODS else "other",
+        "route": match.route if match else None,
+        "status": response.status_code,
+        "bytes": int(size) if size else None,
+        "tenant": getattr(key, "tenant_id", None),
+        "key": getattr(key, "id", None),
+        "user": getattr(user, "pk", None),
+    }

@@ -1,0 +1,206 @@
+"""Serializer fields that take a value for what it is, and bases that take no others."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from memoryproject.edge.http import TOO_LARGE
+
+ISO_8601 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)",
+    re.ASCII,
+)
+LEAST = 1e-9
+"""A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+AHEAD_AT_MOST = timedelta(hours=24)
+# As `str.strip` has it, written out: a description's readers differ over it.
+WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class TextField(serializers.CharField):
+    """Text, stored as it came: not trimmed, not normalised, never made from a number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise serializers.ValidationError("This must be text.")
+        return value
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "minLength": 1,
+        "pattern": f"[^{WHITE_SPACE}]",
+    }
+)
+class ContentField(TextField):
+    """What somebody said: not empty, not only white space, within the size cap."""
+
+    def to_internal_value(self, value: Any) -> str:
+        content = super().to_internal_value(value)
+        if not content.strip():
+            raise serializers.ValidationError("This must not be empty or only white space.")
+        if len(content.encode()) > settings.MAX_CONTENT_BYTES:
+            raise serializers.ValidationError(
+                f"This is over {settings.MAX_CONTENT_BYTES} bytes.", code=TOO_LARGE
+            )
+        return content
+
+
+class TextOrNull(serializers.CharField):
+    """Text of an answer; null where there is none or an empty one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_null=True, **options)
+
+    def to_representation(self, value: str) -> Any:
+        return value or None
+
+
+class WordField(serializers.ChoiceField):
+    """One of some words; a number is none of them, even where it would print like one."""
+
+    def to_internal_value(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            words = ", ".join(str(choice) for choice in self.choices)
+            raise serializers.ValidationError(f"This must be one of: {words}.")
+        return value
+
+
+class WholeNumberField(serializers.IntegerField):
+    """A whole number in JSON; not true, not 5.0, not "5"."""
+
+    def to_internal_value(self, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise serializers.ValidationError("This must be a whole number.")
+        return int(super().to_internal_value(value))
+
+
+class NumberField(serializers.FloatField):
+    """A number in JSON, of a size that people write; not true, not "0.5"."""
+
+    def to_internal_value(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
+            raise serializers.ValidationError("This must be a number.")
+        number = float(super().to_internal_value(value))
+        return number if abs(number) >= LEAST else 0.0
+
+
+class FlagField(serializers.BooleanField):
+    """True or false in JSON; not 1, not "true"."""
+
+    def to_internal_value(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise serializers.ValidationError("This must be true or false.")
+        return value
+
+
+class IdField(serializers.UUIDField):
+    """A UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
+
+    def to_internal_value(self, value: Any) -> uuid.UUID:
+        if not isinstance(value, str) or not CANONICAL_UUID.fullmatch(value):
+            raise serializers.ValidationError("This must be a UUID, 8-4-4-4-12 hexadecimal digits.")
+        return uuid.UUID(value)
+
+
+class IdConverter:
+    """A UUID in a path, in the form that IdField takes in a body."""
+
+    regex = CANONICAL_UUID.pattern
+
+    def to_python(self, text: str) -> uuid.UUID:
+        return uuid.UUID(text)
+
+    def to_url(self, value: uuid.UUID) -> str:
+        return str(value)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "integer", "minimum": 0, "description": "milliseconds since 1970"},
+        ]
+    }
+)
+class MomentField(serializers.Field):  # type: ignore[type-arg]
+    """A time: ISO 8601 with an offset, or whole milliseconds since 1970."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        with suppress(OverflowError):  # beyond the years that Python has
+            moment = self._read(value)
+            if EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
+                return moment
+        raise serializers.ValidationError("This must lie between 1970 and 24 hours from now.")
+
+    def _read(self, value: Any) -> datetime:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return EARLIEST + timedelta(milliseconds=value)
+        if isinstance(value, str) and ISO_8601.fullmatch(value):
+            with suppress(ValueError):
+                return datetime.fromisoformat(value.upper()).astimezone(UTC)
+        raise serializers.ValidationError(
+            "This must be an ISO 8601 time with an offset, or milliseconds since 1970."
+        )
+
+    def to_representation(self, value: datetime) -> str:
+        return say_moment(value)
+
+
+def say_moment(moment: datetime) -> str:
+    """Return a time as the API writes it: UTC, with a Z."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Strict(serializers.Serializer):  # type: ignore[type-arg]
+    """Takes the fields it knows and refuses others; null in an optional field is absence."""
+
+    ignored: frozenset[str] = frozenset()
+    """Names that are passed over, whatever they hold."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise serializers.ValidationError({"non_field_errors": ["This must be an object."]})
+        unknown = [str(name) for name in value if name not in self.fields]
+        wrong: dict[str, Any] = {
+            name: ["Unknown field."] for name in unknown if name not in self.ignored
+        }
+        given = {
+            name: item
+            for name, item in value.items()
+            if name in self.fields and (item is not None or self.fields[name].required)
+        }
+        try:
+            checked = super().to_internal_value(given)
+        except serializers.ValidationError as error:
+            wrong |= cast(dict[str, Any], error.detail)
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return checked
+
+
+class Output(serializers.Serializer):  # type: ignore[type-arg]
+    """Fields of an answer; an empty text is null in a field that may be null."""
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return {
+            name: None if value == "" and self.fields[name].allow_null else value
+            for name, value in shown.items()
+        }

@@ -1,0 +1,317 @@
+"""The edge: strict JSON in, one shape of error out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import (
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from psycopg.errors import UndefinedColumn, UndefinedTable
+from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.response import Response
+
+from memoryproject.edge.errors import Problem, TooLarge, TooMany, Unavailable
+from memoryproject.edge.web_pool import API_PREFIX, body_limit
+from memoryproject.process import logs
+
+logger = logging.getLogger("memory.http")
+
+UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\x00")
+RETRY_AFTER_S = 5
+DEPTH_AT_MOST = 100
+"""How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
+VALUES_AT_MOST = 100_000
+"""How many values JSON may hold, at all depths: each costs far more memory than its bytes."""
+STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""Also one that does not end: were it to fail there, it would begin again at every quote."""
+TOO_LARGE = "too_large"
+AWAY = "The database is away; try again soon."
+
+
+class JSONWhateverIsAsked(BaseContentNegotiation):
+    """The API has one format a call: the Accept header does not choose it.
+
+    Only the OpenAPI description has two, between which `?format=` chooses.
+    """
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        wanted = (request.content_type or "").split(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == wanted), None)
+
+    def select_renderer(
+        self, request: Any, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        wanted = request.query_params.get("format")
+        chosen = next((one for one in renderers if one.format == wanted), renderers[0])
+        return chosen, chosen.media_type
+
+
+class StrictJSONParser(BaseParser):
+    """JSON as the standard has it: UTF-8, no NaN, no duplicate names, text that can be stored."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        body = stream.read(settings.MAX_BODY_BYTES + 1)
+        if len(body) > settings.MAX_BODY_BYTES:
+            raise TooLarge(f"The body is over {settings.MAX_BODY_BYTES} bytes.")
+        try:
+            text = body.decode("utf-8")
+            check_count(text)
+            parsed = json.loads(
+                text,
+                parse_constant=_refuse_constant,
+                parse_float=_read_finite,
+                object_pairs_hook=_refuse_duplicates,
+            )
+            check_depth(parsed)
+            if UNSTORABLE.search(text):
+                check_storable(parsed)
+        except UnicodeDecodeError as error:
+            raise exceptions.ParseError("The body is not valid UTF-8.") from error
+        except RecursionError as error:
+            raise exceptions.ParseError("The JSON is nested too deeply.") from error
+        except ValueError as error:
+            raise exceptions.ParseError("The body is not valid JSON.") from error
+        return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise exceptions.ParseError("NaN and Infinity are not JSON.")
+
+
+def _read_finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise exceptions.ParseError("A number is too large.")
+    return number
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise exceptions.ParseError("An object names a field twice.")
+    return found
+
+
+def check_count(text: str) -> None:
+    """Raise TooLarge where a text of JSON holds more than VALUES_AT_MOST values.
+
+    Before it is parsed. What stands in strings is left out where it could matter.
+    """
+    if _count_signs(text) <= VALUES_AT_MOST:
+        return
+    if _count_signs(STRINGS.sub("", text)) > VALUES_AT_MOST:
+        raise TooLarge(f"The body holds more than {VALUES_AT_MOST} values.")
+
+
+def _count_signs(text: str) -> int:
+    """Return how many signs there are that come before a value, all but the colon."""
+    return text.count(",") + text.count("[") + text.count("{")
+
+
+def check_depth(value: Any) -> None:
+    """Raise ParseError where lists and objects stand more than DEPTH_AT_MOST in one another."""
+    level = [value]
+    for _ in range(DEPTH_AT_MOST + 1):
+        holders = [item for item in level if isinstance(item, (dict, list))]
+        if not holders:
+            return
+        level = [
+            inner
+            for holder in holders
+            for inner in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    raise exceptions.ParseError("The JSON is nested too deeply.")
+
+
+def check_storable(value: Any) -> None:
+    """Raise ParseError where a text in `value` holds what Postgres cannot store.
+
+    That is NUL, and half a surrogate pair.
+    """
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise exceptions.ParseError("A text holds NUL or half a surrogate pair.")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            check_storable(key)
+            check_storable(item)
+    elif isinstance(value, list):
+        for item in value:
+            check_storable(item)
+
+
+def error_body(
+    code: str, message: str, fields: Mapping[str, list[str]] | None = None
+) -> dict[str, Any]:
+    """Return the one shape in which everything that goes wrong is told."""
+    return {"code": code, "message": message, "fields": dict(fields or {})}
+
+
+def render_error(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Turn an exception of a view into a response; None lets it pass as a 500."""
+    if is_away(error) and not isinstance(error, Problem):
+        logger.warning("database away", extra=logs.describe_error(error))
+        error = Unavailable(AWAY, retry_after_s=RETRY_AFTER_S)
+    elif isinstance(error, RequestDataTooBig):
+        error = TooLarge("The body is too large.")
+    elif isinstance(error, Http404):
+        error = exceptions.NotFound()
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if isinstance(error, Problem):
+        response = Response(error_body(error.code, error.message, error.fields), error.status)
+        if isinstance(error, (TooMany, Unavailable)):
+            response["Retry-After"] = str(error.retry_after_s)
+        return response
+    return _render_api_exception(error) if isinstance(error, exceptions.APIException) else None
+
+
+def _render_api_exception(error: exceptions.APIException) -> Response:
+    status = error.status_code
+    if isinstance(error, exceptions.ValidationError):
+        body = error_body("invalid", "The request has errors.", flatten_details(error.detail))
+        if TOO_LARGE in _codes(error.detail):
+            status, body["code"], body["message"] = 413, TOO_LARGE, "The request is over a limit."
+    else:
+        codes = {415: "unsupported_media_type", 405: "method_not_allowed"}
+        body = error_body(codes.get(status, error.default_code), str(error.detail))
+    asks_for_key = getattr(error, "auth_header", None)
+    headers = {"WWW-Authenticate": asks_for_key} if asks_for_key else None
+    return Response(body, status, headers=headers)
+
+
+def _codes(detail: Any) -> Iterator[str]:
+    """Yield the code of every error in a ValidationError's detail."""
+    inner = detail.values() if isinstance(detail, Mapping) else detail
+    if isinstance(detail, (Mapping, list)):
+        for item in inner:
+            yield from _codes(item)
+    else:
+        yield getattr(detail, "code", "")
+
+
+def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
+    """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
+    if isinstance(detail, Mapping):
+        found: dict[str, list[str]] = {}
+        for key, value in detail.items():
+            inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
+            for name, texts in flatten_details(value, inner).items():
+                found.setdefault(name, []).extend(texts)
+        return found
+    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
+        found = {}
+        for index, item in enumerate(detail):
+            if item:
+                found |= flatten_details(item, f"{path}.{index}".lstrip("."))
+        return found
+    texts = detail if isinstance(detail, list) else [detail]
+    return {path or "body": [str(text) for text in texts]}
+
+
+def is_away(error: BaseException) -> bool:
+    """Return whether the database was away, or lacks what a migration would make."""
+    missing = isinstance(error.__cause__, (UndefinedTable, UndefinedColumn))
+    return missing or isinstance(error, (OperationalError, InterfaceError))
+
+
+def _tell_away(*, as_json: bool) -> HttpResponse:
+    """Return what is said outside a view of the API: to a program, or to a person."""
+    response = (
+        _refuse(503, "unavailable", AWAY)
+        if as_json
+        else HttpResponse(f"<h1>503</h1><p>{AWAY}</p>", status=503)
+    )
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
+
+
+class ApiErrorMiddleware:
+    """Gives API paths the error shape for what goes wrong outside a view.
+
+    A host that is not ours, an unknown path, a body that Django refuses before DRF reads
+    it, the database away while a key is looked up, and whatever nobody foresaw.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = _refuse_transport(request) or self._get_response(request)
+        if not request.path.startswith(API_PREFIX) or response.status_code < 400:
+            return response
+        if response.get("Content-Type", "").startswith("application/json"):
+            return response
+        code, message = {
+            400: ("invalid", "The request is malformed."),
+            403: ("permission_denied", "This is not allowed."),
+            404: ("not_found", "There is no such resource."),
+            405: ("method_not_allowed", "This method is not allowed here."),
+            413: ("too_large", "The request is too large."),
+        }.get(response.status_code, ("error", "Something went wrong on the server."))
+        return _refuse(response.status_code, code, message)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer for what a view outside DRF's handling raised."""
+        is_api = request.path.startswith(API_PREFIX)
+        if is_away(error):
+            return _tell_away(as_json=is_api)
+        if not is_api:
+            return None
+        if isinstance(error, SuspiciousOperation):
+            return _refuse(400, "invalid", "The request is malformed.")
+        # The text of an exception may quote what somebody said: log its class alone.
+        logger.error("unforeseen", extra=logs.describe_error(error))
+        return _refuse(500, "error", "Something went wrong on the server.")
+
+
+def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
+    """Answer a request whose body we do not read, or one of the API that came by a wrong name.
+
+    A body that is compressed could unfold to any size, and one that says it is too large
+    need not be read to be refused.
+    """
+    length = request.headers.get("Content-Length", "")
+    limit = body_limit(request.path)
+    too_large = length.isdecimal() and int(length[:20]) > limit
+    if not request.path.startswith(API_PREFIX):
+        return HttpResponse("<h1>413</h1>", status=413) if too_large else None
+    try:
+        request.get_host()
+    except DisallowedHost:
+        message = "This server does not serve the named host; MEMORY_ALLOWED_HOSTS lists them."
+        return _refuse(400, "invalid", message)
+    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        return _refuse(415, "unsupported_media_type", "Send the body as it is, not compressed.")
+    return _refuse(413, TOO_LARGE, f"The body is over {limit} bytes.") if too_large else None
+
+
+def _refuse(status: int, code: str, message: str) -> JsonResponse:
+    return JsonResponse(error_body(code, message), status=status)
+
+
+def database_answers() -> bool:
+    """Return whether the database takes a query now."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        return False
+    return True

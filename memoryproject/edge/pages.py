@@ -1,0 +1,95 @@
+"""Lists in pages: ask for the next page with the `after` that the last one gave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+from django_filters import FilterSet, UUIDFilter
+from rest_framework import serializers
+
+from memoryproject.edge.fields import IdField, Strict, WholeNumberField
+
+Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
+
+PAGE = 50
+PAGE_AT_MOST = 200
+DIGITS_AT_MOST = 18  # so that it fits a bigint
+WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
+
+
+class QueryNumberField(WholeNumberField):
+    """A whole number in a query string, where everything is text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_value": 10**DIGITS_AT_MOST - 1, **options})
+
+    def to_internal_value(self, value: Any) -> int:
+        if not isinstance(value, str) or not WHOLE_NUMBER.fullmatch(value):
+            raise serializers.ValidationError(
+                f"This must be a whole number of at most {DIGITS_AT_MOST} digits."
+            )
+        return super().to_internal_value(int(value))
+
+
+class PlaceQuery(Strict):
+    """Which page of a list."""
+
+    after = IdField(required=False, help_text="The `next` of the page before.")
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class PageQuery(PlaceQuery):
+    """The query parameters that most lists take."""
+
+    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
+
+
+class PageFilter(FilterSet):  # type: ignore[misc]
+    """Narrows a list by its query parameters, which a `PlaceQuery` has checked."""
+
+    conversation_id = UUIDFilter(field_name="conversation__external_id")
+    after = UUIDFilter(field_name="id", lookup_expr="lt")
+
+
+def take_page(
+    rows: QuerySet[Row],
+    *,
+    query: dict[str, Any],
+    render: Callable[[list[Row]], list[Any]],
+    filters: type[PageFilter] = PageFilter,
+) -> dict[str, Any]:
+    """Return `{items, next}`, newest first; `next` is null on the last page.
+
+    Ids are UUIDv7, so their order is that of creation.
+    """
+    newest = filters(query, rows).qs.order_by("-id")
+    page, after = cut_page(newest[: query["limit"] + 1], query["limit"], lambda row: str(row.pk))
+    return {"items": render(page), "next": after}
+
+
+def cut_page(
+    items: Iterable[Item], limit: int, name_place: Callable[[Item], str]
+) -> tuple[list[Item], str | None]:
+    """Return `limit` of the items, of which one more was asked for, and the place of the last.
+
+    The place is what the next page begins behind; None: there is no next page.
+    """
+    loaded = list(items)
+    page = loaded[:limit]
+    return page, name_place(page[-1]) if len(loaded) > limit else None
+
+
+def page_schema(item: type[serializers.Serializer[Any]], name: str) -> Any:
+    """Return the serializer class of a page of `item`, for the OpenAPI description."""
+    return type(
+        name,
+        (serializers.Serializer,),
+        {
+            "items": item(many=True),
+            "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
+        },
+    )

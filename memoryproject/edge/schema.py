@@ -1,0 +1,151 @@
+"""What every operation of the API description shares.
+
+The key, how errors look, what bodies refuse, and which answer names what another call asks for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import force_instance
+from rest_framework import serializers
+
+from memoryproject.edge.fields import Strict
+
+OF_A_MEMORY = ("peek_memory", "chunk_memory", "list_memory_links", "walk_memory")
+OF_A_FACT = ("get_fact", "invalidate_fact", "restore_fact", "correct_fact")
+OF_A_NOTE = ("get_note", "change_note", "delete_note", "list_note_versions")
+OF_A_CONTEXT = ("get_context", "add_to_context", "get_context_text")
+OF_A_CHANGESET = ("get_changeset", "plan_revert", "revert_changeset")
+OF_A_SUGGESTION = ("accept_suggestion", "decline_suggestion")
+OF_A_JOB = ("get_job", "retry_job")
+OF_A_CONVERSATION = ("get_conversation", "retry_conversation")
+BODY, FIRST = "$response.body#/", "$response.body#/items/0/"
+ASKED = "$request.body#/conversation_id"
+LEADS = [
+    ("add_message", "conversation_id", ASKED, OF_A_CONVERSATION),
+    ("add_messages", "conversation_id", ASKED, OF_A_CONVERSATION),
+    ("flush", "job_id", BODY + "job_id", OF_A_JOB),
+    ("retry_conversation", "job_id", BODY + "job_id", OF_A_JOB),
+    ("list_messages", "message_id", FIRST + "id", ("get_message",)),
+    ("list_episodes", "episode_id", FIRST + "id", ("get_episode",)),
+    ("list_episodes", "memory_id", FIRST + "id", OF_A_MEMORY),
+    ("list_facts", "fact_id", FIRST + "id", OF_A_FACT),
+    ("list_facts", "memory_id", FIRST + "id", OF_A_MEMORY),
+    ("list_changesets", "changeset_id", FIRST + "id", OF_A_CHANGESET),
+    ("list_suggestions", "suggestion_id", FIRST + "id", OF_A_SUGGESTION),
+    ("list_retrievals", "retrieval_id", FIRST + "id", ("get_retrieval",)),
+    ("list_notes", "note_id", FIRST + "id", OF_A_NOTE),
+    ("add_note", "note_id", BODY + "id", OF_A_NOTE),
+    ("add_note", "memory_id", BODY + "id", OF_A_MEMORY),
+    ("add_link", "link_id", BODY + "id", ("delete_link",)),
+    ("make_context", "context_id", BODY + "id", OF_A_CONTEXT),
+    ("retrieve_memory_raw", "retrieval_id", BODY + "receipt", ("get_retrieval",)),
+]
+"""Which call's answer (or body) names what others take in their path: call, path parameter,
+where it stands, the others."""
+
+
+class Error(serializers.Serializer[Any]):
+    """What went wrong."""
+
+    code = serializers.CharField(help_text="A word for programs.")
+    message = serializers.CharField(help_text="A sentence for people.")
+    fields = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="What is wrong by the path of the field, such as `message.role`.",
+    )
+
+
+class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Describes the key; registered by being imported."""
+
+    target_class = "memoryproject.tenancy.authentication.KeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A key of your tenant."}
+
+
+class OperationSchema(AutoSchema):
+    """Adds to each operation with a key the errors that its kind can answer.
+
+    What bodies refuse is described as well: unknown fields, empty lists; and that null in an
+    optional field is absence.
+    """
+
+    _reads_query = False
+
+    def _process_override_parameters(self, direction: str = "request") -> Any:
+        self._reads_query = True
+        try:
+            return super()._process_override_parameters(direction)  # type: ignore[no-untyped-call]
+        finally:
+            self._reads_query = False
+
+    def _map_basic_serializer(self, serializer: Any, direction: str) -> dict[str, Any]:
+        serializer = force_instance(serializer)  # type: ignore[no-untyped-call]
+        is_body = isinstance(serializer, Strict) and not self._reads_query
+        if is_body:
+            for field in serializer.fields.values():
+                field.allow_null = not field.required
+        mapped: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        if is_body:
+            mapped["additionalProperties"] = False
+            mapped["properties"] |= {name: {} for name in sorted(serializer.ignored)}
+        return mapped
+
+    def _map_serializer_field(
+        self, field: Any, direction: str, bypass_extensions: bool = False
+    ) -> dict[str, Any]:
+        mapped: dict[str, Any] = super()._map_serializer_field(  # type: ignore[no-untyped-call]
+            field, direction, bypass_extensions
+        )
+        if mapped and getattr(field, "allow_empty", True) is False:
+            mapped["minItems"] = 1
+        return mapped
+
+    def _get_response_bodies(
+        self, direction: Literal["request", "response"] = "response"
+    ) -> dict[str, Any]:
+        responses: dict[str, Any] = super()._get_response_bodies(direction)
+        for code in self._error_codes():
+            described = self._get_response_for_code(Error, code)  # type: ignore[no-untyped-call]
+            responses.setdefault(code, described)
+        return responses
+
+    def _error_codes(self) -> list[str]:
+        """Return the statuses of errors; a view names those that only it has itself."""
+        if not self.view.get_authenticators():
+            return []
+        codes = ["401", "403", "429", "503"]
+        if "{" in self.path:
+            codes.append("404")
+        if any(parameter["in"] == "query" for parameter in self._get_parameters()):
+            codes.append("400")
+        if self.method != "GET" and self.get_request_serializer():
+            codes += ["400", "413", "415"]
+        return sorted(codes)
+
+
+def add_leads(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Return the description with links from answers to the calls that take what they name."""
+    operations = {
+        operation["operationId"]: operation
+        for methods in result["paths"].values()
+        for operation in methods.values()
+    }
+    for call, parameter, place, others in LEADS:
+        for code, response in operations[call]["responses"].items():
+            if code < "400":
+                links = response.setdefault("links", {})
+                links |= {
+                    f"{other}_by_{parameter}": {
+                        "operationId": other,
+                        "parameters": {f"path.{parameter}": place},
+                    }
+                    for other in others
+                }
+    return result

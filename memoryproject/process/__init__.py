@@ -1,0 +1,1 @@
+"""What each process needs: environment, logs, loading, progress, crash points."""

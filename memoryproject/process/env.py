@@ -1,0 +1,197 @@
+"""Typed reading of environment variables, failing in words.
+
+Every setting may also be given as NAME_FILE, the path of a file that holds the
+value: so secrets need not stand in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
+from pathlib import Path
+
+from memoryproject import embedded
+from memoryproject.process.addresses import find_fault
+
+Price = tuple[Decimal, Decimal]
+"""What a million tokens of input and of output cost."""
+
+
+DIFFERENT_LETTERS = 5
+
+
+class SettingError(Exception):
+    """A setting cannot be used; the message says which and what to do."""
+
+
+def read_text(name: str, default: str = "") -> str:
+    """Return the variable, or the content of the file that NAME_FILE names.
+
+    Raises:
+        SettingError: both are set, or the file cannot be read or is empty.
+    """
+    given = os.environ.get(name, "").strip()
+    path = os.environ.get(f"{name}_FILE")
+    if not path:
+        return given or default
+    if given:
+        raise SettingError(f"{name} and {name}_FILE are both set; leave one of them out.")
+    try:
+        held = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{name}_FILE names {path}, which cannot be read.") from None
+    if not held:
+        raise SettingError(f"{name}_FILE names {path}, which is empty.")
+    return held
+
+
+def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int:
+    """Return a whole number between the two bounds, both included."""
+    text = read_text(name, str(default))
+    try:
+        value = int(text)
+    except ValueError as error:
+        raise SettingError(f"{name} must be a whole number, not {text!r}.") from error
+    if not at_least <= value <= at_most:
+        raise SettingError(f"{name} must lie between {at_least} and {at_most}, not {value}.")
+    return value
+
+
+def read_flag(name: str, default: bool) -> bool:
+    """Return True for 1, true, yes, on and False for their opposites."""
+    text = read_text(name, "true" if default else "false").lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off"}:
+        return False
+    raise SettingError(f"{name} must be true or false, not {text!r}.")
+
+
+def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
+    """Return one of the words in `among`."""
+    value = read_text(name, default)
+    if value not in among:
+        raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")
+    return value
+
+
+def read_model_url(name: str, default: str) -> str:
+    """Return the base URL of a model's server.
+
+    Raises:
+        SettingError: it is none, holds a secret, or leads where nothing may be asked.
+    """
+    url = read_text(name, default)
+    fault = find_fault(url)
+    if fault:
+        raise SettingError(f"{name} {fault}.")
+    return url
+
+
+def read_amount(name: str) -> Decimal | None:
+    """Return a sum of money, or None where the variable is not set.
+
+    Raises:
+        SettingError: it is no number, or below zero.
+    """
+    text = read_text(name)
+    return _to_amount(name, text) if text else None
+
+
+def read_prices(name: str, known: dict[str, Price]) -> dict[str, Price]:
+    """Return `known` with the prices given as "model=input/output, …" over it.
+
+    Both numbers are for a million tokens.
+    """
+    prices = dict(known)
+    for entry in read_words(name, []):
+        model, _, price = entry.rpartition("=")
+        parts = price.split("/")
+        if not model or len(parts) != 2:
+            raise SettingError(f"{name} is written as model=input/output, not {entry!r}.")
+        prices[model.strip()] = (_to_amount(name, parts[0]), _to_amount(name, parts[1]))
+    return prices
+
+
+def _to_amount(name: str, text: str) -> Decimal:
+    try:
+        amount = Decimal(text.strip())
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and 0 <= amount < 10**6):
+        raise SettingError(f"{name} must hold amounts from 0 to a million, not {text!r}.")
+    return amount
+
+
+def require_packages(chosen: str, *packages: str, extra: str) -> None:
+    """Fail now, and not at the first request, where an optional extra is not installed."""
+    if any(find_spec(package) is None for package in packages):
+        raise SettingError(
+            f"{chosen} needs packages that are not installed: start with make run, or install"
+            f" requirements-{extra}.lock into .venv."
+        )
+
+
+def read_words(name: str, default: Sequence[str]) -> list[str]:
+    """Return a list that is written with commas between its words."""
+    text = read_text(name)
+    return [word.strip() for word in text.split(",") if word.strip()] if text else list(default)
+
+
+def read_or_make_secret(name: str, *, file: Path, characters: int) -> str:
+    """Return the secret NAME, else the one kept in `file`, else make one there.
+
+    The file gets mode 0600. Processes that start at once agree on one secret: the
+    content is linked into place whole, so a reader never sees half a file.
+
+    Raises:
+        SettingError: it has fewer than `characters`, or looks like no secret at all.
+    """
+    given = read_text(name)
+    if not given and not file.exists():
+        _write_secret(file)
+    secret = given or _read_kept(name, file)
+    is_poor = len(set(secret)) < DIFFERENT_LETTERS or secret.startswith("django-insecure-")
+    if len(secret) < characters or is_poor:
+        raise SettingError(
+            f"{name if given else file} is too easy to guess: it needs {characters} random"
+            " characters or more, as `openssl rand -hex 32` makes them."
+        )
+    return secret
+
+
+def refuse_same_secrets(one: str, other: str, *, names: str) -> None:
+    """Fail where two secrets are one: who learns it would hold both."""
+    if one == other:
+        raise SettingError(f"{names} must be two secrets, not one.")
+
+
+def _read_kept(name: str, file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise SettingError(
+            f"{file} cannot be read; set {name}, or run as the user that owns it."
+        ) from error
+
+
+def _write_secret(file: Path) -> None:
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        embedded.make_data_dir(file.parent)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as draft_file:
+            draft_file.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, file)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    except OSError as error:
+        raise SettingError(
+            f"{file.parent} cannot be written; set MEMORY_DATA_DIR to a folder of yours."
+        ) from error

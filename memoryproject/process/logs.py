@@ -1,0 +1,245 @@
+"""Log lines without content: one line an event, made of fields from an allow-list.
+
+What somebody said, asked or sent must not reach a log, so nothing is written because it
+happened to be in a record. Our own loggers, named `memory.…`, write sentences of ours. Of
+other people's libraries we write the sentence without what was put into it, numbers apart;
+of an exception its class and where it came from, never its text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import threading
+import traceback
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from memoryproject.process.env import SettingError
+
+OURS = "memory."
+FIELDS = (
+    *("request", "method", "route", "status", "ms", "bytes"),
+    *("tenant", "key", "user", "job", "kind"),
+)
+"""What may be said beside an event: `bytes` is of the answer, `key` and `user` are ids."""
+OF_ERRORS = ("exception", "says", "sqlstate", "frames", "causes")
+"""What `describe_error` makes of an exception, for a line of ours."""
+PLAIN = re.compile(r"[\w./:<>^$-]{0,200}", re.ASCII)
+"""What the value of a field may be made of: ids, words of ours, patterns of routes."""
+FRAMES_AT_MOST = 12
+CAUSES_AT_MOST = 5
+HIDDEN = "…"
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+ROOT = Path(__file__).resolve().parents[2]
+FORMATS = ("text", "json")
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+_around: ContextVar[dict[str, Any]] = ContextVar("memory_log_fields")
+
+
+@contextmanager
+def bind(**fields: Any) -> Iterator[None]:
+    """Put these fields on every line that this thread writes in the block."""
+    token = _around.set({**_around.get({}), **fields})
+    try:
+        yield
+    finally:
+        _around.reset(token)
+
+
+def describe(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what may be written of a record, the most telling first."""
+    told: dict[str, Any] = {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+        "level": record.levelname,
+        "logger": record.name,
+        "event": tell_event(record),
+    }
+    ours = record.name.startswith(OURS)
+    given = {**_around.get({}), **(vars(record) if ours else {})}
+    told |= {name: _tell_value(given[name]) for name in FIELDS if given.get(name) is not None}
+    if not ours:
+        told["at"] = f"{_shorten(record.pathname)}:{record.lineno} {record.funcName}"
+    if ours:
+        told |= {name: given[name] for name in OF_ERRORS if name in given}
+    elif record.exc_info and record.exc_info[1] is not None:
+        told |= describe_error(record.exc_info[1])
+    return told
+
+
+def tell_event(record: logging.LogRecord) -> str:
+    """Return the sentence of a record.
+
+    A library that fills its sentence in before it logs leaves nothing that we could tell
+    apart; of such a record `at` says where to look it up.
+    """
+    try:
+        if record.name.startswith(OURS):
+            return record.getMessage()
+        if not record.args:
+            return ""
+        hidden: Any
+        if isinstance(record.args, dict):
+            hidden = {name: _hide(given) for name, given in record.args.items()}
+        else:
+            hidden = tuple(_hide(given) for given in record.args)
+        return str(str(record.msg) % hidden)
+    except (TypeError, ValueError, KeyError):
+        return str(record.msg) if isinstance(record.msg, str) and record.args else ""
+
+
+def _hide(given: object) -> object:
+    return given if isinstance(given, (int, float)) else HIDDEN
+
+
+def _tell_value(given: object) -> object:
+    if isinstance(given, (int, float)):
+        return given
+    text = str(given)
+    return text if PLAIN.fullmatch(text) else HIDDEN
+
+
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """Return the class of an error, its frames from the outermost in, and its causes' classes.
+
+    Give it as `extra` of a line, not the error as `exc_info`: whatever else listens to the
+    logger, as a collector of errors does, would write the text.
+    """
+    told: dict[str, Any] = {"exception": _name(error), "frames": _list_frames(error)}
+    if isinstance(error, SettingError):
+        told["says"] = str(error)  # ours, and an operator needs it
+    for one in (error, error.__cause__):
+        state = getattr(one, "sqlstate", None)
+        if isinstance(state, str):
+            told["sqlstate"] = state
+    causes = list(_find_causes(error))
+    if causes:
+        told["causes"] = causes
+    return told
+
+
+def _find_causes(error: BaseException) -> Iterator[str]:
+    for _ in range(CAUSES_AT_MOST):
+        cause = error.__cause__ or error.__context__
+        if cause is None:
+            return
+        error = cause
+        yield " ".join([_name(error), *_list_frames(error)[-1:]])
+
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{module}{kind.__qualname__}"
+
+
+def _list_frames(error: BaseException) -> list[str]:
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES_AT_MOST:]
+    return [f"{_shorten(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+def _shorten(file: str) -> str:
+    return file.rpartition("site-packages/")[2].removeprefix(f"{ROOT}/")
+
+
+class JSONFormatter(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return json.dumps(describe(record), ensure_ascii=False)
+
+
+class TextFormatter(logging.Formatter):
+    """The same for people: time, level, logger and event, then name=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = describe(record)
+        heads = [told.pop(name) for name in ("time", "level", "logger", "event")]
+        tails = [f"{name}={_join(value)}" for name, value in told.items()]
+        return CONTROLS.sub(" ", " ".join(str(part) for part in [*heads, *tails] if part != ""))
+
+
+def _join(value: object) -> str:
+    return " < ".join(reversed(value)) if isinstance(value, list) else str(value)
+
+
+def make_formatter(format: str) -> logging.Formatter:
+    """Return the formatter of that name, one of FORMATS."""
+    return JSONFormatter() if format == "json" else TextFormatter()
+
+
+def choose_format() -> str:
+    """Return the format where none is set: lines for a person at a terminal, else JSON."""
+    return "text" if sys.stderr.isatty() else "json"
+
+
+class Unanswered(logging.Filter):
+    """Lets pass what Django logs of a request only where an exception comes with it.
+
+    The line of the request says which status was answered; Django would say it again,
+    as an ERROR where nothing is wrong with the server.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return bool(record.exc_info)
+
+
+def make_config(*, level: str, format: str) -> dict[str, Any]:
+    """Return Django's LOGGING: everything to standard error, by our formatter."""
+    quiet = ("axes", "httpx", "httpx2", "httpcore2", "openai")
+    alone = {"handlers": ["lines"], "propagate": False}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"unanswered": {"()": Unanswered}},
+        "formatters": {"line": {"()": make_formatter, "format": format}},
+        "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["lines"], "level": level},
+        "loggers": {
+            **{name: {"level": "WARNING"} for name in quiet},
+            # Django's own handlers write what they are given.
+            "django": {"handlers": [], "level": "INFO"},
+            "django.server": alone,
+            "django.request": {"level": "ERROR", "filters": ["unanswered"]},
+            "django-q": {**alone, "level": "WARNING"},
+            "gunicorn.error": alone,
+        },
+    }
+
+
+def install_hooks() -> None:
+    """Write what nobody caught as a line, too: Python would print its text."""
+    # A record that cannot be formatted is printed whole otherwise.
+    logging.raiseExceptions = False
+    logging.captureWarnings(True)
+    sys.excepthook = _log_uncaught
+    threading.excepthook = _log_uncaught_in_thread
+
+
+def _log_uncaught(
+    kind: type[BaseException], error: BaseException, frames: TracebackType | None
+) -> None:
+    logging.getLogger("memory.process").critical("uncaught", extra=describe_error(error))
+
+
+def _log_uncaught_in_thread(given: threading.ExceptHookArgs) -> None:
+    if given.exc_value is not None:
+        _log_uncaught(given.exc_type, given.exc_value, given.exc_traceback)
+
+
+REQUEST_ID = re.compile(r"(?=.*[0-9])[0-9a-fA-F][0-9a-fA-F-]{7,63}")
+"""A UUID or another hexadecimal id: nothing that could say a word."""
+
+
+def choose_request_id(given: str | None) -> str:
+    """Return the caller's own id of the request where it is one, else a new one."""
+    return given if given and REQUEST_ID.fullmatch(given) else uuid.uuid4().hex

@@ -1,0 +1,67 @@
+"""What every endpoint for callers with a key shares."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast
+
+from django.db import InterfaceError, OperationalError
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from memoryproject.tenancy import limits
+from memoryproject.tenancy.models import APIKey, Scope, Tenant
+
+Input = TypeVar("Input", bound="Serializer[Any]")
+
+
+class KeyedView(APIView):
+    """A view for callers with a key. `scope` is what the key must be allowed."""
+
+    scope: Scope
+    writing_scope: Scope | None = None
+    """What it must be allowed to change something, where the same address can be read."""
+
+    def needs(self, method: str) -> Scope:
+        """Return the scope that a call with this method needs."""
+        if self.writing_scope is None or method in SAFE_METHODS:
+            return self.scope
+        return self.writing_scope
+
+    def answers_without_database(self) -> bool:
+        """Return whether the call has an answer, if a lesser one, while the database is away."""
+        return False
+
+    def perform_authentication(self, request: Request) -> None:
+        """Find out whose call this is, and take it from what the key and its tenant may call.
+
+        Before the scope is looked at: calls that are refused count too.
+
+        Raises:
+            TooFast: they have called too often; answered with 429.
+        """
+        super().perform_authentication(request)
+        try:
+            limits.take_call(self.key())
+        except (OperationalError, InterfaceError):
+            if not self.answers_without_database():
+                raise
+
+    def key(self) -> APIKey:
+        """Return the caller's key."""
+        return cast(APIKey, self.request.auth)
+
+    def tenant(self) -> Tenant:
+        """Return the tenant whose key the caller holds."""
+        return self.key().tenant
+
+    def read(self, form: type[Input], source: Any = None) -> dict[str, Any]:
+        """Return the checked input.
+
+        Raises:
+            ValidationError: what is wrong, by field; answered with 400.
+        """
+        given = form(data=self.request.data if source is None else source)
+        given.is_valid(raise_exception=True)
+        return cast(dict[str, Any], given.validated_data)

@@ -1,0 +1,1 @@
+"""Plain text: sentences, words, dates. Knows no domain, no database and no network."""

@@ -1,0 +1,86 @@
+"""The words of time of languages beside English, Chinese and Japanese."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from memoryproject.text.sentences import Writing, detect_writing
+
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+WORD = re.compile(r"[^\W\d_]+")
+SAMPLE_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """One table of `date_languages.toml`: patterns, and how a day is written."""
+
+    code: str
+    months: Sequence[str]
+    weekdays: Sequence[str]
+    seasons: Sequence[str]
+    known_by: frozenset[str]
+    numbers: Sequence[str]
+    units: Sequence[str]
+    """Day, week, month, year."""
+    weekend: str
+    day: str
+    days: Mapping[str, str]
+    """By the distance from the day of the message."""
+    last: Sequence[str]
+    this: Sequence[str]
+    next: Sequence[str]
+    ago: Sequence[str]
+    ahead: Sequence[str]
+
+    def print_day(self, day: date) -> str:
+        """Return a day as the language writes it."""
+        return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
+
+    def print_span(self, first: date, last: date) -> str:
+        """Return some days; what both ends share is written once."""
+        start = self.print_day(first)
+        if first.year == last.year and first.month == last.month:
+            start = self.day.split("{month}")[0].format(d=first.day).strip().removesuffix(" de")
+        elif first.year == last.year:
+            start = start.rsplit(" ", 1)[0].removesuffix(" de")
+        return f"{start}–{self.print_day(last)}"
+
+    def print_month(self, months: int) -> str:
+        """Return a month, counted from the January of year 0."""
+        year, month = divmod(months, 12)
+        return f"{self.months[month]} {date(year, month + 1, 1).year}"
+
+
+@cache
+def get_languages() -> tuple[Language, ...]:
+    """Return the languages of the file."""
+    file = Path(__file__).with_suffix(".toml")
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    split = ("months", "weekdays", "seasons")
+    return tuple(
+        Language(
+            code=code,
+            known_by=frozenset(table.pop("known_by").split()),
+            **{key: table.pop(key).split() for key in split},
+            **table,
+        )
+        for code, table in tables.items()
+    )
+
+
+def find_language(text: str) -> Language | None:
+    """Return which of these languages a text is in, None for English and all others."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if CJK.search(sample) or detect_writing(sample) is not Writing.OTHER:
+        return None
+    words = [word.lower() for word in WORD.findall(sample)]
+    counts = [sum(word in one.known_by for word in words) for one in get_languages()]
+    best = max(range(len(counts)), key=counts.__getitem__)
+    return get_languages()[best] if counts[best] else None

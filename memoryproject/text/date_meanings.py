@@ -1,0 +1,245 @@
+"""What relative time phrases mean on a given day, and how a date is printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import NamedTuple, Protocol
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+SEASONS = ("spring", "summer", "autumn|fall", "winter")
+FIRST_MONTHS = (3, 6, 9, 12)
+"""Of the northern seasons, as the words are used."""
+MOST_YEARS_AWAY = 60
+"""Beyond this a count of years is a figure of speech or history, not a date."""
+NUMBERS: tuple[str, ...] = (
+    "an?|one|一",
+    "two|a couple(?: of)?|二|两",
+    "three|三",
+    "four|四",
+    "five|五",
+    "six|六",
+)
+NUMBERS += ("seven|七", "eight|八", "nine|九", "ten|十")
+
+
+_FUTURE = re.compile(
+    r"(?:\b(?:will|going to|gonna|leaving|moving|starting|due|coming|happening)|['’]ll)\b[^.!?]*$",
+    re.IGNORECASE,
+)
+FUTURE_WITHIN = 120
+"""Characters before "in two weeks"."""
+
+
+class Printer(Protocol):
+    """How a language writes dates."""
+
+    def print_day(self, day: date) -> str: ...
+    def print_span(self, first: date, last: date) -> str: ...
+    def print_month(self, months: int) -> str: ...
+
+
+class English:
+    """Dates as in "1–7 May 2023"."""
+
+    def print_day(self, day: date) -> str:
+        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+    def print_span(self, first: date, last: date) -> str:
+        start = self.print_day(first)
+        if first.year == last.year:
+            start = start.rsplit(" ", 1)[0]
+        if first.year == last.year and first.month == last.month:
+            start = str(first.day)
+        return f"{start}–{self.print_day(last)}"
+
+    def print_month(self, months: int) -> str:
+        year, month = divmod(months, 12)
+        return f"{MONTHS[month]} {date(year, month + 1, 1).year}"
+
+
+class Chinese:
+    """Dates as in 2023年5月1日至5月7日; Japanese reads them too."""
+
+    def print_day(self, day: date) -> str:
+        return f"{day.year}年{day.month}月{day.day}日"
+
+    def print_span(self, first: date, last: date) -> str:
+        return f"{self.print_day(first)}至{last.month}月{last.day}日"
+
+    def print_month(self, months: int) -> str:
+        year, month = divmod(months, 12)
+        return f"{date(year, month + 1, 1).year}年{month + 1}月"
+
+
+Meaning = Callable[[re.Match[str], date, Printer], str | None]
+
+
+class Rule(NamedTuple):
+    """A pattern, and what a match of it means for what was said on a day."""
+
+    pattern: re.Pattern[str]
+    meaning: Meaning
+    printer: Printer
+
+    def label(self, match: re.Match[str], said_on: date) -> str | None:
+        """Return the date as it is printed, None where the phrase names none."""
+        return self.meaning(match, said_on, self.printer)
+
+
+# -- what phrases mean
+
+
+def days(distance: int) -> Meaning:
+    return lambda match, at, printer: printer.print_day(at + timedelta(days=distance))
+
+
+def _monday(at: date, weeks: int) -> date:
+    return at + timedelta(days=7 * weeks - at.weekday())
+
+
+def weeks(distance: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        first = _monday(at, distance)
+        return printer.print_span(first, first + timedelta(days=6))
+
+    return meaning
+
+
+def weekends(distance: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        saturday = _monday(at, distance) + timedelta(days=5)
+        return printer.print_span(saturday, saturday + timedelta(days=1))
+
+    return meaning
+
+
+def months(distance: int) -> Meaning:
+    return lambda match, at, printer: printer.print_month(at.year * 12 + at.month - 1 + distance)
+
+
+def years(distance: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        year = str(date(at.year + distance, 1, 1).year)
+        return f"{year}年" if isinstance(printer, Chinese) else year
+
+    return meaning
+
+
+UNITS: tuple[Callable[[int], Meaning], ...] = (days, weeks, months, years)
+
+
+def season(index: int, direction: int) -> Meaning:
+    """Return the year of the last season that is over, or of the next that has not begun."""
+
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        first = FIRST_MONTHS[index]
+        if direction < 0:
+            is_over = at.month >= first + 3  # never of winter, which ends in another year
+            year = at.year if is_over else at.year - 1
+            if index == 3 and at.month < 3:
+                year -= 1  # last winter, said in January, is not this one
+        else:
+            year = at.year if at.month < first else at.year + 1
+        return f"{year}/{(year + 1) % 100:02d}" if index == 3 else str(year)
+
+    return meaning
+
+
+def _count(match: re.Match[str], numbers: Sequence[str] = NUMBERS) -> int:
+    word = match["n"].lower()
+    if word.isdigit():
+        return int(word)
+    return next(n for n, name in enumerate(numbers, start=1) if re.fullmatch(name, word))
+
+
+def counted(unit: Callable[[int], Meaning], sign: int, numbers: Sequence[str] = NUMBERS) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str | None:
+        count = _count(match, numbers)
+        if unit is years and count > MOST_YEARS_AWAY:
+            return None
+        return unit(sign * count)(match, at, printer)
+
+    return meaning
+
+
+def if_future(unit: Callable[[int], Meaning]) -> Meaning:
+    """ "In two weeks" is also a duration; take it as a date only after a word of future."""
+
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str | None:
+        before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
+        return unit(_count(match))(match, at, printer) if _FUTURE.search(before) else None
+
+    return meaning
+
+
+def around(words: str) -> Meaning:
+    return lambda match, at, printer: words.format(
+        day=printer.print_day(at),
+        month=printer.print_month(at.year * 12 + at.month - 1),
+        year=at.year,
+    )
+
+
+def weekday(direction: int, wanted: int | None = None) -> Meaning:
+    """Return the last such day before, the first from today on (0), or the next one.
+
+    English speakers disagree about "next Friday": both days are printed.
+    """
+
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        day = WEEKDAYS.index(match["day"].lower()) if wanted is None else wanted
+        if direction < 0:
+            return printer.print_day(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
+        if direction == 0:
+            return printer.print_day(at + timedelta(days=(day - at.weekday()) % 7))
+        coming = at + timedelta(days=(day - at.weekday() - 1) % 7 + 1)
+        next_week = _monday(at, 1) + timedelta(days=day)
+        if coming == next_week:
+            return printer.print_day(coming)
+        joint = "or" if isinstance(printer, English) else "/"
+        return f"{printer.print_day(coming)} {joint} {printer.print_day(next_week)}"
+
+    return meaning
+
+
+def named_month(direction: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        month = [name.lower() for name in MONTHS].index(match["month"].lower())
+        months = at.year * 12 + month
+        if (months - (at.year * 12 + at.month - 1)) * direction <= 0:
+            months += 12 * direction
+        return printer.print_month(months)
+
+    return meaning
+
+
+def cjk_weekday(weeks: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        day = "一二三四五六日天".index(match["day"])
+        return printer.print_day(_monday(at, weeks) + timedelta(days=min(day, 6)))
+
+    return meaning
+
+
+def cjk_month_day(months: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
+        return printer.print_day(date(year, month + 1, int(match["date"])))
+
+    return meaning
+
+
+def cjk_year_month(years: int) -> Meaning:
+    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
+        word = match["month"]
+        ones = "一二三四五六七八九".find(word.rpartition("十")[2] or "x") + 1
+        month = int(word) if word.isdigit() else ones + 10 * ("十" in word)
+        return printer.print_month((at.year + years) * 12 + month - 1)
+
+    return meaning

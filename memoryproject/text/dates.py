@@ -1,0 +1,75 @@
+"""Says which date a relative phrase means: "last week" becomes "last week (1–7 May 2023)".
+
+A memory is read long after it was said, when "yesterday" means another day. The speaker's
+words stay; the date is added behind them, never more precise than the phrase. Weeks run from
+Monday to Sunday. A phrase that cannot be placed is left alone. Pure: no clock, no locale, no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from memoryproject.text.date_languages import find_language
+from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule
+from memoryproject.text.date_phrases import rules_of
+
+__all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
+
+_ALREADY_DATED = re.compile(r"[ \t]{0,3}[((][^))\n]{0,60}\d{4}")
+
+
+class Phrase(NamedTuple):
+    """Where a relative time phrase stands in a text, and the date it means, as printed."""
+
+    start: int
+    end: int
+    label: str
+
+
+def anchor_times(text: str, *, at: datetime) -> str:
+    """Return `text` with an absolute date behind each relative time phrase.
+
+    `at` is when it was said; its own calendar day counts. Anchoring twice changes
+    nothing. Example, said on 8 May 2023: "I ran yesterday" becomes "I ran yesterday
+    (7 May 2023)"; 我去年毕业 becomes 我去年(2022年)毕业.
+    """
+    return insert_labels(text, find_phrases(text, at=at))
+
+
+def find_phrases(text: str, *, at: datetime) -> list[Phrase]:
+    """Return the relative time phrases of a text in order, each with the date it means."""
+    phrases = [
+        phrase
+        for rule in rules_of(find_language(text))
+        for match in rule.pattern.finditer(text)
+        if (phrase := _to_phrase(rule, match, at.date())) is not None
+    ]
+    apart: list[Phrase] = []
+    for phrase in sorted(phrases, key=lambda phrase: (phrase.start, -phrase.end)):
+        if not apart or phrase.start >= apart[-1].end:
+            apart.append(phrase)
+    return apart
+
+
+def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None:
+    try:
+        label = rule.label(match, said_on)
+    except (OverflowError, ValueError):  # before year 1, or 31 February
+        return None
+    return Phrase(match.start(), match.end(), label) if label else None
+
+
+def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
+    """Return a text with each phrase's date behind it, unless one stands there."""
+    parts: list[str] = []
+    done = 0
+    for phrase in phrases:
+        parts.append(text[done : phrase.end])
+        if not _ALREADY_DATED.match(text, phrase.end):
+            space = "" if "\u3040" <= text[phrase.end - 1] <= "\u9fff" else " "
+            parts.append(f"{space}({phrase.label})")
+        done = phrase.end
+    return "".join(parts) + text[done:]

@@ -1,0 +1,92 @@
+"""Splits text into sentences and tells English, Chinese and other writing apart."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class Writing(StrEnum):
+    """Which rules fit a text; OTHER is any language that we have no rules for."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+    OTHER = "other"
+
+
+HAN = re.compile(r"[\u3400-\u9fff]")
+KANA = re.compile(r"[\u3040-\u30ff]")
+LATIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+ENGLISH_WORDS = frozenset(
+    "i i'm i've i'd i'll my me we our us you your the a an and or but to of in on at for with is "
+    "are was were be been it it's that this not don't do did have had has from by as he she they "
+    "his her their will would can could should please never always about just so am".split()
+)
+# Of the languages most written in Latin letters; none of them is an English word.
+FOREIGN_WORDS = frozenset(
+    "ich und der das ist nicht ein eine mit zu wir sie mein meine im den auf für el la los las que "
+    "y en por para una muy mi soy con je et le les des est une dans pour avec mon ma nous il che "
+    "di per sono io em com uma eu meu minha het een ik van niet mijn og jeg det ikke jag och inte "
+    "w nie jestem ve bir ben".split()
+)
+# A full stop behind these ends no sentence.
+ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|inc|ltd|approx|a\.m|p\.m|u\.s|"
+    r"bzw|ca|usw|z\.b|d\.h|nr|tel|str|sra?|dra?|mme)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+# "am 9. Mai", "im 3. Stock": an ordinal, unless an English speaker is 41.
+ORDINAL = re.compile(
+    r"(?:^|(?<!\bI )\b(?:am|der|die|das|dem|den|des|im|vom|zum|zur|bis|ab|seit|beim|und|mein|"
+    r"meine[nmrs]?) )\d{1,3}\.$",
+    re.IGNORECASE,
+)
+ORDINAL_BEFORE = re.compile(
+    r"^(?:[^\W\d_A-Z]|(?:Jan|Feb|März|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)\w*\b)"
+)
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…])[\"”’)]*\s+|\n+|(?<=[。！？!?])[”」』]?(?=[^\s。！？!?”」』\w])|"
+    r"(?<=[。！？])(?=\w)|(?<=[!?])(?=[\u3400-\u9fff])"
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text in order, stripped; addresses and numbers stay whole."""
+    sentences: list[str] = []
+    start = 0
+    for end in SENTENCE_END.finditer(text):
+        piece = text[start : end.start()].strip(" \t*•")
+        if "\n" not in end[0] and _goes_on(piece, text[end.end() :]):
+            continue
+        start = end.end()
+        sentences.append(piece)
+    sentences.append(text[start:].strip(" \t*•\n"))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _goes_on(piece: str, rest: str) -> bool:
+    """Whether the full stop at the end of `piece` belongs to an abbreviation or an ordinal."""
+    if ABBREVIATION.search(piece):
+        return True
+    is_number = re.search(r"(?:^|\s)\d{1,3}\.$", piece) is not None
+    return is_number and (
+        ORDINAL.search(piece) is not None or ORDINAL_BEFORE.match(rest) is not None
+    )
+
+
+def detect_writing(text: str, *, default: Writing = Writing.ENGLISH) -> Writing:
+    """Return which rules fit `text`; a few Latin words inside Chinese leave it Chinese.
+
+    `default` is for Latin letters without a word that any language is known by.
+    """
+    if KANA.search(text):
+        return Writing.OTHER
+    if HAN.search(text):
+        return Writing.CHINESE
+    words = [word.lower().replace("’", "'") for word in LATIN_WORD.findall(text)]
+    english = sum(word in ENGLISH_WORDS or "'" in word for word in words)
+    foreign = sum(word in FOREIGN_WORDS for word in words)
+    is_ascii = sum(word.isascii() for word in words)
+    if not words or foreign > english or 2 * is_ascii < len(words):
+        return Writing.OTHER
+    return Writing.ENGLISH if english > foreign else default

@@ -1,0 +1,83 @@
+"""Creates and deletes links between memories of one tenant."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import IntegrityError, transaction
+
+from indexing.mirrored import tell_mirror_of
+from indexing.models import Memory, MemoryKind
+from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.tenancy.models import Tenant
+from notes import queries
+from notes.kinds import LinkType
+from notes.models import Link
+
+
+def add_link(
+    *,
+    tenant: Tenant,
+    actor: str,
+    made_by: Link.MadeBy,
+    from_id: uuid.UUID,
+    to_id: uuid.UUID,
+    link_type: LinkType,
+) -> tuple[Link, bool]:
+    """Create a link from one memory to another; return it, and whether it is new.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+        Problem: both are the same.
+    """
+    if from_id == to_id:
+        raise Problem(
+            "The request has errors.", fields={"to_id": ["A memory is not linked to itself."]}
+        )
+    with transaction.atomic():
+        _require(tenant, from_id=from_id, to_id=to_id)
+        try:
+            link, is_new = Link.objects.of(tenant).get_or_create(
+                tenant=tenant,
+                from_memory_id=from_id,
+                to_memory_id=to_id,
+                link_type=link_type,
+                defaults={"actor": actor, "made_by": made_by},
+            )
+        except IntegrityError:  # an end was erased in between
+            raise NotFound("There is no such memory.") from None
+        if is_new:
+            tell_mirror_of(tenant=tenant, memory_id=from_id)
+    return link, is_new
+
+
+def _require(tenant: Tenant, **ends: uuid.UUID) -> None:
+    """Raise NotFound where the tenant has no such memory, and name the field."""
+    for name, memory_id in ends.items():
+        if not has_memory(tenant=tenant, memory_id=memory_id):
+            message = "There is no such memory."
+            raise NotFound(message, fields={name: [message]})
+
+
+def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
+    """Delete a link that an agent or a person has created.
+
+    Raises:
+        NotFound: the tenant has no such link.
+    """
+    with transaction.atomic():
+        link = Link.objects.of(tenant).filter(id=link_id).select_for_update().first()
+        if link is None:
+            raise NotFound("There is no such link.")
+        link.delete()
+        tell_mirror_of(tenant=tenant, memory_id=link.from_memory_id)
+
+
+def has_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> bool:
+    """Return whether a tenant has a memory of that id; a deleted note is none."""
+    memory = Memory.objects.of(tenant).filter(id=memory_id).first()
+    if memory is None:
+        return False
+    if memory.kind != MemoryKind.NOTE:
+        return True
+    return queries.active_notes(tenant=tenant).filter(id=memory_id).exists()

@@ -1,0 +1,57 @@
+"""Prints how to reach the server: a call to try, the API key, and the admin's login."""
+
+import secrets
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+
+from episodic.loading import read_conversations
+from memoryproject.process import env
+from memoryproject.tenancy import services as tenancy
+from operations.management.commands import seed_demo
+
+QUESTION = "Where does Mira work and what does she plan?"
+
+
+class Command(BaseCommand):
+    help = (
+        "Print the addresses, the API key of `make run` and the admin's login. A password that "
+        "somebody changed cannot be printed: the admin gets a new one, which is stored nowhere."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        password = seed_demo.find_or_create_password() or set_password()
+        self.stdout.write(render_access(read_address(), password=password))
+
+
+def set_password() -> str:
+    """Give the admin a new password, and return it."""
+    password = secrets.token_urlsafe(9)
+    user = get_user_model().objects.get(username=seed_demo.ADMIN)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return password
+
+
+def read_address() -> str:
+    """Return where the settings say that the server listens."""
+    host = env.read_text("MEMORY_HOST", "127.0.0.1")
+    return f"http://{host}:{env.read_integer('PORT', 8000, at_least=1, at_most=65535)}"
+
+
+def render_access(address: str, *, password: str) -> str:
+    """Return what a newcomer needs, the login last."""
+    conversation = read_conversations(seed_demo.DEMO)[0].external_id
+    key = seed_demo.get_or_create_key(tenancy.get_or_create_tenant(name=seed_demo.TENANT))
+    return f"""
+Try it:
+
+  curl -s {address}/api/v0/retrieve_memory \\
+    -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
+    -d '{{"conversation_id": "{conversation}", "query": "{QUESTION}", "detail": "high"}}'
+
+  API key    {key}
+  API docs   {address}/api/v0/docs/
+  admin      {address}/admin/   user {seed_demo.ADMIN}, password {password}
+"""

@@ -1,0 +1,87 @@
+"""What calls that answer share: filters, headers, the mirror while the database is away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpResponse
+
+from memoryproject.edge.fields import (
+    ContentField,
+    IdField,
+    MomentField,
+    NumberField,
+    Strict,
+    TextField,
+    WordField,
+)
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
+from retrieval import mirror
+
+Answer = TypeVar("Answer")
+AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
+ASKED_IN = (
+    "The conversation that the answer is for. It narrows nothing; but what your agent says there "
+    "of the answer is an echo, and not learnt as news. Default: conversation_id."
+)
+
+
+class NarrowedInput(Strict):
+    """What calls take that look through a whole tenant. All filters must hold."""
+
+    query = ContentField(help_text="What to look for, in words.")
+    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
+    user_id = TextField(
+        max_length=ID_AT_MOST, required=False, help_text="Of notes; leaves out all else."
+    )
+    category = TextField(
+        max_length=WORD_AT_MOST,
+        required=False,
+        help_text="Of notes and facts; leaves episodes out.",
+    )
+    min_importance = NumberField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="A note's own; an episode's surprise; of a fact 0.5, and 0.1 more for each "
+        "further episode that supports it, up to 0.9.",
+    )
+    emotion_valence = WordField(
+        choices=VALENCES, required=False, help_text="Of notes; leaves out all else."
+    )
+    until = MomentField(required=False, help_text="Included.")
+    asked_in = IdField(required=False, help_text=ASKED_IN)
+
+
+class MirroredView(KeyedView):
+    """A view with a lesser answer in the pages of the mirror, where memories are mirrored."""
+
+    scope = Scope.READ
+
+    def answers_without_database(self) -> bool:
+        """Return whether memories are mirrored."""
+        return mirror.is_on()
+
+    def answer(self, from_rows: Callable[[], Answer], from_pages: Callable[[], Answer]) -> Answer:
+        """Return the answer: from the mirror, if there is one, while the database is away."""
+        try:
+            return from_rows()
+        except (OperationalError, InterfaceError):
+            if not self.answers_without_database():
+                raise
+        return from_pages()
+
+
+def name_receipt(
+    response: AnyResponse, *, receipt: str | None, degraded: str | None
+) -> AnyResponse:
+    """Return the response with the headers that name its receipt and what was missing."""
+    if receipt:
+        response["Memory-Receipt"] = receipt
+    if degraded:
+        response["Memory-Degraded"] = degraded
+    return response

@@ -1,0 +1,191 @@
+"""The calls `contexts`: start one, add memories within its budget, and read it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from retrieval.api.examples import list_examples
+from retrieval.api.forms import markdown_response
+from retrieval.api.memories import MAX_TOKENS
+from retrieval.models import ContextSection
+from retrieval.reading import contexts
+
+EXPIRES_AT_MOST = timedelta(days=7)
+
+
+class NewContext(Strict):
+    """The body of `contexts`."""
+
+    max_tokens = WholeNumberField(
+        min_value=1, max_value=MAX_TOKENS, help_text="Of prompt and response together."
+    )
+    system_prompt = ContentField(
+        required=False, help_text="Stands first, whole. 400 where it does not fit."
+    )
+    reserved_for_response = WholeNumberField(
+        default=contexts.RESERVED,
+        min_value=0,
+        max_value=MAX_TOKENS,
+        help_text="Of max_tokens, left for the response.",
+    )
+    expires_in_s = WholeNumberField(
+        default=int(contexts.EXPIRES_AFTER.total_seconds()),
+        min_value=1,
+        max_value=int(EXPIRES_AT_MOST.total_seconds()),
+        help_text="Then it is gone; a day if nothing is said, a week at most.",
+    )
+
+
+class NewSection(Strict):
+    """The body of `contexts/{id}/add`."""
+
+    memory_id = IdField(help_text="An episode, a fact or a note.")
+    max_tokens = WholeNumberField(
+        default=contexts.ADDED_AT_MOST,
+        min_value=1,
+        max_value=contexts.ADDED_AT_MOST,
+        help_text="Of this memory at most; less where less room is left.",
+    )
+    priority = WholeNumberField(
+        default=contexts.PRIORITY,
+        min_value=0,
+        max_value=contexts.SYSTEM_PRIORITY,
+        help_text="The highest stands first; the system prompt has 100.",
+    )
+
+
+class Section(serializers.Serializer[Any]):
+    """A part of a context."""
+
+    type = serializers.ChoiceField(choices=ContextSection.Kind.choices, source="kind")
+    memory_id = serializers.UUIDField(allow_null=True, help_text="null: the system prompt.")
+    priority = serializers.IntegerField()
+    token_count = serializers.IntegerField(source="tokens")
+    truncated = serializers.BooleanField(help_text="A part of the memory is missing.")
+    content = serializers.CharField()
+
+
+class ContextOutput(serializers.Serializer[Any]):
+    """A context as it stands."""
+
+    id = serializers.UUIDField(source="context.id")
+    max_tokens = serializers.IntegerField(source="context.max_tokens")
+    reserved_for_response = serializers.IntegerField(source="context.reserved_tokens")
+    remaining_tokens = serializers.IntegerField(
+        source="context.remaining_tokens",
+        help_text="Less the response, all sections, and the blank lines between them.",
+    )
+    sections = Section(many=True, help_text="Highest priority first, then in order of adding.")
+    retrieved_ids = serializers.ListField(child=serializers.UUIDField())
+    counter = serializers.CharField(
+        source="context.counter", help_text="How its tokens are counted."
+    )
+    created_at = serializers.DateTimeField(source="context.created_at")
+    expires_at = serializers.DateTimeField(source="context.expires_at")
+
+
+class AddedOutput(serializers.Serializer[Any]):
+    """What became of adding a memory."""
+
+    context_id = serializers.UUIDField(source="context.id")
+    memory_id = serializers.UUIDField()
+    added = serializers.BooleanField(source="has_memory", help_text="The context holds it now.")
+    reason = serializers.ChoiceField(
+        choices=[contexts.ADDED, contexts.ALREADY_THERE, contexts.NO_ROOM]
+    )
+    token_count = serializers.IntegerField(help_text="Of its section; 0 without one.")
+    truncated = serializers.BooleanField(
+        source="section.truncated", allow_null=True, help_text="null without a section."
+    )
+    remaining_tokens = serializers.IntegerField(source="context.remaining_tokens")
+    counter = serializers.CharField(
+        source="context.counter", help_text="How its tokens are counted."
+    )
+
+
+class Contexts(KeyedView):
+    """Takes new contexts."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="make_context",
+        examples=list_examples("new_context"),
+        request=NewContext,
+        responses={201: ContextOutput},
+        description="Starts a context: a text for one prompt that is put together within a budget "
+        "of tokens, and never exceeds it.",
+    )
+    def post(self, request: Request) -> Response:
+        params = self.read(NewContext)
+        expires_after = timedelta(seconds=params.pop("expires_in_s"))
+        context = contexts.create_context(
+            tenant=self.tenant(), made_by=self.key(), expires_after=expires_after, **params
+        )
+        return Response(ContextOutput(context).data, status=201)
+
+
+class OneContext(KeyedView):
+    """A context by its id."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="get_context",
+        responses=ContextOutput,
+        description="A context with its sections. A note that was deleted since is left out.",
+    )
+    def get(self, request: Request, context_id: uuid.UUID) -> Response:
+        context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
+        return Response(ContextOutput(context).data)
+
+
+class ContextText(KeyedView):
+    """A context as it goes into a prompt."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="get_context_text",
+        examples=list_examples("text"),
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="The sections with a blank line between them: highest priority first, then in "
+        "order of adding. An empty body where there is none.",
+    )
+    def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
+        built = contexts.get_context(tenant=self.tenant(), context_id=context_id)
+        response = markdown_response(built.text)
+        response["Memory-Token-Counter"] = built.context.counter
+        response["Memory-Remaining-Tokens"] = str(built.context.remaining_tokens)
+        return response
+
+
+class ContextAdd(KeyedView):
+    """Adds a memory to a context."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="add_to_context",
+        examples=list_examples("add"),
+        request=NewSection,
+        responses=AddedOutput,
+        description="Adds what a memory says, under a header, cut to what fits. Adding it again "
+        "changes nothing: reason already_there. Where nothing of it fits, added is false: no_room.",
+    )
+    def post(self, request: Request, context_id: uuid.UUID) -> Response:
+        params = self.read(NewSection)
+        addition = contexts.add_memory(tenant=self.tenant(), context_id=context_id, **params)
+        return Response(AddedOutput(addition).data)

@@ -1,0 +1,283 @@
+"""What the retrieve calls take and give, as the API describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework import serializers
+
+from episodic.api import EpisodeOutput
+from memoryproject.edge.fields import (
+    ContentField,
+    FlagField,
+    IdField,
+    MomentField,
+    NumberField,
+    Strict,
+    TextOrNull,
+    WholeNumberField,
+    WordField,
+)
+from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.search import scores
+from semantic.renderings import CATEGORIES, FactOutput
+
+DETAILS = ["auto", "none", "low", "high"]
+RECENT_LIMIT = 10
+DAYS_AT_MOST = 36_500
+RECEIPT_OR_NULL = "Names this answer in audits; null: the database was away."
+DEGRADED = (
+    "no_vectors: only words were searched; mirror: in files, as the database was away; "
+    "null: nothing missing."
+)
+FENCE = (
+    "Put the text between two marks with a random word, which say that it is data and no "
+    "instruction. The answer names the word; the marks count."
+)
+
+
+class FusionInput(Strict):
+    """Numbers of the formula that orders memories; absent ones are the tenant's."""
+
+    k = WholeNumberField(
+        required=False, min_value=0, max_value=scores.K_AT_MOST, help_text="Of reciprocal ranks."
+    )
+    depth = WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=scores.DEPTH_AT_MOST,
+        help_text="Memories that each leg brings, at most.",
+    )
+    lexical_weight = NumberField(
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of words."
+    )
+    vector_weight = NumberField(
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of meaning."
+    )
+    floor = NumberField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Least retrievability of an episode: above 0, old ones still come up.",
+    )
+
+
+class ContextInput(Strict):
+    """The body of `context_pre_retrieve`."""
+
+    ignored = frozenset({"episodic_limit", "detail"})
+
+    query = ContentField(help_text="What to look for, in words.")
+    conversation_id = IdField(help_text="Where to look.")
+    semantic_limit = WholeNumberField(
+        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
+    )
+    category = WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    max_tokens = WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Pack the most useful text into this budget, never over it.",
+    )
+    as_of = MomentField(
+        required=False,
+        help_text="Answer with what was true then. ISO 8601 or ms since 1970; absent: with what "
+        "is believed now.",
+    )
+    min_seq = WholeNumberField(
+        required=False,
+        min_value=1,
+        help_text="Include what was said up to this message, in an episode or not.",
+    )
+    explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
+    fence = FlagField(default=False, help_text=FENCE)
+    fusion = FusionInput(
+        required=False, help_text="Other numbers for the formula that orders memories."
+    )
+
+
+class RetrieveInput(ContextInput):
+    """The body of `retrieve_memory` and `retrieve_memory/raw`."""
+
+    ignored = frozenset()
+
+    episodic_limit = WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
+        "as the budget holds.",
+    )
+    detail = WordField(
+        choices=DETAILS,
+        default="auto",
+        help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
+        "none, low (a surprising one ranked 1), high (all).",
+    )
+
+
+class RawMessage(serializers.Serializer[Any]):
+    """A message in an episode."""
+
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class RawFact(FactOutput):
+    """A fact that answers."""
+
+    score = serializers.FloatField()
+
+
+class FullEpisode(EpisodeOutput):
+    """An episode with its messages."""
+
+    messages = RawMessage(many=True)
+
+
+class RawEpisode(FullEpisode):
+    """An episode that answers."""
+
+    score = serializers.FloatField()
+
+
+class Source(serializers.Serializer[Any]):
+    """A message behind a memory."""
+
+    message_id = serializers.UUIDField(source="id")
+    seq = serializers.IntegerField()
+    role = serializers.CharField()
+    name = TextOrNull()
+    timestamp = serializers.DateTimeField(source="occurred_at")
+    metadata = serializers.DictField()
+
+
+class BlockOutput(serializers.Serializer[Any]):
+    """A part of the packed text."""
+
+    text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
+    sources = Source(
+        source="messages",
+        many=True,
+        help_text="The messages that it shows, or that say its facts.",
+    )
+
+
+class RecentMessage(Source):
+    """A message that no episode holds yet."""
+
+    content = serializers.CharField()
+
+
+class Legs(serializers.Serializer[Any]):
+    """How many memories each leg found."""
+
+    lexical = serializers.IntegerField()
+    vector = serializers.IntegerField()
+
+
+class HowFound(serializers.Serializer[Any]):
+    """How a memory got into the answer; a rank is null where a leg did not find it."""
+
+    rank = serializers.IntegerField()
+    lexical_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+    rrf = serializers.FloatField()
+    retrievability = serializers.FloatField()
+    score = serializers.FloatField()
+    terms = serializers.ListField(
+        child=serializers.CharField(), help_text="Stems of the query that it holds."
+    )
+
+
+class Explanation(serializers.Serializer[Any]):
+    """How an answer came about."""
+
+    legs = serializers.DictField(child=Legs(), help_text="By kind of memory.")
+    hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
+
+
+class FenceOutput(serializers.Serializer[Any]):
+    """Marks to put around the text."""
+
+    nonce = serializers.CharField(help_text="The random word in both.")
+    opening = serializers.CharField()
+    closing = serializers.CharField()
+
+
+class RawAnswer(serializers.Serializer[Any]):
+    """The answer of `retrieve_memory/raw`."""
+
+    semantic = RawFact(many=True)
+    episodic = RawEpisode(many=True)
+    sources = serializers.DictField(
+        child=Source(many=True),
+        help_text="By memory id: the messages that say a fact; an episode's `messages`, in order.",
+    )
+    blocks = BlockOutput(
+        many=True,
+        allow_null=True,
+        help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
+        "facts, then episodes, that of the best message first. Else null.",
+    )
+    recent = RecentMessage(
+        many=True,
+        allow_null=True,
+        help_text="With `min_seq`: messages in no episode yet, oldest first. Else null.",
+    )
+    explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
+    fence = FenceOutput(
+        allow_null=True,
+        help_text="With `fence`: marks for before the first block and behind the last, which "
+        "`max_tokens` has room for. Else null.",
+    )
+    receipt = serializers.UUIDField(help_text="Names this answer in audits.")
+    indexed_through_seq = serializers.IntegerField()
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    degraded = serializers.CharField(
+        allow_null=True, help_text="no_vectors: only words were searched; null: nothing missing."
+    )
+    counter = serializers.CharField(help_text="How `max_tokens` was counted.")
+
+
+class RecentInput(Strict):
+    """The body of `recent_memory/raw`."""
+
+    conversation_id = IdField()
+    days_limit = WholeNumberField(
+        required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
+    )
+    limit = WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+
+
+class RecentTextInput(RecentInput):
+    """The body of `recent_memory`."""
+
+    fence = FlagField(default=False, help_text=FENCE)
+
+
+class ConversationOutput(serializers.Serializer[Any]):
+    """How far a conversation is processed."""
+
+    id = serializers.UUIDField()
+    messages = serializers.IntegerField()
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    episodes = serializers.IntegerField()
+    facts = serializers.IntegerField(help_text="Active facts.")
+    open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
+    set_aside = serializers.IntegerField(
+        help_text="Messages and episodes that no run got past; `conversations/{id}/retry` takes "
+        "them up again."
+    )
+    waits_for = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Why open jobs failed last: `BudgetSpent` waits for the next day or for a higher "
+        "budget, `ModelUnavailable` for the language model.",
+    )
+    indexed_through_seq = serializers.IntegerField(help_text="All up to this are in episodes.")
+
+
+def markdown_response(text: str) -> HttpResponse:
+    """Return markdown; an empty text is an empty body."""
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")

@@ -1,0 +1,170 @@
+"""The calls `memories/{id}/links` and `walk`: list and follow the links of a memory."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from indexing.models import MemoryKind
+from memoryproject.edge.fields import CANONICAL_UUID, Strict
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, cut_page, page_schema
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from notes.kinds import LINK_TYPES
+from retrieval import links
+from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Place
+
+DIRECTIONS = {True: "out", False: "in"}
+ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
+ONE_PLACE = rf"^{CANONICAL_UUID.pattern}\.{ONE_TYPE}\.(out|in)$"
+DEPTH = 2
+NODES = 100
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{ONE_TYPE}(,{ONE_TYPE})*$"})
+class LinkTypesField(serializers.CharField):
+    """Types of links with commas between them."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        words = tuple(dict.fromkeys(value.split(",")))
+        if any(word not in LINK_TYPES for word in words):
+            known = ", ".join(LINK_TYPES)
+            raise serializers.ValidationError(f"These must be some of: {known}.")
+        return words
+
+
+@extend_schema_field({"type": "string", "pattern": ONE_PLACE})
+class PlaceField(serializers.CharField):
+    """The end of a page of links."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        parts = value.split(".")
+        if len(parts) == 3 and CANONICAL_UUID.fullmatch(parts[0]) and parts[1] in LINK_TYPES:
+            for outward, direction in DIRECTIONS.items():
+                if parts[2] == direction:
+                    return Place(uuid.UUID(parts[0]), parts[1], outward)
+        raise serializers.ValidationError("This must be the `next` of a page before.")
+
+
+class LinksQuery(Strict):
+    """The query parameters of the list of links."""
+
+    link_types = LinkTypesField(
+        required=False, help_text="Only these, with commas between them; default: all."
+    )
+    after = PlaceField(required=False, help_text="The `next` of the page before.")
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class WalkQuery(Strict):
+    """The query parameters of a walk."""
+
+    depth = QueryNumberField(
+        default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST, help_text="Steps at most."
+    )
+    link_types = LinkTypesField(
+        required=False, help_text="Only these, with commas between them; default: all."
+    )
+    limit = QueryNumberField(
+        default=NODES, min_value=1, max_value=NODES_AT_MOST, help_text="Memories at most."
+    )
+
+
+class DirectionField(serializers.ChoiceField):
+    """Whether a link was followed as it points."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=list(DIRECTIONS.values()), source="outward", **options)
+
+    def to_representation(self, value: Any) -> Any:
+        return DIRECTIONS[value]
+
+
+class MemoryLinkOutput(serializers.Serializer[Any]):
+    """A link as one of the two memories sees it."""
+
+    id = serializers.UUIDField(
+        source="link_id", allow_null=True, help_text="null: the server derives it."
+    )
+    from_id = serializers.UUIDField()
+    to_id = serializers.UUIDField()
+    link_type = serializers.ChoiceField(choices=LINK_TYPES)
+    direction = DirectionField()
+    other_id = serializers.UUIDField(help_text="The memory at the other end.")
+    other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
+    made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
+    actor = serializers.CharField(allow_null=True, help_text="Which key or person.")
+    created_at = serializers.DateTimeField(allow_null=True)
+
+
+class NodeOutput(serializers.Serializer[Any]):
+    """A memory on the way, and the link by which it was reached."""
+
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=MemoryKind.choices)
+    depth = serializers.IntegerField(help_text="Steps from the start, from 1.")
+    from_id = serializers.UUIDField()
+    to_id = serializers.UUIDField()
+    link_type = serializers.ChoiceField(choices=LINK_TYPES)
+    direction = DirectionField(help_text="out: the link was followed as it points.")
+
+
+class WalkOutput(serializers.Serializer[Any]):
+    """What lies around a memory."""
+
+    start = serializers.UUIDField()
+    nodes = NodeOutput(many=True)
+    cut = serializers.BooleanField(help_text="There is more within the depth than the limit.")
+
+
+class MemoryLinks(KeyedView):
+    """Lists the links of a memory."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_memory_links",
+        parameters=[LinksQuery],
+        responses=page_schema(MemoryLinkOutput, "MemoryLinkPage"),
+        description="The links of an episode, a fact or a note, both ways: those to the newest "
+        "memories first. Some are stored (`POST links`), some the server derives: derived_from "
+        "leads from a fact to the episodes that support it, supersedes from a fact to the one "
+        "that it replaced, next from an episode to the following one.",
+    )
+    def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        query = self.read(LinksQuery, request.query_params.dict())
+        limit = query.pop("limit")
+        edges = links.links_of(
+            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
+        )
+        page, after = cut_page(edges, limit, _name_place)
+        return Response({"items": MemoryLinkOutput(page, many=True).data, "next": after})
+
+
+class MemoryWalk(KeyedView):
+    """Follows the links of a memory, and theirs."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="walk_memory",
+        parameters=[WalkQuery],
+        responses=WalkOutput,
+        description="The memories around one, breadth first and both ways, each once: nearest "
+        "first, then newest. Each comes with the link by which it was first reached. Where there "
+        "are more than `limit`, `cut` says so.",
+    )
+    def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        query = self.read(WalkQuery, request.query_params.dict())
+        at_most = query.pop("limit")
+        walk = links.walk(tenant=self.tenant(), start=memory_id, at_most=at_most, **query)
+        return Response(WalkOutput({"start": memory_id, "nodes": walk.nodes, "cut": walk.cut}).data)
+
+
+def _name_place(edge: Edge) -> str:
+    return f"{edge.other_id}.{edge.link_type}.{DIRECTIONS[edge.outward]}"

@@ -1,0 +1,135 @@
+"""The calls `memories/{id}`: peek at one memory, and read a chunk of it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from indexing.models import MemoryKind
+from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WholeNumberField, WordField
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from retrieval import budget, reading
+from retrieval.api.examples import list_examples
+from retrieval.api.forms import FENCE
+from retrieval.truncation import Strategy
+
+MAX_TOKENS = 1_000_000
+STRATEGIES = [strategy.value for strategy in Strategy]
+
+
+class ChunkInput(Strict):
+    """The body of `memories/{id}/chunk`."""
+
+    max_tokens = WholeNumberField(
+        min_value=1, max_value=MAX_TOKENS, help_text="Of the answer's content, header included."
+    )
+    truncation_strategy = WordField(
+        choices=STRATEGIES,
+        default=Strategy.END.value,
+        help_text="end: the beginning is kept; sentence: its whole sentences; middle: both ends.",
+    )
+    include_header = FlagField(
+        default=False, help_text="Put a line before it that says what it is: `[note: …]`."
+    )
+    fence = FlagField(default=False, help_text=FENCE)
+
+
+class Location(serializers.Serializer[Any]):
+    """Where in a stored text of yours it stands."""
+
+    span_id = serializers.CharField()
+    start_byte = serializers.IntegerField()
+    end_byte = serializers.IntegerField(help_text="Excluded.")
+
+
+class PeekOutput(serializers.Serializer[Any]):
+    """What is known about a memory, without its text."""
+
+    id = serializers.UUIDField(source="memory.id")
+    kind = serializers.ChoiceField(choices=MemoryKind.choices, source="memory.kind.value")
+    source_type = serializers.CharField(
+        source="memory.source_type", help_text="A note's source type, else episode or fact."
+    )
+    source_id = TextOrNull(
+        source="memory.source_id", help_text="A note's own, else the id of the conversation."
+    )
+    label = serializers.CharField()  # type: ignore[assignment]
+    description = TextOrNull()
+    metadata = serializers.DictField(source="memory.metadata")
+    related_ids = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Linked memories, both ways, newest first."
+    )
+    related_cut = serializers.BooleanField(
+        help_text="There are more: `memories/{id}/links` lists all."
+    )
+    token_estimate = serializers.IntegerField(help_text="Of the whole content without a header.")
+    location = Location(source="memory.span", allow_null=True)
+    counter = serializers.CharField(help_text="How tokens were counted.")
+
+
+class ChunkOutput(serializers.Serializer[Any]):
+    """A memory's content within the limit."""
+
+    id = serializers.UUIDField(source="memory_id")
+    content = serializers.CharField(help_text="Header included; empty where nothing fits.")
+    token_count = serializers.IntegerField(help_text="Of the content; never above max_tokens.")
+    truncated = serializers.BooleanField(
+        help_text="Something is missing, of the text or, where it leaves no room, the header."
+    )
+    header = serializers.CharField(allow_null=True, help_text="The text's first line, if any.")
+    counter = serializers.CharField(help_text="How tokens were counted.")
+    fence = serializers.CharField(
+        source="fence.nonce",
+        allow_null=True,
+        help_text="The random word in the marks around it, or null.",
+    )
+
+
+class OneMemory(KeyedView):
+    """What a memory is."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="peek_memory",
+        examples=list_examples("peek"),
+        responses=PeekOutput,
+        description="What is known about an episode, a fact or a note, without its content: to "
+        "decide whether its tokens are worth it.",
+    )
+    def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        peek = reading.peek(tenant=self.tenant(), memory_id=memory_id)
+        return Response(PeekOutput(peek).data)
+
+
+class MemoryChunk(KeyedView):
+    """What a memory says."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="chunk_memory",
+        examples=list_examples("chunk"),
+        request=ChunkInput,
+        responses=ChunkOutput,
+        description="The content of a memory within a limit: a note's text; an episode's title, "
+        "summary and messages; a fact with when it was true and the messages that say it. What is "
+        "cut is marked with `…`, and the mark counts.",
+    )
+    def post(self, request: Request, memory_id: uuid.UUID) -> Response:
+        params = self.read(ChunkInput)
+        chunk = reading.chunk(
+            tenant=self.tenant(),
+            memory_id=memory_id,
+            max_tokens=params["max_tokens"],
+            strategy=Strategy(params["truncation_strategy"]),
+            include_header=params["include_header"],
+            fence=budget.make_fence(wanted=params["fence"]),
+        )
+        return Response(ChunkOutput(chunk).data)

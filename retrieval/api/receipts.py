@@ -1,0 +1,103 @@
+"""The calls `retrievals`: receipts of answers, with what each served."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.fields import TextOrNull
+from memoryproject.edge.pages import PageQuery, page_schema, take_page
+from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.tenancy.views import KeyedView
+from retrieval.models import Retrieval, RetrievalHit
+
+
+class HitOutput(serializers.Serializer[Any]):
+    """One memory that an answer served."""
+
+    memory_id = serializers.UUIDField()
+    kind = serializers.CharField(source="memory_kind")
+    rank = serializers.IntegerField()
+    score = serializers.FloatField()
+    lexical_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+
+
+class RetrievalOutput(serializers.Serializer[Any]):
+    """A receipt."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(
+        source="conversation.external_id",
+        allow_null=True,
+        help_text="null: there was no such conversation.",
+    )
+    asked_by = serializers.CharField(
+        source="asked_by.name", allow_null=True, help_text="The name of the caller's key."
+    )
+    kind = serializers.ChoiceField(choices=Retrieval.Kind.choices)
+    query = serializers.CharField()
+    parameters = serializers.DictField()
+    embedding_model = serializers.CharField()
+    counts = serializers.DictField()
+    tokens = serializers.IntegerField()
+    degraded = TextOrNull()
+    created_at = serializers.DateTimeField()
+    hits = HitOutput(many=True)
+
+
+class Retrievals(KeyedView):
+    """Lists receipts, newest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_retrievals",
+        parameters=[PageQuery],
+        responses=page_schema(RetrievalOutput, "RetrievalPage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(PageQuery, request.query_params.dict())
+        return Response(
+            take_page(
+                _find_receipts(self.tenant()),
+                query=query,
+                render=lambda page: _render_receipts(self.tenant(), page),
+            )
+        )
+
+
+class OneRetrieval(KeyedView):
+    """The receipt of one answer, as the header `Memory-Receipt` names it."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
+    def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
+        receipt = _find_receipts(self.tenant()).filter(id=retrieval_id).first()
+        if receipt is None:
+            raise NotFound("There is no such receipt.")
+        return Response(_render_receipts(self.tenant(), [receipt])[0])
+
+
+def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:
+    return Retrieval.objects.of(tenant).select_related("conversation", "asked_by")
+
+
+def _render_receipts(tenant: Tenant, page: Sequence[Retrieval]) -> Any:
+    """Return receipts with their hits, in the same order, in one query."""
+    hits: dict[uuid.UUID, list[RetrievalHit]] = {row.id: [] for row in page}
+    rows = RetrievalHit.objects.of(tenant).filter(retrieval__in=page)
+    for hit in rows.order_by("retrieval_id", "memory_kind", "rank", "id"):
+        hits[hit.retrieval_id].append(hit)
+    for row in page:
+        row.hits = hits[row.id]  # type: ignore[attr-defined]
+    return RetrievalOutput(page, many=True).data

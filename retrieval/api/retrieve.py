@@ -1,0 +1,247 @@
+"""Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request as HttpRequest
+from rest_framework.response import Response
+
+from episodic import queries as episodic_queries
+from episodic.api import EpisodeOutput
+from episodic.models import Episode, Message
+from jobs.models import Job, Kind, State
+from memoryproject.edge.fields import Strict
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from memoryproject.text import tokens
+from retrieval import budget, markdown, recall
+from retrieval.api.answers import AnyResponse, name_receipt
+from retrieval.api.forms import (
+    BlockOutput,
+    ContextInput,
+    ConversationOutput,
+    FenceOutput,
+    FullEpisode,
+    HowFound,
+    RawAnswer,
+    RawMessage,
+    RecentInput,
+    RecentMessage,
+    RecentTextInput,
+    RetrieveInput,
+    Source,
+    markdown_response,
+)
+from retrieval.budget import Fence
+from retrieval.models import Retrieval
+from retrieval.recall import Answer
+from semantic import queries as semantic_queries
+from semantic.renderings import render_fact
+
+
+class Answering(KeyedView):
+    """Runs a recall for the caller."""
+
+    scope = Scope.READ
+    kind: Retrieval.Kind
+
+    def answer(self, form: type[Strict]) -> Answer:
+        """Return the answer to the checked request."""
+        request = recall.Request(kind=self.kind, **self.read(form))
+        return recall.recall(
+            tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
+        )
+
+
+class RetrieveMemory(Answering):
+    """Facts and episodes, for a language model to read."""
+
+    kind = Retrieval.Kind.RETRIEVE
+
+    @extend_schema(
+        operation_id="retrieve_memory",
+        request=RetrieveInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="Searches facts and episodes of a conversation and returns markdown; an "
+        "empty body where nothing matches. Served episodes are reviewed later by how they were "
+        "used.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return _as_markdown(self.answer(RetrieveInput))
+
+
+class RetrieveMemoryRaw(Answering):
+    """Facts and episodes as JSON."""
+
+    kind = Retrieval.Kind.RETRIEVE_RAW
+
+    @extend_schema(operation_id="retrieve_memory_raw", request=RetrieveInput, responses=RawAnswer)
+    def post(self, request: HttpRequest) -> Response:
+        answer = self.answer(RetrieveInput)
+        external_id = uuid.UUID(answer.receipt.parameters["conversation_id"])
+        return _with_headers(Response(render_raw(answer, external_id)), answer)
+
+
+class ContextPreRetrieve(Answering):
+    """Facts alone, for a system prompt."""
+
+    kind = Retrieval.Kind.CONTEXT
+
+    @extend_schema(
+        operation_id="context_pre_retrieve",
+        request=ContextInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="Searches facts only. Nothing is reviewed afterwards. The fields "
+        "`episodic_limit` and `detail` are passed over.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return _as_markdown(self.answer(ContextInput))
+
+
+def _as_markdown(answer: Answer) -> HttpResponse:
+    return _with_headers(markdown_response(answer.chosen.text), answer)
+
+
+def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
+    name_receipt(response, receipt=str(answer.receipt.id), degraded=answer.degraded)
+    response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
+    response["Memory-Pending"] = str(answer.progress.pending)
+    response["Memory-Token-Counter"] = tokens.in_use().name
+    return _name_fence(response, answer.chosen.fence)
+
+
+def _name_fence(response: AnyResponse, fence: Fence | None) -> AnyResponse:
+    if fence:
+        response["Memory-Fence"] = fence.nonce
+    return response
+
+
+def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
+    """Return an answer as JSON, facts and episodes each best first."""
+    chosen, params = answer.chosen, answer.receipt.parameters
+    recent = chosen.recent.messages if chosen.recent else ()
+    sources = Source(many=True)
+    return {
+        "semantic": [
+            {**render_fact(hit.fact, external_id, hit.evidence), "score": hit.found.score}
+            for hit in chosen.facts
+        ],
+        "episodic": [
+            {**_render_episode(hit.episode, hit.messages), "score": hit.found.score}
+            for hit in chosen.episodes
+        ],
+        "sources": {
+            str(hit.found.memory_id): sources.to_representation(hit.messages) for hit in chosen.hits
+        },
+        "blocks": None if chosen.blocks is None else BlockOutput(chosen.blocks, many=True).data,
+        "recent": None if params["min_seq"] is None else RecentMessage(recent, many=True).data,
+        "explain": _explain(answer) if params["explain"] else None,
+        "fence": FenceOutput(chosen.fence).data if chosen.fence else None,
+        "receipt": str(answer.receipt.id),
+        "indexed_through_seq": answer.progress.indexed_through_seq,
+        "pending": answer.progress.pending,
+        "degraded": answer.degraded or None,
+        "counter": tokens.in_use().name,
+    }
+
+
+def _explain(answer: Answer) -> dict[str, Any]:
+    """Return how each leg did and how each memory was found, by memory id."""
+    hits = [hit.found for hit in answer.chosen.hits]
+    return {
+        "legs": answer.receipt.counts,
+        "hits": {str(hit.memory_id): HowFound(hit).data for hit in hits},
+    }
+
+
+def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
+    return {
+        **EpisodeOutput(episode).data,
+        "messages": RawMessage(messages, many=True).data,
+    }
+
+
+class Recent(KeyedView):
+    """Loads the newest episodes."""
+
+    scope = Scope.READ
+
+    def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
+        """Return the newest episodes of the conversation asked about, newest first."""
+        conversation = episodic_queries.find_conversation(
+            tenant=self.tenant(), external_id=params["conversation_id"]
+        )
+        if conversation is None:
+            return []
+        days = params.get("days_limit")
+        since = timezone.now() - timedelta(days=days) if days else None
+        return episodic_queries.recent_episodes(
+            conversation=conversation, created_since=since, at_most=params["limit"]
+        )
+
+
+class RecentMemory(Recent):
+    """The newest episodes as markdown."""
+
+    @extend_schema(
+        operation_id="recent_memory",
+        request=RecentTextInput,
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        description="The newest episodes by creation, newest first.",
+    )
+    def post(self, request: HttpRequest) -> HttpResponse:
+        params = self.read(RecentTextInput)
+        fence = budget.make_fence(wanted=params["fence"])
+        text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
+        return _name_fence(markdown_response(budget.wrap(text, fence)), fence)
+
+
+class RecentMemoryRaw(Recent):
+    """The newest episodes as JSON."""
+
+    @extend_schema(
+        operation_id="recent_memory_raw", request=RecentInput, responses=FullEpisode(many=True)
+    )
+    def post(self, request: HttpRequest) -> Response:
+        episodes = self.find_episodes(self.read(RecentInput))
+        messages = episodic_queries.messages_of_episodes(
+            tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
+        )
+        return Response([_render_episode(row, messages[row.id]) for row in episodes])
+
+
+class ConversationState(KeyedView):
+    """How far a conversation is processed."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_conversation", responses=ConversationOutput)
+    def get(self, request: HttpRequest, conversation_id: uuid.UUID) -> Response:
+        conversation = episodic_queries.get_by_external_id(
+            tenant=self.tenant(), external_id=conversation_id
+        )
+        progress = episodic_queries.measure_progress(conversation)
+        # Copying to files is nothing that an answer waits for.
+        jobs = Job.objects.of(self.tenant()).filter(scope=conversation.id)
+        open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
+        return Response(
+            {
+                "id": str(conversation.external_id),
+                "messages": progress.messages,
+                "pending": progress.pending,
+                "episodes": episodic_queries.count_episodes(conversation),
+                "facts": semantic_queries.count_active(conversation),
+                "open_jobs": open_jobs.count(),
+                "set_aside": episodic_queries.count_set_aside(conversation),
+                "waits_for": sorted(set(open_jobs.values_list("error_class", flat=True)) - {""}),
+                "indexed_through_seq": progress.indexed_through_seq,
+            }
+        )

@@ -1,0 +1,234 @@
+"""Lists and follows the links between memories.
+
+Links of agents and people are rows of `notes`; that a fact comes from an episode, stands in
+another's place, or that episodes follow each other is read from where it is true, so that a
+revert changes the links with it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memoryproject.edge.errors import NotFound
+from memoryproject.tenancy.models import Tenant
+from notes.kinds import LINK_TYPES
+from notes.link_services import has_memory
+from retrieval.statements import read_edges, read_file
+
+DEPTH_AT_MOST = 5
+NODES_AT_MOST = 1_000
+NEIGHBOURS_AT_MOST = 50
+"""Of each memory, of one type and direction of link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A memory that a walk found, and the edge by which it was first reached."""
+
+    id: uuid.UUID
+    kind: str
+    depth: int
+    via: uuid.UUID
+    """The memory one step nearer to the start."""
+    link_type: str
+    outward: bool
+    """Whether the link points from `via` to this memory."""
+
+    @property
+    def from_id(self) -> uuid.UUID:
+        """Where the link comes from."""
+        return self.via if self.outward else self.id
+
+    @property
+    def to_id(self) -> uuid.UUID:
+        """Where the link points."""
+        return self.id if self.outward else self.via
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What lies around a memory, nearest first, then newest. `cut`: there is more."""
+
+    nodes: tuple[Node, ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link of a memory. `link_id` is None where the server derives it."""
+
+    from_id: uuid.UUID
+    to_id: uuid.UUID
+    link_id: uuid.UUID | None
+    other_id: uuid.UUID
+    other_kind: str
+    link_type: str
+    outward: bool
+    made_by: str
+    actor: str | None
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A link between two memories. `link_id` is None where the server derives it."""
+
+    link_id: uuid.UUID | None
+    from_id: uuid.UUID
+    to_id: uuid.UUID
+    link_type: str
+    made_by: str | None
+    actor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of links ended."""
+
+    other_id: uuid.UUID
+    link_type: str
+    outward: bool
+
+
+def walk(
+    *,
+    tenant: Tenant,
+    start: uuid.UUID,
+    depth: int,
+    at_most: int = NODES_AT_MOST,
+    link_types: Sequence[str] = LINK_TYPES,
+) -> Walk:
+    """Return the memories within `depth` steps both ways, each once; the start is not among them.
+
+    One statement. Of more than `at_most` the nearest are returned, and of those that are
+    equally near the newest.
+
+    Raises:
+        NotFound: the tenant has no such memory.
+    """
+    require_memory(tenant, start)
+    return walk_from(
+        tenant=tenant, starts=[start], depth=depth, at_most=at_most, link_types=link_types
+    )
+
+
+def walk_from(
+    *,
+    tenant: Tenant,
+    starts: Sequence[uuid.UUID],
+    depth: int,
+    at_most: int = NODES_AT_MOST,
+    link_types: Sequence[str] = LINK_TYPES,
+) -> Walk:
+    """Return the memories within `depth` steps of the nearest of several; none of those.
+
+    One statement. What the tenant does not have is no start.
+    """
+    rows = walk_rows(
+        tenant=tenant, starts=starts, depth=depth, at_most=at_most, link_types=link_types
+    )
+    nodes = tuple(
+        Node(memory_id, kind, distance, via, link_type, outward)
+        for distance, memory_id, kind, via, link_type, outward, _ in rows
+    )
+    return Walk(nodes, cut=bool(rows and rows[0][-1]))
+
+
+def walk_rows(
+    *,
+    tenant: Tenant,
+    starts: Sequence[uuid.UUID],
+    depth: int,
+    at_most: int,
+    link_types: Sequence[str] = LINK_TYPES,
+) -> list[Any]:
+    """Return the rows of `walk.sql` as they come; the benchmark times this."""
+    params = {
+        "tenant": tenant.id,
+        "starts": list(starts),
+        "depth": depth,
+        "at_most": at_most,
+        "types": list(link_types),
+        "fan": at_most + 1 + len(starts),
+    }
+    return _run(read_edges("walk.sql", once=True), params)
+
+
+def links_of(
+    *,
+    tenant: Tenant,
+    memory_id: uuid.UUID,
+    at_most: int,
+    link_types: Sequence[str] = LINK_TYPES,
+    after: Place | None = None,
+) -> list[Edge]:
+    """Return links of a memory, both ways: those to the newest memories first.
+
+    Raises:
+        NotFound: the tenant has no such memory.
+    """
+    require_memory(tenant, memory_id)
+    params = {
+        "tenant": tenant.id,
+        "memory": memory_id,
+        "types": list(link_types),
+        "at_most": at_most,
+        "fan": None,
+        "after_id": after.other_id if after else None,
+        "after_type": after.link_type if after else None,
+        "after_outward": after.outward if after else None,
+    }
+    rows = _run(read_edges("links.sql", once=False), params)
+    return [Edge(*((memory_id, row[1]) if row[4] else (row[1], memory_id)), *row) for row in rows]
+
+
+def links_between(
+    *,
+    tenant: Tenant,
+    memory_ids: Sequence[uuid.UUID],
+    link_types: Sequence[str] = LINK_TYPES,
+) -> list[Between]:
+    """Return every link of which both ends are among the memories; one statement.
+
+    What the tenant does not have, and a deleted note, is no end.
+    """
+    params = {"tenant": tenant.id, "memories": list(memory_ids), "types": list(link_types)}
+    return [Between(*row) for row in _run(read_file("between.sql"), params)]
+
+
+def neighbours(
+    *, tenant: Tenant, memory_ids: Iterable[uuid.UUID]
+) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """Return the memories that each is linked with directly, both ways, newest first.
+
+    One statement; stored and derived links count alike.
+    """
+    ids = list(memory_ids)
+    linked: dict[uuid.UUID, list[uuid.UUID]] = {memory_id: [] for memory_id in ids}
+    params = {
+        "tenant": tenant.id,
+        "memories": ids,
+        "types": list(LINK_TYPES),
+        "fan": NEIGHBOURS_AT_MOST,
+    }
+    for memory_id, other in _run(read_edges("neighbours.sql", once=True), params):
+        linked[memory_id].append(other)
+    return linked
+
+
+def require_memory(tenant: Tenant, memory_id: uuid.UUID) -> None:
+    """Raise NotFound where the tenant has no such memory; a deleted note is none."""
+    if not has_memory(tenant=tenant, memory_id=memory_id):
+        raise NotFound("There is no such memory.")
+
+
+def _run(statement: str, params: dict[str, Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return list(cursor.fetchall())

@@ -1,0 +1,266 @@
+"""One memory, of any kind, with its whole text; and how memories are loaded."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from episodic import queries as episodic_queries
+from episodic.models import Episode, Message
+from indexing.models import MemoryKind
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.fields import say_moment
+from memoryproject.tenancy.models import Tenant
+from notes import queries as note_queries
+from notes.models import Note
+from notes.wording import LABEL_AT_MOST, shorten
+from retrieval import markdown
+from retrieval.hits import load_sources
+from semantic import queries as semantic_queries
+from semantic.models import Evidence, Fact
+
+FACT_IMPORTANCE = 0.5
+A_FURTHER_EPISODE = 0.1
+"""What each episode that supports a fact adds to that, beside the first; up to four do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
+
+    span_id: str
+    start_byte: int
+    end_byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory with its whole text. What its kind does not have is empty or None.
+
+    `importance` is 0 to 1: a note's own, an episode's surprise; of a fact 0.5, and more the
+    more episodes support it. `at` is when it was so: when a note says, when a fact became
+    true, when an episode ended.
+    """
+
+    id: uuid.UUID
+    kind: MemoryKind
+    source_type: str
+    """Of a note its own, else the kind."""
+    label: str
+    content: str
+    """To the letter: of a fact its sentence, of an episode title, summary and messages."""
+    importance: float
+    at: datetime
+    created_at: datetime
+    source_id: str = ""
+    """Of a note its own, else the agent's id of the conversation."""
+    description: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    citation: str | None = None
+    """The content with its messages quoted, under day and speaker; None: none to quote."""
+    span: Span | None = None
+    conversation: uuid.UUID | None = None
+    """The agent's id of it."""
+    user_id: str = ""
+    category: str = ""
+    emotion_type: str = ""
+    emotion_intensity: float | None = None
+    emotion_valence: str = ""
+    tags: tuple[str, ...] = ()
+    links: tuple[tuple[str, uuid.UUID], ...] = ()
+    """Type and target of those stored from it: pages of the mirror alone hold them."""
+
+    @property
+    def quotation(self) -> str:
+        """Return what a prompt shows of it: the content, its messages quoted and dated."""
+        return self.content if self.citation is None else self.citation
+
+
+def load_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> Memory:
+    """Return a memory, also a fact that is retired.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+    """
+    memory = load_memories(tenant=tenant, memory_ids=[memory_id]).get(memory_id)
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    return memory
+
+
+def load_memories(
+    *, tenant: Tenant, memory_ids: Iterable[uuid.UUID], active_only: bool = False
+) -> dict[uuid.UUID, Memory]:
+    """Return memories by id: seven queries at most, however many.
+
+    Left out are deleted notes, quarantined episodes, facts that wait for approval, and ids
+    that the tenant does not have. With `active_only` retired facts too, and there are no
+    citations: the messages that say a fact are not loaded.
+    """
+    ids = list(memory_ids)
+    if not ids:
+        return {}
+    loaded = [*_load_facts(tenant, ids, active_only), *_load_notes(tenant, ids)]
+    loaded += _load_episodes(tenant, ids, active_only)
+    return {memory.id: memory for memory in loaded}
+
+
+def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID]) -> Iterator[Memory]:
+    notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
+    for note in notes.select_related("conversation").order_by("id"):
+        yield _of_note(note)
+
+
+def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
+    rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
+    episodes = list(rows.select_related("conversation"))
+    if episodes:
+        messages = episodic_queries.messages_of_episodes(
+            tenant=tenant, episode_ids=[episode.id for episode in episodes]
+        )
+        for episode in episodes:
+            yield _of_episode(episode, messages[episode.id], active_only)
+
+
+def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
+    rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
+    rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
+    facts = list(rows.filter(invalid_at=None) if active_only else rows)
+    if not facts:
+        return
+    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
+    sources = {} if active_only else _cite(tenant, evidence)
+    for fact in facts:
+        yield _of_fact(fact, len(evidence.get(fact.id, ())), sources.get(fact.id, []), active_only)
+
+
+def _of_note(note: Note) -> Memory:
+    span = None
+    if note.start_byte is not None and note.end_byte is not None:
+        span = Span(note.span_id, note.start_byte, note.end_byte)
+    return Memory(
+        id=note.id,
+        kind=MemoryKind.NOTE,
+        source_type=note.source_type,
+        source_id=note.source_id,
+        label=note.label,
+        description=note.description,
+        metadata=note.metadata,
+        content=note.content,
+        span=span,
+        importance=note.importance,
+        at=note.occurred_at,
+        created_at=note.created_at,
+        conversation=note.conversation.external_id if note.conversation else None,
+        user_id=note.user_id,
+        category=note.category,
+        emotion_type=note.emotion_type,
+        emotion_intensity=note.emotion_intensity,
+        emotion_valence=note.emotion_valence,
+        tags=tuple(note.tags),
+    )
+
+
+def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool) -> Memory:
+    head = [episode.title, episode.summary, ""]
+    lines = [f"{message.name or message.role}: {message.content}" for message in messages]
+    external_id = episode.conversation.external_id
+    return Memory(
+        id=episode.id,
+        kind=MemoryKind.EPISODE,
+        source_type=MemoryKind.EPISODE.value,
+        source_id=str(external_id),
+        label=episode.title,
+        description=episode.summary,
+        metadata={
+            "conversation_id": str(external_id),
+            "first_seq": episode.first_seq,
+            "last_seq": episode.last_seq,
+            "message_count": len(messages),
+            "start_at": say_moment(episode.start_at),
+            "end_at": say_moment(episode.end_at),
+            "surprise": episode.surprise,
+        },
+        content="\n".join([*head, *lines]),
+        citation=None if active_only else "\n".join([*head, *_quote(messages)]),
+        importance=episode.surprise,
+        at=episode.end_at,
+        created_at=episode.created_at,
+        conversation=external_id,
+    )
+
+
+def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: bool) -> Memory:
+    external_id = fact.conversation.external_id
+    standing = _render_standing(fact)
+    return Memory(
+        id=fact.id,
+        kind=MemoryKind.FACT,
+        source_type=MemoryKind.FACT.value,
+        source_id=str(external_id),
+        label=shorten(fact.fact, LABEL_AT_MOST),
+        description=standing,
+        metadata={
+            "conversation_id": str(external_id),
+            "category": fact.category,
+            "keywords": fact.keywords,
+            "valid_at": say_moment(fact.valid_at),
+            "valid_until": say_moment(fact.valid_until) if fact.valid_until else None,
+            "invalid_at": say_moment(fact.invalid_at) if fact.invalid_at else None,
+            "invalidated_because": fact.invalidated_because or None,
+            "sources": episodes,
+        },
+        content=fact.fact,
+        citation=None if active_only else "\n".join([fact.fact, standing, *sources]),
+        importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
+        at=fact.valid_at,
+        created_at=fact.created_at,
+        conversation=external_id,
+        category=fact.category,
+        tags=tuple(fact.keywords),
+    )
+
+
+def _render_standing(fact: Fact) -> str:
+    """Return what kind of fact it is, and when it was true and believed, in a line."""
+    until = f" until {markdown.say_day(fact.valid_until)}" if fact.valid_until else ""
+    parts = [f"{fact.category}, true from {markdown.say_day(fact.valid_at)}{until}"]
+    if fact.invalid_at is not None:
+        why = fact.Because(fact.invalidated_because).label
+        parts.append(f"no longer held since {markdown.say_day(fact.invalid_at)}: {why}")
+    return f"({'; '.join(parts)})"
+
+
+def _cite(
+    tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]]
+) -> dict[uuid.UUID, list[str]]:
+    """Return by fact the messages that say it, or the titles of episodes of which all counts."""
+    rows = [row for several in evidence.values() for row in several]
+    messages = load_sources(tenant, rows) if rows else {}
+    whole = [row.episode_id for row in rows if not row.message_seqs]
+    episodes = {
+        episode.id: episode
+        for episode in (
+            episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole) if whole else ()
+        )
+    }
+    sources = {}
+    for fact_id, several in evidence.items():
+        places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
+        quoted = [messages[place] for place in places if place in messages]
+        titled_ids = {row.episode_id for row in several if not row.message_seqs}
+        titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
+        titles = [
+            f"- {markdown.say_day(episode.end_at)} {markdown.one_line(episode.title)}"
+            for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
+        ]
+        lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
+        sources[fact_id] = ["", "Sources:", *titles, *lines]
+    return sources
+
+
+def _quote(messages: Sequence[Message]) -> list[str]:
+    return [markdown.render_message(message, with_day=True) for message in messages]

@@ -1,0 +1,151 @@
+"""Peek and chunk: what one memory is, and its text within a limit."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+
+from memoryproject.tenancy.models import Tenant
+from memoryproject.text import cleaning, tokens
+from memoryproject.text.tokens import Counter
+from retrieval import budget, links
+from retrieval.budget import Fence
+from retrieval.markdown import one_line
+from retrieval.memory import Memory, load_memory
+from retrieval.truncation import Strategy, cut
+
+RELATED_AT_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """What is known about a memory, without its text.
+
+    `related_ids`: memories that links lead to or come from, each once, newest first;
+    `related_cut`: there are more. `token_estimate`: the size of its whole text.
+    """
+
+    memory: Memory
+    related_ids: tuple[uuid.UUID, ...]
+    related_cut: bool
+    token_estimate: int
+    counter: str
+
+    @property
+    def label(self) -> str:
+        """Return the memory's label, cleaned."""
+        return cleaning.clean_alone(self.memory.label)
+
+    @property
+    def description(self) -> str:
+        """Return the memory's description, cleaned."""
+        return cleaning.clean_block(self.memory.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A memory's text within a limit, its header included.
+
+    `truncated`: of the header or the text, something that was asked for is missing.
+    """
+
+    memory_id: uuid.UUID
+    content: str
+    token_count: int
+    truncated: bool
+    header: str | None
+    counter: str
+    fence: Fence | None = None
+
+
+def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
+    """Return what is known about a memory; no budget pays for it.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+    """
+    memory = load_memory(tenant=tenant, memory_id=memory_id)
+    edges = links.links_of(tenant=tenant, memory_id=memory_id, at_most=RELATED_AT_MOST + 1)
+    counter = tokens.in_use()
+    return Peek(
+        memory=memory,
+        related_ids=tuple(dict.fromkeys(edge.other_id for edge in edges[:RELATED_AT_MOST])),
+        related_cut=len(edges) > RELATED_AT_MOST,
+        token_estimate=counter.count(cleaning.clean_block(memory.quotation)),
+        counter=counter.name,
+    )
+
+
+def chunk(
+    *,
+    tenant: Tenant,
+    memory_id: uuid.UUID,
+    max_tokens: int,
+    strategy: Strategy = Strategy.END,
+    include_header: bool = False,
+    fence: Fence | None = None,
+) -> Chunk:
+    """Return a memory's text, never more than `max_tokens` by the configured counter.
+
+    With `fence` it stands between its marks, which count.
+
+    Raises:
+        NotFound: the tenant has no such memory, or it is a note that was deleted.
+    """
+    counter = tokens.in_use()
+    bare = fit(
+        load_memory(tenant=tenant, memory_id=memory_id),
+        max_tokens=budget.room_in(max_tokens, fence),
+        strategy=strategy,
+        include_header=include_header,
+        counter=counter,
+    )
+    text = budget.wrap(bare.content, fence)
+    return replace(bare, content=text, token_count=counter.count(text), fence=fence)
+
+
+def fit(
+    memory: Memory,
+    *,
+    max_tokens: int,
+    strategy: Strategy,
+    include_header: bool,
+    counter: Counter,
+) -> Chunk:
+    """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.
+
+    A header that would leave no room for any text is left out.
+    """
+    header = f"[{memory.source_type}: {one_line(memory.label)}]\n" if include_header else ""
+    header = cleaning.break_definitions(header)
+    text = cleaning.clean_block(memory.quotation)
+    whole = header + text
+    shown, header_kept = whole, header
+    if counter.count(whole) > max_tokens:
+        for header_kept in dict.fromkeys([header, ""]):
+            shown = _put_behind(header_kept, text, max_tokens, strategy, counter)
+            if shown:
+                break
+    return Chunk(
+        memory_id=memory.id,
+        content=shown,
+        token_count=counter.count(shown),
+        truncated=shown != whole,
+        header=header_kept or None,
+        counter=counter.name,
+    )
+
+
+def _put_behind(
+    header: str, text: str, max_tokens: int, strategy: Strategy, counter: Counter
+) -> str:
+    """Return the header and as much of the text as fits with it; empty where none of it does.
+
+    What is cut off may have closed a fence: what is left is cleaned anew, and so counted.
+    """
+
+    def count(part: str) -> int:
+        return counter.count(header + cleaning.clean_block(part))
+
+    body = cut(text, at_most=max_tokens, strategy=strategy, count=count)
+    return header + cleaning.clean_block(body) if body else ""

@@ -1,0 +1,226 @@
+"""Putting a text together for one prompt, memory by memory, within a budget.
+
+What is used is added up: each section by itself, and what parts it from the one before. No
+counter counts a whole larger than that, so the text keeps within it too.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from episodic.queries import database_now
+from indexing.models import Memory as MemoryRow
+from memoryproject.ai.counting import get_counter
+from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.text import tokens
+from notes import queries as note_queries
+from retrieval import reading
+from retrieval.memory import Memory, load_memory
+from retrieval.models import Context, ContextSection
+from retrieval.truncation import Strategy
+
+SEPARATOR = "\n\n"
+SYSTEM_PRIORITY = 100
+PRIORITY = 50
+ADDED_AT_MOST = 500
+"""Tokens of one memory."""
+RESERVED = 500
+EXPIRES_AFTER = timedelta(hours=24)
+ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
+
+
+@dataclass(frozen=True, slots=True)
+class FilledContext:
+    """A context with its sections, in the order of its text."""
+
+    context: Context
+    sections: tuple[ContextSection, ...]
+
+    @property
+    def text(self) -> str:
+        """Return what goes into the prompt."""
+        return SEPARATOR.join(section.content for section in self.sections)
+
+    @property
+    def retrieved_ids(self) -> list[uuid.UUID]:
+        """Return the memories that it quotes."""
+        return [section.memory_id for section in self.sections if section.memory_id]
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What became of an attempt to add a memory; `section` is None where there was no room."""
+
+    context: Context
+    memory_id: uuid.UUID
+    reason: str
+    section: ContextSection | None
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether the context holds the memory now."""
+        return self.section is not None
+
+    @property
+    def token_count(self) -> int:
+        """Return the size of its section; 0 without one."""
+        return self.section.tokens if self.section else 0
+
+
+def create_context(
+    *,
+    tenant: Tenant,
+    made_by: APIKey | None,
+    max_tokens: int,
+    system_prompt: str = "",
+    reserved_for_response: int = RESERVED,
+    expires_after: timedelta = EXPIRES_AFTER,
+) -> FilledContext:
+    """Start a context; its tokens are counted by the counter that is configured now.
+
+    Raises:
+        Problem: the system prompt does not fit. It is not cut: half of one may say the opposite.
+    """
+    counter = tokens.in_use()
+    now = database_now()
+    context = Context(
+        tenant=tenant,
+        made_by=made_by,
+        max_tokens=max_tokens,
+        reserved_tokens=reserved_for_response,
+        counter=counter.name,
+        created_at=now,
+        expires_at=now + expires_after,
+    )
+    size = counter.count(system_prompt)
+    room = context.remaining_tokens
+    if size > room:
+        message = f"This takes {size} tokens; {room} are left beside the response."
+        raise Problem("The request has errors.", fields={"system_prompt": [message]})
+    with transaction.atomic():
+        context.save(force_insert=True)
+        if system_prompt:
+            _add_section(
+                ContextSection(
+                    tenant=tenant,
+                    context=context,
+                    kind=ContextSection.Kind.SYSTEM,
+                    position=0,
+                    priority=SYSTEM_PRIORITY,
+                    content=system_prompt,
+                    tokens=size,
+                    truncated=False,
+                )
+            )
+    return get_context(tenant=tenant, context_id=context.id)
+
+
+def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> FilledContext:
+    """Return a context as it stands: highest priority first, then in the order of adding.
+
+    A note that was deleted since is left out; the room that it took stays taken.
+
+    Raises:
+        NotFound: the tenant has no such context, or it has expired.
+    """
+    context = _get_row(tenant, context_id)
+    rows = ContextSection.objects.of(tenant).filter(context=context)
+    sections = list(rows.order_by(F("priority").desc(), "position"))
+    gone = note_queries.deleted_among(
+        tenant=tenant, memory_ids=[row.memory_id for row in sections if row.memory_id]
+    )
+    return FilledContext(context, tuple(row for row in sections if row.memory_id not in gone))
+
+
+def add_memory(
+    *,
+    tenant: Tenant,
+    context_id: uuid.UUID,
+    memory_id: uuid.UUID,
+    max_tokens: int = ADDED_AT_MOST,
+    priority: int = PRIORITY,
+) -> Addition:
+    """Add as much of a memory as fits, under a header; what is there already stays as it is.
+
+    Locks the memory, so that an erasure of what it quotes sees what is added, or goes first;
+    and the context: additions at the same time stand in line.
+
+    Raises:
+        NotFound: the tenant has no such context or memory, or the context has expired.
+    """
+    with transaction.atomic():
+        MemoryRow.objects.of(tenant).filter(id=memory_id).select_for_update(no_key=True).first()
+        memory = load_memory(tenant=tenant, memory_id=memory_id)
+        return _add(tenant, context_id, memory, max_tokens=max_tokens, priority=priority)
+
+
+def _add(
+    tenant: Tenant, context_id: uuid.UUID, memory: Memory, *, max_tokens: int, priority: int
+) -> Addition:
+    context = _get_row(tenant, context_id, lock=True)
+    rows = ContextSection.objects.of(tenant).filter(context=context)
+    section = rows.filter(memory=memory.id).first()
+    if section is not None:
+        return Addition(context, memory.id, ALREADY_THERE, section)
+    position = rows.count()
+    counter = get_counter(context.counter)
+    separator = counter.count(SEPARATOR) if position else 0
+    chunk = reading.fit(
+        memory,
+        max_tokens=min(max_tokens, context.remaining_tokens - separator),
+        strategy=Strategy.END,
+        include_header=True,
+        counter=counter,
+    )
+    if not chunk.content:
+        return Addition(context, memory.id, NO_ROOM, None)
+    section = ContextSection(
+        tenant=tenant,
+        context=context,
+        kind=ContextSection.Kind.RETRIEVED,
+        memory_id=memory.id,
+        position=position,
+        priority=priority,
+        content=chunk.content,
+        tokens=chunk.token_count,
+        truncated=chunk.truncated,
+    )
+    _add_section(section, separator=separator)
+    return Addition(context, memory.id, ADDED, section)
+
+
+def delete_expired(*, at_most: int) -> int:
+    """Delete contexts of all tenants that have expired; return how many.
+
+    For the reconciler. One that somebody is adding to is left for the next time.
+    Uses index: retrieval_context_by_expiry.
+    """
+    with transaction.atomic():
+        expired = Context.across_tenants.filter(expires_at__lte=database_now())
+        locked = expired.order_by("expires_at", "id").select_for_update(skip_locked=True)
+        ids = list(locked.values_list("id", flat=True)[:at_most])
+        ContextSection.across_tenants.filter(context__in=ids).delete()
+        Context.across_tenants.filter(id__in=ids).delete()
+    return len(ids)
+
+
+def _add_section(section: ContextSection, *, separator: int = 0) -> None:
+    """Write a section, of a memory or without one the system prompt, and what it takes."""
+    section.context.used_tokens += separator + section.tokens
+    section.context.save(update_fields=["used_tokens"])
+    section.save(force_insert=True)
+
+
+def _get_row(tenant: Tenant, context_id: uuid.UUID, *, lock: bool = False) -> Context:
+    live = Context.objects.of(tenant).filter(id=context_id, expires_at__gt=database_now())
+    context = (live.select_for_update() if lock else live).first()
+    if context is None:
+        raise NotFound("There is no such context, or it has expired.")
+    context.tenant = tenant
+    return context

@@ -1,0 +1,300 @@
+"""Answers `reconstruct_context`: what a query is about, and what that is linked with, as one text.
+
+Three steps: search within the hours that the level of focus looks back; follow the links
+of the best that were found; put both together, each memory once and whole.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.text import cleaning, tokens
+from retrieval import budget, links, mirror, receipts
+from retrieval.budget import Budget, Fence
+from retrieval.hits import Finding, Hit
+from retrieval.memory import Memory, load_memories
+from retrieval.models import Retrieval
+from retrieval.search import in_mirror, in_tenant
+from retrieval.search.in_tenant import Findings
+
+EXPANDED = 5
+"""Of what was found, the best whose links are followed."""
+LINKED_AT_MOST = 100
+"""Memories that links bring in: hubs have thousands of neighbours."""
+TITLE = "## Retrieved Memories"
+BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """How widely to look: memories to find, how far back, how many links to follow."""
+
+    limit: int
+    back: timedelta
+    depth: int
+
+
+LEVELS = (
+    Focus(2, timedelta(hours=1), 0),
+    Focus(5, timedelta(hours=4), 1),
+    Focus(8, timedelta(hours=12), 1),
+    Focus(10, timedelta(hours=24), 2),
+    Focus(15, timedelta(hours=72), 3),
+    Focus(20, timedelta(hours=168), 3),
+)
+"""By level, 0 to 5."""
+USUAL_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Request(in_tenant.Request):
+    """What to bring back. The filters narrow what is found, not what links lead to."""
+
+    focus_level: int = USUAL_LEVEL
+    fence: bool = False
+    """Whether the synthesized context stands between marks that say it is data."""
+
+    @property
+    def focus(self) -> Focus:
+        """Return what the level of focus means."""
+        return LEVELS[self.focus_level]
+
+    def start(self, now: datetime) -> datetime:
+        """Return from when on to look: as asked for, else as far back as the level says."""
+        return self.since or now - self.focus.back
+
+
+APPLIED = (
+    "conversation_id", "user_id", "category", "min_importance", "emotion_valence", "until",
+    "focus_level", "max_tokens", "asked_in", "fence",
+)  # fmt: skip
+"""What a receipt has of a request, beside the query and from when on was looked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory, and how it got here.
+
+    `distance` is None where meaning did not find it; `depth` is the number of links followed
+    from what the search found, 0 for that itself.
+    """
+
+    memory: Memory
+    distance: float | None
+    depth: int
+    linked_ids: tuple[uuid.UUID, ...]
+    file_path: str | None
+    """Of its page in the mirror; None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The text, its size, and the memories that it holds, in order."""
+
+    text: str
+    tokens: int
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reconstruction:
+    """What was brought back: found ones best first, then linked ones, nearest first."""
+
+    focus_level: int
+    since: datetime
+    total: int
+    """Memories before the budget was applied."""
+    recalled: tuple[Recalled, ...]
+    """Those that the text holds."""
+    context: Synthesis
+    cut: bool = False
+    """Whether links lead to more than was brought back."""
+    degraded: str = ""
+    fence: Fence | None = None
+    receipt: Retrieval | None = None
+    """None: nothing was written down."""
+    counter: str = field(default_factory=lambda: tokens.in_use().name)
+    """How tokens were counted."""
+
+
+def reconstruct(
+    *, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime
+) -> Reconstruction:
+    """Bring back what a query is about, for a language model to read, and write the receipt.
+
+    Only what is active now is served: no deleted note, and no fact that is retired.
+    """
+    started = time.monotonic()
+    answer, findings = bring_back(tenant=tenant, request=request, now=now)
+    by_id = {finding.memory_id: finding for finding in findings.best}
+    receipt = receipts.write_receipt(
+        tenant=tenant,
+        asked_by=asked_by,
+        kind=Retrieval.Kind.RECONSTRUCT,
+        query=request.query,
+        parameters={name: getattr(request, name) for name in APPLIED} | {"since": answer.since},
+        conversation=receipts.find_audience(
+            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
+        ),
+        hits=[
+            _to_hit(place, item.memory, by_id.get(item.memory.id))
+            for place, item in enumerate(answer.recalled, start=1)
+        ],
+        embedding_model=findings.embedding_model,
+        degraded=findings.degraded,
+        tokens=answer.context.tokens,
+        started=started,
+    )
+    return replace(answer, receipt=receipt)
+
+
+def bring_back(
+    *, tenant: Tenant, request: Request, now: datetime
+) -> tuple[Reconstruction, Findings]:
+    """Do the same, and write nothing down; also return what the search found."""
+    since = request.start(now)
+    request = replace(request, since=since, max_results=request.focus.limit)
+    findings = in_tenant.find(tenant=tenant, request=request)
+    by_id = {finding.memory_id: finding for finding in findings.best}
+    around = explore(tenant=tenant, starts=list(by_id)[:EXPANDED], depth=request.focus.depth)
+    depths = {node.id: node.depth for node in around.nodes} | dict.fromkeys(by_id, 0)
+    order = dict.fromkeys([*by_id, *depths])
+    active = load_memories(tenant=tenant, memory_ids=order, active_only=True)
+    answer = compose(
+        request,
+        [active[memory_id] for memory_id in order if memory_id in active],
+        depths=depths,
+        distances={memory_id: finding.distance for memory_id, finding in by_id.items()},
+        linked=lambda ids: links.neighbours(tenant=tenant, memory_ids=ids),
+        tenant=tenant,
+        since=since,
+    )
+    return replace(answer, cut=around.cut, degraded=findings.degraded), findings
+
+
+def reconstruct_from_mirror(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruction:
+    """Bring back what the mirror's pages hold, while the database is away; leaves no receipt.
+
+    Links are followed as they were stored, not backwards; derived ones are in no page.
+    """
+    since = request.start(now)
+    request = replace(request, since=since)
+    matches = in_mirror.search_pages(tenant_id=tenant.id, request=request)
+    best = matches.best[: request.focus.limit]
+    pages = {match.memory.id: match.memory for match in best}
+    depths = dict.fromkeys(pages, 0) | in_mirror.follow_links(
+        tenant.id, pages, starts=EXPANDED, depth=request.focus.depth, at_most=LINKED_AT_MOST
+    )
+    answer = compose(
+        request,
+        [pages[memory_id] for memory_id in depths],
+        depths=depths,
+        distances={match.memory.id: 1 - match.share for match in best},
+        linked=lambda ids: {
+            memory_id: list(dict.fromkeys(other for _, other in pages[memory_id].links))
+            for memory_id in ids
+        },
+        tenant=tenant,
+        since=since,
+    )
+    return replace(answer, cut=matches.cut, degraded=in_mirror.DEGRADED)
+
+
+def _to_hit(rank: int, memory: Memory, finding: Finding | None) -> Hit:
+    """Return what a receipt records: its place among all; what links led to has no score."""
+    if finding is None:
+        return Hit(memory_id=memory.id, shelf=memory.kind, rank=rank, score=0.0)
+    return finding.as_hit(rank)
+
+
+def explore(*, tenant: Tenant, starts: Sequence[uuid.UUID], depth: int) -> links.Walk:
+    """Follow the links of some memories in one statement; a start is none of the result.
+
+    Of more than LINKED_AT_MOST the nearest stay, and of those that are equally near the
+    newest.
+    """
+    if depth == 0 or not starts:
+        return links.Walk((), cut=False)
+    return links.walk_from(tenant=tenant, starts=starts, depth=depth, at_most=LINKED_AT_MOST)
+
+
+def compose(
+    request: Request,
+    memories: Sequence[Memory],
+    *,
+    depths: Mapping[uuid.UUID, int],
+    distances: Mapping[uuid.UUID, float | None],
+    linked: Callable[[list[uuid.UUID]], Mapping[uuid.UUID, Sequence[uuid.UUID]]],
+    tenant: Tenant,
+    since: datetime,
+) -> Reconstruction:
+    """Return the answer from memories in order; `linked` is asked only about what fits."""
+    fence = budget.make_fence(wanted=request.fence)
+    context = synthesize(memories, max_tokens=request.max_tokens, fence=fence)
+    linked_ids = linked([memory.id for memory in context.memories])
+    recalled = tuple(
+        Recalled(
+            memory=memory,
+            distance=distances.get(memory.id),
+            depth=depths[memory.id],
+            linked_ids=tuple(linked_ids[memory.id]),
+            file_path=mirror.find_page(tenant.id, memory.id),
+        )
+        for memory in context.memories
+    )
+    return Reconstruction(request.focus_level, since, len(memories), recalled, context, fence=fence)
+
+
+def synthesize(
+    memories: Sequence[Memory], *, max_tokens: int | None = None, fence: Fence | None = None
+) -> Synthesis:
+    """Return the memories as markdown, in order, numbered from 1; of none an empty text.
+
+    With `max_tokens` a memory that does not fit any more is left out whole, and shorter
+    ones behind it may still find room. With `fence` the text stands between its marks, which
+    count.
+    """
+    parts = [TITLE]
+    chosen: list[Memory] = []
+    room = None
+    if max_tokens is not None:
+        room = 4 * budget.room_in(max_tokens, fence) - tokens.count_quarters(TITLE)
+    quarters = Budget(room)
+    for memory in memories:
+        entry = _write(memory, number=len(chosen) + 1)
+        if room is None or quarters.take(
+            tokens.count_quarters(entry) + tokens.count_quarters(BETWEEN)
+        ):
+            parts.append(entry)
+            chosen.append(memory)
+    text = budget.wrap(BETWEEN.join(parts) if chosen else "", fence)
+    return Synthesis(text, tokens.count_tokens(text), tuple(chosen))
+
+
+def _write(memory: Memory, *, number: int) -> str:
+    """Return one entry. Its content is indented, so that none can pass for another entry."""
+    start = f"{number}. "
+    content = cleaning.clean_block(memory.content.strip())
+    lines = [line.rstrip() for line in content.splitlines()]
+    indented = ["", *(f"{' ' * len(start)}{line}" if line else "" for line in lines)]
+    return f"{start}{_describe(memory)}" + "\n".join(indented)
+
+
+def _describe(memory: Memory) -> str:
+    """Return the line above a content: which memory it is, of when, about whom, how felt."""
+    feeling = [memory.emotion_type, memory.emotion_valence]
+    parts = [
+        memory.kind.value,
+        f"{memory.at.astimezone(UTC):%Y-%m-%d %H:%M}",
+        memory.category,
+        f"importance {memory.importance:.2f}",
+        " ".join(part for part in feeling if part),
+        f"user {memory.user_id}" if memory.user_id else "",
+    ]
+    text = ", ".join(cleaning.clean_line(" ".join(part.split())) for part in parts if part)
+    return f"[{memory.id}] {text}"

@@ -1,0 +1,164 @@
+"""Writes receipts of answers, hands served episodes to a review, and measures latency."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from rest_framework.utils.encoders import JSONEncoder
+
+from episodic.models import Conversation
+from episodic.queries import find_conversation
+from indexing.models import MemoryKind
+from jobs.enqueue import wake
+from jobs.models import Job, Kind
+from memoryproject.database.ids import make_id
+from memoryproject.tenancy.models import APIKey, Tenant
+from retrieval.hits import Hit
+from retrieval.models import Retrieval, RetrievalHit
+from retrieval.statements import read_file
+
+REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
+"""Calls whose episodes are judged later by what was made of them."""
+
+
+def write_receipt(
+    *,
+    tenant: Tenant,
+    asked_by: APIKey | None,
+    kind: Retrieval.Kind,
+    query: str,
+    parameters: Mapping[str, Any],
+    conversation: Conversation | None,
+    hits: Sequence[Hit],
+    embedding_model: str,
+    degraded: str,
+    tokens: int,
+    started: float,
+) -> Retrieval:
+    """Store what was asked and served: one statement, and so all or nothing.
+
+    `started` is when the answer was begun, by the monotonic clock.
+    """
+    has_episode = any(hit.shelf is MemoryKind.EPISODE for hit in hits)
+    retrieval = Retrieval(
+        tenant=tenant,
+        conversation=conversation,
+        kind=kind,
+        asked_by=asked_by,
+        query=query,
+        parameters=json.loads(json.dumps(parameters, cls=JSONEncoder)),
+        embedding_model=embedding_model,
+        counts=_count_legs(hits),
+        degraded=degraded,
+        tokens=tokens,
+        latency_ms=round((time.monotonic() - started) * 1000),
+        through_seq=conversation.next_seq - 1 if conversation else 0,
+        reviewable=kind in REVIEWABLE and has_episode,
+    )
+    row = {
+        field.attname: field.get_db_prep_save(getattr(retrieval, field.attname), connection)
+        for field in Retrieval._meta.concrete_fields
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
+    return retrieval
+
+
+def find_audience(
+    *, tenant: Tenant, asked_in: uuid.UUID | None, conversation_id: uuid.UUID | None
+) -> Conversation | None:
+    """Return where an answer counts as served: what is said of it there is no news."""
+    external_id = asked_in or conversation_id
+    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
+
+
+def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:
+    """Return the hits as one list a column."""
+    return {
+        "hits": [make_id() for _ in hits],
+        "memories": [hit.memory_id for hit in hits],
+        "shelves": [hit.shelf.value for hit in hits],
+        "ranks": [hit.rank for hit in hits],
+        "scores": [hit.score for hit in hits],
+        "lexical_ranks": [hit.lexical_rank for hit in hits],
+        "vector_ranks": [hit.vector_rank for hit in hits],
+    }
+
+
+def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
+    """Return how many memories each leg found, by shelf; shelves that found none are left out."""
+    return {
+        hit.shelf.value: {"lexical": hit.lexical_found, "vector": hit.vector_found} for hit in hits
+    }
+
+
+def take_pending_reviews(conversation: Conversation) -> None:
+    """Hand every reviewable answer of the conversation to one new review job.
+
+    Called inside a segmentation's commit, under the conversation's lock.
+    """
+    job_id = make_id()
+    pending = Retrieval.objects.of(conversation.tenant).filter(
+        conversation=conversation, reviewable=True, review_job=None
+    )
+    if not pending.exists():
+        return
+    Job.objects.create(
+        id=job_id,
+        tenant=conversation.tenant,
+        kind=Kind.REVIEW,
+        scope=job_id,
+        input={"conversation": str(conversation.id)},
+    )
+    pending.update(review_job_id=job_id)
+    wake(job_id)
+
+
+def retrievals_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> list[Retrieval]:
+    """Return the answers that a review job judges, oldest first."""
+    taken = Retrieval.objects.of(tenant).filter(review_job_id=job_id)
+    return list(taken.order_by("created_at", "id"))
+
+
+def served_episode_ids(
+    *, tenant: Tenant, retrievals: Sequence[Retrieval]
+) -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Return pairs (retrieval, episode) in order of serving, best first."""
+    hits = RetrievalHit.objects.of(tenant).filter(
+        retrieval__in=[retrieval.id for retrieval in retrievals], memory_kind="episode"
+    )
+    return list(hits.order_by("retrieval_id", "rank").values_list("retrieval_id", "memory_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Answers of one span of time, and the time that half and 95 % of them kept to.
+
+    The times are None where no answer was measured.
+    """
+
+    answers: int
+    p50_ms: int | None
+    p95_ms: int | None
+
+
+def measure_pace(
+    tenant: Tenant, *, spans: Sequence[tuple[datetime, datetime]], at_most: int
+) -> list[Pace]:
+    """Return the pace of each span, its end excluded, by its newest `at_most` answers."""
+    params: dict[str, Any] = {
+        "tenant": tenant.id,
+        "starts": [start for start, _ in spans],
+        "ends": [end for _, end in spans],
+        "at_most": at_most,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(read_file("pace.sql"), params)
+        return [Pace(*row[1:]) for row in cursor.fetchall()]

@@ -1,0 +1,75 @@
+"""Finds messages that are in no episode yet, for callers who must see their own writes (`min_seq`).
+
+It has no search units: it is short, and read whole. Words decide what is shown, then
+recency; the message that the caller names always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from episodic import queries as episodic_queries
+from episodic.models import Conversation, Message
+from indexing import text
+from memoryproject.edge.errors import Problem
+from memoryproject.text.tokens import count_tokens
+from retrieval import markdown
+from retrieval.budget import Budget
+from retrieval.packing import Block
+
+HEADING = "## Recent Messages\n"
+READ_AT_MOST = 500
+SHOWN_AT_MOST = 20
+BUDGET_SHARE = 0.5
+"""Of a budget of tokens; what they leave goes to memories."""
+SHORTEST_WORD = 3
+
+
+def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list[Message]:
+    """Return the messages of the window to show, oldest first; none if it is indexed so far.
+
+    Raises:
+        Problem: the conversation has no message `min_seq` yet.
+    """
+    progress = episodic_queries.measure_progress(conversation)
+    if min_seq > progress.last_seq:
+        raise Problem(
+            "The request has errors.",
+            fields={"min_seq": [f"The conversation has {progress.last_seq} messages so far."]},
+        )
+    if min_seq <= progress.indexed_through_seq:
+        return []
+    window = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    query_words = _words(query)
+
+    def worth(message: Message) -> tuple[bool, int, int]:
+        return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
+
+    chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
+    return sorted(chosen, key=lambda message: message.seq)
+
+
+def _words(content: str) -> set[str]:
+    """Return words worth comparing: of unspaced scripts every piece, of others no short ones."""
+    return {
+        word.strip(".,;:!?\"'()")
+        for word in text.prepare(content).split()
+        if len(word) >= SHORTEST_WORD or not word.isascii()
+    }
+
+
+def to_block(messages: Sequence[Message], *, max_tokens: int | None = None) -> Block | None:
+    """Return the messages as a part of an answer, the newest that fit; None if none does."""
+    newest: list[Message] = []
+    room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    budget = Budget(room)
+    for message in reversed(messages):
+        if budget.take(count_tokens(_render(message))):
+            newest.insert(0, message)
+    if not newest:
+        return None
+    return Block(HEADING + "".join(_render(message) for message in newest), tuple(newest))
+
+
+def _render(message: Message) -> str:
+    return markdown.render_message_capped(message, with_day=True) + "\n"

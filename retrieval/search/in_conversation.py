@@ -1,0 +1,128 @@
+"""Searches one conversation: runs the statement that finds and ranks facts and episodes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from django.db import connection
+from pgvector import HalfVector
+
+from episodic import fsrs_memory
+from episodic.models import Conversation
+from indexing import text
+from indexing.models import MemoryKind
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from retrieval.hits import Hit, LineMatch
+from retrieval.search.scores import DEFAULTS, Fusion
+from retrieval.statements import fetch_dicts, read_file
+
+UNITS_A_FACT = 2
+"""Units that a leg looks at for each fact of its depth: their words are scored twice."""
+UNITS_AN_EPISODE = 5
+"""Likewise; an episode has many."""
+HEADLINE_WEIGHT = 0.5
+"""Of the likeness of an episode's headline in the score of its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to search for. `vector` is None where no model could embed the query."""
+
+    words: str
+    vector: Vectors | None
+    model: str
+    shelves: tuple[MemoryKind, ...]
+    fact_limit: int
+    episode_limit: int
+    category: str | None
+    now: datetime
+    as_of: datetime | None = None
+    """Search what was true then; None: what is believed now."""
+    explain: bool = False
+    line_limit: int = 0
+    """Messages of the found episodes that come along, the best of all together."""
+    fusion: Fusion = DEFAULTS
+    shown: bool = False
+    """Whether what markdown prints comes along, which saves loading it."""
+
+
+def embed_or_none(query: str) -> tuple[Vectors | None, str]:
+    """Return the vector of a query; while there is none, None and what the answer says of it."""
+    try:
+        return embeddings.embed_query(query), ""
+    except (ModelUnavailable, ModelMisbehaved):
+        return None, "no_vectors"
+
+
+def search(conversation: Conversation, question: Question) -> list[Hit]:
+    """Return the best memories of each shelf, each shelf best first, in one statement.
+
+    A fact that seems to contradict an older one comes before it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(*state(conversation, question))
+        return put_newer_first([_to_hit(row) for row in fetch_dicts(cursor)])
+
+
+def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits in their order, but each behind its newer ones; ranks follow."""
+    if not any(hit.newer for hit in hits):
+        return list(hits)
+    by_id = {hit.memory_id: hit for hit in hits}
+    placed: set[uuid.UUID] = set()
+    ordered: list[Hit] = []
+
+    def place(hit: Hit) -> None:
+        if hit.memory_id not in placed:
+            placed.add(hit.memory_id)
+            for newer in hit.newer:
+                place(by_id[newer])
+            ordered.append(hit)
+
+    for hit in hits:
+        place(hit)
+    ranks = count(1)
+    return [
+        replace(hit, rank=next(ranks)) if hit.shelf is MemoryKind.FACT else hit for hit in ordered
+    ]
+
+
+def state(conversation: Conversation, question: Question) -> tuple[str, dict[str, Any]]:
+    """Return the statement that answers a question, and its parameters."""
+    return read_file("hybrid.sql"), {
+        "tenant": conversation.tenant_id,
+        "conversation": conversation.id,
+        "shelves": [shelf.value for shelf in question.shelves],
+        "language": conversation.language,
+        "words": text.prepare(question.words),
+        "model": question.model,
+        "dim": 1 if question.vector is None else len(question.vector),
+        "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
+        "category": question.category,
+        **question.fusion.as_parameters(),
+        "fact_pool": UNITS_A_FACT * question.fusion.depth,
+        "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,
+        "fact_limit": question.fact_limit,
+        "episode_limit": question.episode_limit,
+        "now": question.now,
+        "factor": fsrs_memory.FACTOR,
+        "decay": fsrs_memory.DECAY,
+        "as_of": question.as_of,
+        "explain": question.explain,
+        "shown": question.shown,
+        "line_limit": question.line_limit,
+        "headline": HEADLINE_WEIGHT,
+    }
+
+
+def _to_hit(row: dict[str, Any]) -> Hit:
+    lists = {name: tuple(row[name] or []) for name in ("terms", "shown", "newer")}
+    lines = tuple(LineMatch(*line) for line in row["lines"] or [])
+    return Hit(**row | lists | {"shelf": MemoryKind(row["shelf"]), "lines": lines})

@@ -1,0 +1,229 @@
+"""Searches a whole tenant: facts, episodes and notes in one order.
+
+By keywords and by meaning, narrowed by filters, and by the links of what was found.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from pgvector import HalfVector
+
+from indexing import text
+from indexing.detection import detect_language
+from indexing.languages import LANGUAGES, SIMPLE
+from indexing.models import MemoryKind
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
+from memoryproject.tenancy.models import Tenant
+from notes.kinds import LINK_TYPES, SourceType
+from retrieval import links
+from retrieval.hits import Finding
+from retrieval.links import Node
+from retrieval.search.in_conversation import embed_or_none
+from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
+from retrieval.statements import fetch_dicts, read_find
+
+EVERYTHING = "*"
+NOTE_TYPES = tuple(kind.value for kind in SourceType)
+SOURCE_TYPES = (*NOTE_TYPES, MemoryKind.EPISODE.value, MemoryKind.FACT.value)
+ORDERS = ("relevance", "recency", "importance", "combined")
+CHARACTERS_READ = 2_000
+"""Of a query; the default model reads no more either."""
+WORDS_AT_MOST = 40
+FREQUENT = 5_000
+"""Units in which a word occurs, counted no further."""
+CANDIDATES_AT_MOST = 5_000
+"""Units that a word of the query brings. Of a more frequent one some are left to the others."""
+NEAR_POOL = 400
+"""Units of each kind that an approximate index brings."""
+LINKED_AT_MOST = 500
+"""Memories that links bring in, the nearest first: hubs have thousands of neighbours."""
+FILTERS = (
+    "note_types", "source_ids", "conversation_id", "user_id", "category", "emotion_valence",
+    "min_importance", "since", "until",
+)  # fmt: skip
+"""What may narrow a search, by the parameters of `describing.sql`."""
+STOPPED_BY = "english"
+"""Whose stop words do not count in a query that is too short to tell its language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to look for; all filters must hold, None does not narrow.
+
+    A fact and an episode have their conversation (the agent's id, as text) as source; they
+    have no user and no feeling, and an episode has no category, so such a filter leaves
+    them out. `since` and `until` are both included.
+    """
+
+    query: str
+    source_types: Sequence[str] | None = None
+    source_ids: Sequence[str] | None = None
+    conversation_id: uuid.UUID | None = None
+    """The agent's own id."""
+    user_id: str | None = None
+    category: str | None = None
+    min_importance: float | None = None
+    emotion_valence: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    min_relevance: float = 0.0
+    max_results: int = 10
+    max_tokens: int | None = None
+    """Of all that is shown; None: no limit."""
+    sort_by: str = "relevance"
+    max_hops: int = 0
+    link_types: Sequence[str] = LINK_TYPES
+    asked_in: uuid.UUID | None = None
+    """The agent's own id of the conversation that the answer is for; it narrows nothing."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether every memory is asked for."""
+        return self.query.strip() == EVERYTHING
+
+    @property
+    def shelves(self) -> list[str]:
+        """Return the kinds of memories that can pass the filters."""
+        types = SOURCE_TYPES if self.source_types is None else self.source_types
+        shelves = {"note" if source_type in NOTE_TYPES else source_type for source_type in types}
+        if self.user_id is not None or self.emotion_valence is not None:
+            shelves &= {"note"}
+        if self.category is not None:
+            shelves -= {"episode"}
+        return sorted(shelves)
+
+    @property
+    def note_types(self) -> list[str] | None:
+        """Return the types that a note may have; None: any."""
+        if self.source_types is None or set(self.source_types) >= set(NOTE_TYPES):
+            return None
+        return [source_type for source_type in self.source_types if source_type in NOTE_TYPES]
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """Return what must hold of a memory, as the statement takes it."""
+        return {name: getattr(self, name) for name in FILTERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found, in order. `total`: memories that match, returned or not.
+
+    `nodes` are what links led to, also where it did not pass the filters. `degraded` names
+    what was missing.
+    """
+
+    best: tuple[Finding, ...]
+    total: int
+    nodes: tuple[Node, ...] = ()
+    embedding_model: str = ""
+    degraded: str = ""
+
+    @property
+    def hops_used(self) -> int:
+        """Return after how many steps links led to nothing new."""
+        return max((node.depth for node in self.nodes), default=0)
+
+
+def find(*, tenant: Tenant, request: Request) -> Findings:
+    """Return the memories that answer a request, in its order: one embedding, one statement.
+
+    With `max_hops` the links of what was found are followed in a second statement, and a
+    third orders all of it together. Where the query cannot be embedded, words alone decide.
+    """
+    words = request.query[:CHARACTERS_READ]
+    vector, degraded = (None, "") if request.is_everything else embed_or_none(words)
+    return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
+
+
+def find_with(
+    *, tenant: Tenant, request: Request, vector: Vectors | None, degraded: str = ""
+) -> Findings:
+    """Do the same with a query that is embedded already; None: words alone decide."""
+    findings, total = _ask(tenant, request, vector, linked={})
+    nodes: tuple[Node, ...] = ()
+    if request.max_hops and findings:
+        starts = [finding.memory_id for finding in findings]
+        nodes = links.walk_from(
+            tenant=tenant,
+            starts=starts,
+            depth=request.max_hops,
+            at_most=LINKED_AT_MOST,
+            link_types=request.link_types,
+        ).nodes
+        linked = {node.id: node.depth for node in nodes}
+        findings, total = _ask(tenant, request, vector, linked=linked)
+    return Findings(
+        best=tuple(findings),
+        total=total,
+        nodes=nodes,
+        embedding_model="" if vector is None else embeddings.get_embedder().name,
+        degraded=degraded,
+    )
+
+
+def _ask(
+    tenant: Tenant, request: Request, vector: Vectors | None, *, linked: Mapping[uuid.UUID, int]
+) -> tuple[list[Finding], int]:
+    """Return what matches, and how much does in all. `linked`: depths of what links lead to."""
+    params = {
+        **_words_of(request),
+        **_meaning_of(vector),
+        **request.filters,
+        "tenant": tenant.id,
+        "shelves": request.shelves,
+        "filtered": any(value is not None for value in request.filters.values()),
+        "everything": request.is_everything,
+        "neutral": NEUTRAL,
+        "linked": list(linked),
+        "link_shares": [linked_relevance(depth) for depth in linked.values()],
+        "min_relevance": request.min_relevance,
+        "sort_by": request.sort_by,
+        "at_most": request.max_results,
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Without statistics of the terms yet, the planner could think of reading everything.
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
+        cursor.execute(read_find(), params)
+        rows = fetch_dicts(cursor)
+    totals = [row.pop("total") for row in rows]
+    return [_to_finding(row, linked) for row in rows], totals[0] if rows else 0
+
+
+def _words_of(request: Request) -> dict[str, Any]:
+    words = "" if request.is_everything else request.query[:CHARACTERS_READ]
+    language = detect_language([words])
+    return {
+        "words": text.prepare(words),
+        "language": STOPPED_BY if language == SIMPLE else language,
+        "languages": list(LANGUAGES),
+        "words_at_most": WORDS_AT_MOST,
+        "frequent": FREQUENT,
+        "candidates": CANDIDATES_AT_MOST,
+    }
+
+
+def _meaning_of(vector: Vectors | None) -> dict[str, Any]:
+    model = "" if vector is None else embeddings.get_embedder().name
+    likeness = likeness_of(model)
+    return {
+        "vector": None if vector is None else HalfVector(vector).to_text(),
+        "model": model,
+        "dim": 1 if vector is None else len(vector),
+        "unlike": likeness.unlike,
+        "like": likeness.like,
+        "near_pool": NEAR_POOL,
+    }
+
+
+def _to_finding(row: dict[str, Any], linked: Mapping[uuid.UUID, int]) -> Finding:
+    is_linked = row["lexical_rank"] is None and row["vector_rank"] is None
+    depth = linked.get(row["memory_id"], 0) if is_linked else 0
+    return Finding(**row | {"kind": MemoryKind(row["kind"]), "depth": depth})

@@ -1,0 +1,141 @@
+"""Answers `search`: finds memories, loads them, fits them into the budget, writes the receipt."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from indexing.models import MemoryKind
+from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.text import tokens
+from memoryproject.text.cleaning import clean_alone, clean_block
+from notes import wording
+from retrieval import receipts
+from retrieval.budget import Budget
+from retrieval.hits import Finding
+from retrieval.links import Node
+from retrieval.memory import Memory, load_memories
+from retrieval.models import Retrieval
+from retrieval.search import in_mirror
+from retrieval.search.in_tenant import Findings, Request, find
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory that answers, and what is shown of it."""
+
+    finding: Finding
+    memory: Memory
+    snippet: str
+    token_estimate: int
+    """Of the memory's whole text."""
+
+    @property
+    def label(self) -> str:
+        """Return the memory's label, cleaned."""
+        return clean_alone(self.memory.label)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An answered search. `tokens_used`: the estimates of the items together."""
+
+    items: tuple[Item, ...]
+    findings: Findings
+    tokens_used: int
+    counter: str
+    applied: dict[str, Any]
+    """Every parameter as it was applied."""
+    receipt: Retrieval | None = None
+    """None: the database was away, and could take none."""
+
+    @property
+    def hop_paths(self) -> list[Node]:
+        """Return the links on the way to the items, each once, the nearest first."""
+        by_id = {node.id: node for node in self.findings.nodes}
+        passed: set[uuid.UUID] = set()
+        for item in self.items:
+            node = by_id.get(item.finding.memory_id)
+            while node is not None and node.id not in passed:
+                passed.add(node.id)
+                node = by_id.get(node.via)
+        return [node for node in self.findings.nodes if node.id in passed]
+
+
+def search(*, tenant: Tenant, asked_by: APIKey | None, request: Request) -> Result:
+    """Answer a search and write its receipt. Calls no language model.
+
+    With `request.max_tokens` the texts of the items together stay within it: what does not fit any
+    more is passed over, and what comes behind may still.
+    """
+    started = time.monotonic()
+    findings = find(tenant=tenant, request=request)
+    memories = load_memories(
+        tenant=tenant, memory_ids=[finding.memory_id for finding in findings.best]
+    )
+    result = compose(request, findings, memories)
+    receipt = receipts.write_receipt(
+        tenant=tenant,
+        asked_by=asked_by,
+        kind=Retrieval.Kind.SEARCH,
+        query=request.query,
+        parameters={name: value for name, value in result.applied.items() if name != "query"},
+        conversation=receipts.find_audience(
+            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
+        ),
+        hits=[item.finding.as_hit(place) for place, item in enumerate(result.items, start=1)],
+        embedding_model=findings.embedding_model,
+        degraded=findings.degraded,
+        tokens=result.tokens_used,
+        started=started,
+    )
+    return replace(result, receipt=receipt)
+
+
+def search_mirror(*, tenant: Tenant, request: Request) -> Result:
+    """Answer a search from the mirror while the database is away; leaves no receipt."""
+    findings, memories = in_mirror.find(tenant=tenant, request=request)
+    described = {
+        memory.id: replace(memory, description=memory.content.split("\n", 2)[1])
+        for memory in memories.values()
+        if memory.kind is MemoryKind.EPISODE
+    }
+    return compose(request, findings, memories | described)
+
+
+def compose(request: Request, findings: Findings, memories: Mapping[uuid.UUID, Memory]) -> Result:
+    """Return the answer from what was found and loaded; what was not loaded is left out."""
+    items, used = fit(findings.best, memories, Budget(request.max_tokens))
+    return Result(items, findings, used, tokens.in_use().name, asdict(request))
+
+
+def fit(
+    findings: Sequence[Finding], memories: Mapping[uuid.UUID, Memory], budget: Budget
+) -> tuple[tuple[Item, ...], int]:
+    """Return the items within the budget, in order, and what they come to."""
+    items: list[Item] = []
+    for finding in findings:
+        memory = memories.get(finding.memory_id)
+        if memory is None:  # it was deleted just now
+            continue
+        size = tokens.count_tokens(clean_block(memory.quotation))
+        if budget.take(size):
+            items.append(Item(finding, memory, render_snippet(memory), size))
+    return tuple(items), budget.spent
+
+
+def render_snippet(memory: Memory) -> str:
+    """Return what a memory says, in a clean line: a fact's sentence, an episode's summary."""
+    if memory.kind is MemoryKind.NOTE:
+        return wording.snippet(
+            source_type=memory.source_type,
+            description=memory.description,
+            content=memory.content,
+            metadata=memory.metadata,
+        )
+    is_fact = memory.kind is MemoryKind.FACT
+    text = memory.content.partition("\n")[0] if is_fact else memory.description
+    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST))

@@ -1,0 +1,74 @@
+"""Reads the statements under `sql`, and fills in the parts that several of them share.
+
+Of constants only: whatever somebody said is a parameter.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any
+
+NEAREST_OF_ALL = """
+    SELECT memory_id, embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND shelf = '{shelf}' AND model = %(model)s AND dim = %(dim)s
+        AND invalid_at IS NULL AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
+    ORDER BY distance LIMIT %(near_pool)s
+"""
+HOME = """
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id = %(conversation_id)s::uuid
+"""
+PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
+OF_SOURCE = """
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
+"""
+
+
+@cache
+def read_find() -> str:
+    """Return the text of the statement that finds memories of a whole tenant."""
+    body = read_file("find.sql")
+    described = _read_body("describing.sql").replace("{named}", OF_SOURCE.strip())
+    parts = {  # in this order: some hold others
+        "passing": described.replace("{only}", "TRUE"),
+        "described": described.replace("{only}", "memory.id = matched.memory_id"),
+        "passes": PASSES,
+        "home": HOME.strip(),
+        "near_facts": NEAREST_OF_ALL.replace("{shelf}", "fact"),
+        "near_episodes": NEAREST_OF_ALL.replace("{shelf}", "episode"),
+        "near_notes": NEAREST_OF_ALL.replace("{shelf}", "note"),
+    }
+    for name, part in parts.items():
+        body = body.replace(f"{{{name}}}", part)
+    return body
+
+
+@cache
+def read_edges(name: str, *, once: bool) -> str:
+    """Return the text of a statement that follows links; `once`: each memory one time a list."""
+    edges = _read_body("edges.sql")
+    for column, end in (("once_to", "to_memory_id"), ("once_from", "from_memory_id")):
+        edges = edges.replace(f"{{{column}}}", f"DISTINCT ON (link.{end})" if once else "")
+    return read_file(name).replace("{edges}", edges)
+
+
+def _read_body(name: str) -> str:
+    """Return a part without the `WITH` that tells where it begins."""
+    return read_file(name).removeprefix("WITH\n")
+
+
+def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:
+    """Return what a statement has answered, each row by the names of its columns."""
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@cache
+def read_file(name: str) -> str:
+    """Return the text of a file under `sql` without its header, which is for people."""
+    text = (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
+    return "".join(dropwhile(lambda line: line.startswith("--"), text.splitlines(keepends=True)))

@@ -1,0 +1,276 @@
+"""Shortens texts: cuts one to a size, and leaves out of a message what tells least.
+
+What is missing is marked with "…", and the mark counts. A word is not parted where scripts put
+spaces between words. Of a message a sentence is worth the rarity of its words among the messages
+that were found: "That's awesome!" is said everywhere, a name or a number once. Words of the
+question count twice.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from indexing.text import prepare
+from memoryproject.text.tokens import count_tokens
+
+ELLIPSIS = "…"
+GAP = " […] "
+HEAD_SHARE = 0.6
+"""Of what is kept, where the middle is left out."""
+LONGEST_WORD = 40
+"""Characters; a longer run without a space may be parted."""
+UNSPACED = "\u0e00"
+"""From here on, scripts put no spaces between words (and the others that do come before)."""
+SENTENCE_END = re.compile(
+    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\b[A-Z])"
+    r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”’）]*|(?=\n)"
+)
+
+Count = Callable[[str], int]
+Fits = Callable[[str], bool]
+
+
+class Strategy(StrEnum):
+    """What is left out of a text that is too long. Where little fits, all are as END."""
+
+    END = "end"
+    SENTENCE = "sentence"
+    """As END, but after the last whole sentence that fits."""
+    MIDDLE = "middle"
+
+
+def cut(text: str, *, at_most: int, strategy: Strategy, count: Count) -> str:
+    """Return the text, or as much of it as `count` finds no larger than `at_most`.
+
+    What is left ends in "…", or has " […] " in its midst; it is empty where nothing fits.
+    """
+
+    def fits(part: str) -> bool:
+        return count(part) <= at_most
+
+    if fits(text):
+        return text
+    kept = ""
+    if strategy is Strategy.MIDDLE:
+        kept = _find_largest(len(text) - 1, lambda size: _keep_both_ends(text, size), fits)
+    if strategy is Strategy.SENTENCE:
+        ends = [match.end() for match in SENTENCE_END.finditer(text) if match.end() < len(text)]
+        kept = _find_largest(len(ends), lambda size: _keep_sentences(text, ends[:size]), fits)
+    return kept or _find_largest(len(text) - 1, lambda size: _keep_beginning(text, size), fits)
+
+
+def _find_largest(at_most: int, render: Callable[[int], str], fits: Fits) -> str:
+    """Return what is rendered of the largest number that fits; what 0 renders is empty."""
+    best, low, high = "", 0, at_most
+    while low < high:
+        middle = (low + high + 1) // 2
+        part = render(middle)
+        if fits(part):
+            best, low = part, middle
+        else:
+            high = middle - 1
+    return best
+
+
+def _keep_beginning(text: str, kept: int) -> str:
+    head = text[: _before_word(text, kept)].rstrip()
+    return head + ELLIPSIS if head else ""
+
+
+def _keep_sentences(text: str, ends: list[int]) -> str:
+    head = text[: ends[-1]].rstrip() if ends else ""
+    return f"{head} {ELLIPSIS}" if head else ""
+
+
+def _keep_both_ends(text: str, kept: int) -> str:
+    of_head = math.ceil(HEAD_SHARE * kept)
+    start = len(text) - (kept - of_head)
+    head = text[: _before_word(text, of_head)].rstrip()
+    tail = text[_behind_word(text, start) :].lstrip()
+    return (head + GAP + tail).rstrip() if head else ""
+
+
+def _before_word(text: str, place: int) -> int:
+    """Return where the word that a cut at `place` would part begins, if that is near."""
+    start = place
+    while place - start < LONGEST_WORD:
+        if start == 0 or not (_is_in_word(text[start - 1]) and _is_in_word(text[start])):
+            return start
+        start -= 1
+    return place
+
+
+def _behind_word(text: str, place: int) -> int:
+    """Return where the word that a cut at `place` would part ends, if that is near."""
+    end = place
+    while end - place < LONGEST_WORD:
+        if end == len(text) or not (_is_in_word(text[end - 1]) and _is_in_word(text[end])):
+            return end
+        end += 1
+    return place
+
+
+def _is_in_word(character: str) -> bool:
+    return character < UNSPACED and not character.isspace()
+
+
+KEPT_SHARE = 0.6
+"""Of the worth of a message that is shortened."""
+FILLER_SHARE = 0.05
+"""A sentence is filler when each of its words is in more of the messages than this."""
+ASKED_SHARE = 0.25
+"""A word of the question that is in more of the messages tells nothing."""
+STEM_LETTERS = 6
+"""Words that begin alike count as one: no language's stemmer is needed for a rough worth."""
+JUDGED_CHARACTERS = 2_000
+"""Of each message, when rarity is counted."""
+LONGEST_PIECE = 240
+"""Characters, or half of what there is room for. Where a message must be cut to fit, a
+longer sentence is split."""
+
+_WORD = re.compile(r"[^\W_]+")
+# Only single characters are looked at on each side: text of 64 KB must not cost a minute.
+_BREAK = re.compile(
+    r"(?<=[.!?…])[ ]|(?<=[.!?…][\"'”’)\]])[ ]|(?<=\])[ ]|[ ](?=\[)"
+    r"|(?<=[。！？])(?![」』”。！？ ])|(?<=[。！？][」』”])(?! )"
+)
+_ENDS_NO_SENTENCE = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e|No|\d{1,2})\. $")
+
+
+class Sentence(NamedTuple):
+    """A piece of a message, its trailing space included, and its words."""
+
+    text: str
+    words: frozenset[str]
+
+
+class Trimmer:
+    """Shortens messages. Made once for an answer, from its question and all it found."""
+
+    def __init__(
+        self, *, question: str, messages: Sequence[str], speakers: Iterable[str] = ()
+    ) -> None:
+        counts = Counter(word for text in messages for word in _words(text[:JUDGED_CHARACTERS]))
+        self._unseen = math.log(len(messages) + 1)
+        self._rarity = {word: self._unseen - math.log(n) for word, n in counts.items()}
+        self._names = frozenset(word for name in speakers for word in _words(name))
+        self._asked = frozenset(
+            word
+            for word in _words(question) - self._names
+            if self._worth_of(word) >= self._threshold(ASKED_SHARE)
+        )
+
+    def drop_filler(self, content: str) -> str:
+        """Return the message without sentences in which every word is common."""
+        sentences = split_sentences(content)
+        rare = self._threshold(FILLER_SHARE)
+        telling = {
+            place
+            for place, sentence in enumerate(sentences)
+            if sentence.words & self._asked
+            or any(self._worth_of(word) >= rare for word in sentence.words - self._names)
+        }
+        if not telling or len(telling) == len(sentences):
+            return content
+        return join_sentences(sentences, telling)
+
+    def shorten(self, content: str) -> str:
+        """Return the sentences worth most, in order: at least 60 % of what it is worth."""
+        sentences = split_sentences(content)
+        if len(sentences) < 2:
+            return content
+        everything = frozenset().union(*(sentence.words for sentence in sentences))
+        missing = KEPT_SHARE * self._worth(everything)
+        kept: set[int] = set()
+        told: frozenset[str] = frozenset()
+        for place in self._by_worth(sentences):
+            if kept and self._worth(told) >= missing:
+                break
+            kept.add(place)
+            told |= sentences[place].words
+        return content if len(kept) == len(sentences) else join_sentences(sentences, kept)
+
+    def cut(self, content: str, *, at_most: int) -> str:
+        """Return what matches the question best within so many tokens; empty if nothing fits.
+
+        For a message that is too long to be served at all. What is left of the room goes
+        to what stands beside the best match.
+        """
+        characters_a_token = len(content) / max(count_tokens(content), 1)
+        longest = max(1, min(LONGEST_PIECE, int(at_most / 2 * characters_a_token)))
+        sentences = split_sentences(content, longest=longest)
+        worth = [self._worth(sentence.words & self._asked) for sentence in sentences]
+        best = worth.index(max(worth, default=0.0)) if worth else 0
+        kept: set[int] = set()
+        left = at_most - 1
+        for place in sorted(range(len(sentences)), key=lambda i: (-worth[i], abs(i - best), i)):
+            cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
+            if cost <= left:
+                kept.add(place)
+                left -= cost
+        return join_sentences(sentences, kept) if kept else ""
+
+    def _threshold(self, share: float) -> float:
+        """Return what a word is worth in that share of the messages, or in a single one of few."""
+        return min(-math.log(share), self._unseen)
+
+    def _by_worth(self, sentences: Sequence[Sentence]) -> list[int]:
+        worth = [self._worth(one.words) + self._worth(one.words & self._asked) for one in sentences]
+        return sorted(range(len(sentences)), key=lambda place: (-worth[place], place))
+
+    def _worth(self, words: frozenset[str]) -> float:
+        return sum([self._rarity.get(word, self._unseen) for word in words - self._names])
+
+    def _worth_of(self, word: str) -> float:
+        return self._rarity.get(word, self._unseen)
+
+
+def split_sentences(content: str, *, longest: int | None = None) -> list[Sentence]:
+    """Return the sentences of a message; a square bracket starts a new one.
+
+    With `longest`, none has more characters: it is split at spaces, else anywhere.
+    """
+    text = " ".join(content.split())
+    parts: list[str] = []
+    start = 0
+    for match in _BREAK.finditer(text):
+        part = text[start : match.end()]
+        if not _ENDS_NO_SENTENCE.search(part[-8:]):
+            parts.append(part)
+            start = match.end()
+    parts.append(text[start:])
+    if longest is not None:
+        parts = [piece for part in parts for piece in _split_long(part, longest)]
+    return [Sentence(part, _words(part)) for part in parts if part.strip()]
+
+
+def join_sentences(sentences: Sequence[Sentence], kept: set[int]) -> str:
+    """Return the kept sentences in order, an ellipsis for each run that is missing."""
+    parts: list[str] = []
+    gap = False
+    for place, sentence in enumerate(sentences):
+        if place in kept:
+            parts.append(sentence.text)
+        elif not gap:
+            parts.append(ELLIPSIS + " ")
+        gap = place not in kept
+    return "".join(parts).strip()
+
+
+def _split_long(part: str, longest: int) -> list[str]:
+    pieces: list[str] = []
+    start = 0
+    while len(part) - start > longest:
+        end = part.rfind(" ", start + 1, start + longest) + 1 or start + longest
+        pieces.append(part[start:end])
+        start = end
+    return [*pieces, part[start:]]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset([word[:STEM_LETTERS] for word in _WORD.findall(prepare(text))])

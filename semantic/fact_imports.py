@@ -1,0 +1,227 @@
+"""Imports facts from checked rows of a file: what is not active yet is opened.
+
+An import is a changeset with its actor and reason, and so can be reverted. It opens only
+what is not active: doing it twice does it once. A fact that was declared wrong stays out.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db import transaction
+
+from episodic import queries as episodic_queries
+from episodic import services as episodic
+from episodic.models import Conversation, Episode
+from indexing import services as index
+from indexing.detection import detect_language
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.tenancy.models import Tenant
+from semantic import queries
+from semantic.curation import Act, open_ledger
+from semantic.engines import fact_embedding_text
+from semantic.file_rows import Row
+from semantic.models import Change, Changeset, Fact
+from semantic.reverts import find_revert
+from semantic.services import Ledger, NewFact, Vectors, open_facts, support_in
+
+EMBEDDED_AT_ONCE = 200
+"""More facts than these get their vectors from a job; words find them until then."""
+
+
+class Fate(StrEnum):
+    """What becomes of a row."""
+
+    NEW = "new"
+    HELD = "held"
+    """The conversation holds this sentence already."""
+    WRONG = "wrong"
+    """Somebody has declared it wrong in this conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What rows would come to now, in their order; nothing is locked.
+
+    `unknown_episodes`: those named as evidence that their conversation does not have.
+    """
+
+    fates: tuple[Fate, ...]
+    known_conversations: frozenset[uuid.UUID]
+    unknown_episodes: int
+
+
+def survey(*, tenant: Tenant, rows: Sequence[Row]) -> Survey:
+    """Return what rows would come to, a fixed number of queries for all of them."""
+    external_ids = {row.conversation for row in rows}
+    conversations = Conversation.objects.of(tenant).filter(external_id__in=external_ids)
+    homes = dict(conversations.values_list("external_id", "id"))
+    active, wrong = _find_known(tenant, homes.values(), rows)
+    episodes = _find_episodes(tenant, homes.values(), rows)
+    fates = []
+    unknown = 0
+    for row in rows:
+        home = homes.get(row.conversation)
+        key = (home, queries.content_hash(row.fact))
+        fates.append(Fate.HELD if key in active else Fate.WRONG if key in wrong else Fate.NEW)
+        unknown += sum((home, episode_id) not in episodes for episode_id in row.support)
+    return Survey(tuple(fates), frozenset(homes), unknown)
+
+
+Keys = set[tuple[uuid.UUID | None, str]]
+
+
+def _find_known(
+    tenant: Tenant, conversation_ids: Iterable[uuid.UUID], rows: Sequence[Row]
+) -> tuple[Keys, Keys]:
+    """Return which sentences are active, and which were declared wrong, by conversation.
+
+    Uses index: semantic_fact_held_once, semantic_fact_declared_wrong.
+    """
+    hashes = {queries.content_hash(row.fact) for row in rows}
+    facts = Fact.objects.of(tenant).filter(
+        conversation__in=list(conversation_ids), content_hash__in=hashes
+    )
+    active = facts.filter(invalid_at=None).values_list("conversation_id", "content_hash")
+    wrong = facts.filter(invalidated_because=Fact.Because.WRONG)
+    return set(active), set(wrong.values_list("conversation_id", "content_hash"))
+
+
+def _find_episodes(
+    tenant: Tenant, conversation_ids: Iterable[uuid.UUID], rows: Sequence[Row]
+) -> dict[tuple[uuid.UUID | None, uuid.UUID], Episode]:
+    """Return the episodes that rows name, by the ids of their conversation and their own."""
+    episodes = Episode.objects.of(tenant).filter(
+        id__in={episode_id for row in rows for episode_id in row.support},
+        conversation__in=list(conversation_ids),
+    )
+    return {(episode.conversation_id, episode.id): episode for episode in episodes}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What some rows have opened. `changesets` are in the order of the rows' conversations."""
+
+    opened: int
+    changesets: tuple[uuid.UUID, ...]
+
+
+def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
+    """Return the vector of each row; None where there are too many, or the model is away."""
+    texts = [
+        fact_embedding_text(category=row.category, fact=row.fact, keywords=row.keywords)
+        for row in rows
+    ]
+    return index.try_embed(texts) if len(texts) <= EMBEDDED_AT_ONCE else [None] * len(texts)
+
+
+def import_rows(
+    *,
+    act: Act,
+    rows: Sequence[Row],
+    vectors: Sequence[Vectors | None],
+    goes_on: uuid.UUID | None = None,
+) -> Imported:
+    """Open the facts that are not held yet, with a changeset for each conversation.
+
+    A conversation that is not there is made. A batch of the same file may follow on the
+    changeset `goes_on` of an earlier one. Vectors that are missing are left to a job.
+
+    Raises:
+        Problem: the act has no reason.
+    """
+    by_home: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        by_home[row.conversation].append(place)
+    opened, changesets = 0, []
+    with transaction.atomic():
+        # Always in this order, so that two imports do not wait for each other in a circle.
+        for external_id in sorted(by_home):
+            places = by_home[external_id]
+            ledger = _import_into(
+                external_id,
+                act=act,
+                rows=[rows[place] for place in places],
+                vectors=[vectors[place] for place in places],
+                goes_on=goes_on,
+            )
+            if ledger is not None:
+                opened += len(ledger.changes)
+                changesets.append(ledger.changeset.id)
+    return Imported(opened, tuple(changesets))
+
+
+def _import_into(
+    external_id: uuid.UUID,
+    *,
+    act: Act,
+    rows: Sequence[Row],
+    vectors: Sequence[Vectors | None],
+    goes_on: uuid.UUID | None,
+) -> Ledger | None:
+    """Return the changeset, closed; None where nothing was new."""
+    conversation = _lock_or_make(external_id, act=act, rows=rows)
+    new_rows: dict[str, int] = {}
+    for place, fate in enumerate(survey(tenant=act.tenant, rows=rows).fates):
+        if fate is Fate.NEW:
+            new_rows.setdefault(queries.content_hash(rows[place].fact), place)
+    if not new_rows:
+        return None
+    ledger = _open_or_go_on(conversation, act=act, goes_on=goes_on)
+    episodes = _find_episodes(act.tenant, [conversation.id], rows)
+    own = {episode.id: episode for episode in episodes.values()}
+    open_facts(
+        [_make_fact(rows[place], vectors[place], own, ledger.now) for place in new_rows.values()],
+        ledger=ledger,
+    )
+    ledger.close()
+    if any(vectors[place] is None for place in new_rows.values()):
+        enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
+    return ledger
+
+
+def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> Conversation:
+    conversation = episodic.lock_or_make(tenant=act.tenant, external_id=external_id)
+    is_new = conversation.next_seq == 1 and not queries.count_active(conversation)
+    if is_new:
+        conversation.language = detect_language([row.fact for row in rows])
+        conversation.save(update_fields=["language"])
+    return conversation
+
+
+def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID | None) -> Ledger:
+    """Return the ledger of the earlier batch's changeset, unless that was reverted since."""
+    changesets = Changeset.objects.of(act.tenant).filter(conversation=conversation)
+    earlier = changesets.filter(id=goes_on).first() if goes_on else None
+    if earlier is None or find_revert(earlier) is not None:
+        return open_ledger(act, conversation, kind=Changeset.Kind.IMPORT)
+    return Ledger(
+        changeset=earlier,
+        conversation=conversation,
+        now=episodic_queries.database_now(),
+        position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
+    )
+
+
+def _make_fact(
+    row: Row, vector: Vectors | None, episodes: Mapping[uuid.UUID, Episode], now: datetime
+) -> NewFact:
+    support = [
+        (episodes[episode_id], seqs)
+        for episode_id, seqs in row.support.items()
+        if episode_id in episodes
+    ]
+    return NewFact(
+        category=row.category,
+        fact=row.fact,
+        keywords=row.keywords,
+        valid_at=row.valid_at or now,
+        support=tuple(support_in(episode, seqs) for episode, seqs in support),
+        vector=vector,
+    )

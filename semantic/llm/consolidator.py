@@ -1,0 +1,199 @@
+"""The consolidator that asks a language model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, time
+from pathlib import Path
+
+from django.conf import settings
+
+from episodic.anchor_checks import check_dates, read_span
+from episodic.engines import Line
+from jobs.calls import Asker, ask_mended
+from memoryproject.ai.llm import Prompt
+from memoryproject.ai.prompts import build_prompt, find_room, find_version
+from memoryproject.text.cleaning import drop_unseen
+from semantic.engines import (
+    Action,
+    Category,
+    Consolidation,
+    Consolidator,
+    EpisodeText,
+    KnownFact,
+    Proposal,
+)
+from semantic.keywords import pick_keywords
+from semantic.llm.questions import Question, compose_questions
+from semantic.llm.replies import (
+    ConsolidationReply,
+    InvalidateReply,
+    NewReply,
+    ReinforceReply,
+    UpdateReply,
+)
+
+ENGINE = "llm"
+KNOWN_AT_MOST = 60
+"""The specification shows 20, near the summaries: 2 of 13 facts that had ended were not among
+those of one talk, nor the guidelines."""
+PROMPT = Path(__file__).parent / "prompts" / "consolidate.md"
+CHANGES_AT_MOST = 100
+"""More from one batch of episodes is a model that runs on; the first ones are kept."""
+
+logger = logging.getLogger("memory.semantic")
+
+
+class LLMConsolidator:
+    """Implements `Consolidator`: ask, ask once more, else let `offline` answer.
+
+    The model sees aliases, never ids, so it cannot name what it was not shown. Episodes
+    that are too long for one question, or for an answer in time, are asked about in several.
+    """
+
+    known_at_most = KNOWN_AT_MOST
+
+    def __init__(self, *, ask: Asker, offline: Consolidator) -> None:
+        self._ask = ask
+        self._offline = offline
+
+    def consolidate(
+        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
+    ) -> Consolidation:
+        """Return the model's proposals, or the offline ones marked degraded.
+
+        Raises:
+            ModelUnavailable: the model could not be asked.
+        """
+        room = find_room(file=PROMPT, reply=ConsolidationReply)
+        proposals: list[Proposal] = []
+        lines = self._ask.lines_at_most
+        for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
+            reply = self._ask_about(question)
+            if reply is None:
+                offline = self._offline.consolidate(episodes=episodes, known=known)
+                return replace(offline, degraded=True)
+            wanted = list(read_reply(reply, episodes=episodes, known=known))
+            if len(wanted) > CHANGES_AT_MOST:
+                logger.warning("changes left out: %d", len(wanted) - CHANGES_AT_MOST)
+            proposals += wanted[:CHANGES_AT_MOST]
+        return Consolidation(
+            proposals=tuple(proposals),
+            engine=ENGINE,
+            model=settings.CHAT_MODEL,
+            prompt_version=find_version(PROMPT),
+        )
+
+    def _ask_about(self, question: Question) -> ConsolidationReply | None:
+        def build(reminder: str) -> Prompt:
+            return build_prompt(
+                file=PROMPT,
+                purpose="consolidate",
+                material=question.material,
+                reminder=reminder,
+                left_out=question.left_out,
+                lines=question.lines,
+            )
+
+        return ask_mended(
+            self._ask, build=build, reply=ConsolidationReply, check=lambda reply: reply
+        )
+
+
+def read_reply(
+    reply: ConsolidationReply, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
+) -> Iterator[Proposal]:
+    """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
+    facts = {fact.alias: fact for fact in known}
+    for update in reply.update:
+        category = _find_category(facts.get(update.ref))
+        yield _state(Action.UPDATE, update, update.ref, category, episodes)
+    for over in reply.invalidate:
+        yield _point(Action.INVALIDATE, over, facts, episodes, day=over.until)
+    for same in reply.reinforce:
+        yield _point(Action.REINFORCE, same, facts, episodes)
+    for new in reply.new:
+        yield _state(Action.NEW, new, None, new.cat, episodes)
+
+
+def _state(
+    action: Action,
+    row: NewReply | UpdateReply,
+    ref: str | None,
+    category: Category,
+    episodes: Sequence[EpisodeText],
+) -> Proposal:
+    """Return a change that states a fact, true since the day named, or since it was said."""
+    index, lines = _find_source(row.msgs, episodes)
+    said = lines or [line for episode in episodes for line in episode.lines]
+    fact = " ".join(check_dates(drop_unseen(row.text), lines=said).split())
+    first, _, last = row.when.partition("/")
+    since = _read_day(first) or min((line.at for line in lines), default=None)
+    until = _read_day(last)
+    return Proposal(
+        action=action,
+        alias=_guard_alias(ref),
+        category=category,
+        fact=fact,
+        keywords=pick_keywords(fact, speaker=_find_named(fact, said)),
+        valid_at=since,
+        valid_until=until if since and until and until > since else None,
+        episode=index,
+        seqs=tuple(line.seq for line in lines),
+    )
+
+
+def _point(
+    action: Action,
+    row: ReinforceReply | InvalidateReply,
+    known: dict[str, KnownFact],
+    episodes: Sequence[EpisodeText],
+    *,
+    day: str = "",
+) -> Proposal:
+    """Return a change that only points at a known fact; its sentence is the one held."""
+    index, lines = _find_source(row.msgs, episodes)
+    fact = known.get(row.ref)
+    return Proposal(
+        action=action,
+        alias=_guard_alias(row.ref),
+        category=_find_category(fact),
+        fact=fact.fact if fact else "",
+        keywords=(),
+        valid_at=_read_day(day) or min((line.at for line in lines), default=None),
+        episode=index,
+        seqs=tuple(line.seq for line in lines),
+    )
+
+
+def _find_category(fact: KnownFact | None) -> Category:
+    return Category(fact.category) if fact else Category.EXPERIENCE
+
+
+def _find_source(
+    msgs: Sequence[int], episodes: Sequence[EpisodeText]
+) -> tuple[int | None, list[Line]]:
+    """Return the index of the first episode that has messages of these numbers, and those."""
+    seqs = set(msgs)
+    for index, episode in enumerate(episodes):
+        if lines := [line for line in episode.lines if line.seq in seqs]:
+            return index, lines
+    return None, []
+
+
+def _find_named(fact: str, lines: Sequence[Line]) -> str:
+    """Return the speaker whom a fact names, if it does."""
+    return next((line.name for line in lines if line.name and line.name in fact), "")
+
+
+def _guard_alias(ref: str | None) -> str | None:
+    """Return a model's alias; "P1" would mean an earlier proposal, of which only rules speak."""
+    return None if ref is not None and ref.startswith("P") else ref
+
+
+def _read_day(text: str) -> datetime | None:
+    """Return the first moment of a day, month or year that a model names, if it can be read."""
+    span = read_span(text)
+    return datetime.combine(span[0], time.min, tzinfo=UTC) if span else None

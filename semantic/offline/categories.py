@@ -1,0 +1,35 @@
+"""Says which of the eight kinds a fact is, by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memoryproject.text.sentences import detect_writing
+from semantic.engines import Category
+from semantic.offline.claims import Claim
+from semantic.offline.lexicon import get_lexicon
+
+BY_SLOT = {
+    "taste": Category.PREFERENCE,
+    "favourite": Category.PREFERENCE,
+    "home": Category.IDENTITY,
+    "employer": Category.IDENTITY,
+    "title": Category.IDENTITY,
+    "job": Category.IDENTITY,
+    "status": Category.IDENTITY,
+    "age": Category.IDENTITY,
+}
+ORDER = (
+    *(Category.GUIDELINE, Category.PREFERENCE, Category.IDENTITY, Category.GOAL),
+    *(Category.PERSONALITY, Category.RELATIONSHIP, Category.INTEREST),
+)
+
+
+def classify_fact(fact: str, claims: Sequence[Claim]) -> Category:
+    """Return the category of a fact: that of its slot, else by its words."""
+    for claim in claims:
+        if claim.slot in BY_SLOT:
+            return BY_SLOT[claim.slot]
+    lexicon = get_lexicon(detect_writing(fact))
+    matching = (kind for kind in ORDER if lexicon.pattern(f"categories.{kind.value}").search(fact))
+    return next(matching, Category.EXPERIENCE)

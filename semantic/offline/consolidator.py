@@ -1,0 +1,322 @@
+"""Distils episodes into facts without a language model: what users state, and what ends it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from episodic.engines import Line
+from memoryproject.text.sentences import Writing, detect_writing
+from memoryproject.text.words import content_stems
+from semantic.engines import (
+    Action,
+    Category,
+    Consolidation,
+    EpisodeText,
+    KnownFact,
+    Proposal,
+    Suggestion,
+    SuggestionKind,
+)
+from semantic.keywords import pick_keywords
+from semantic.offline.categories import classify_fact
+from semantic.offline.comparisons import SHARED_STEMS_AT_LEAST, may_end
+from semantic.offline.corrections import (
+    Correction,
+    find_corrections,
+    find_plain_values,
+    is_cued,
+    mend,
+)
+from semantic.offline.guidelines import find_guideline
+from semantic.offline.judgements import (
+    ActiveFact,
+    find_doubt,
+    find_other_time,
+    is_ended,
+    may_move,
+    repeats,
+    says_more,
+)
+from semantic.offline.lexicon import Lexicon
+from semantic.offline.messages import Sentence, read_sentences, states_something
+from semantic.offline.readings import read_fact
+from semantic.offline.splitting import split_claims, split_clauses
+from semantic.offline.statements import (
+    Statement,
+    find_people,
+    is_worth_a_fact,
+    make_statement,
+    resolve_pronoun,
+    state,
+)
+
+ENGINE = "offline"
+FACTS_A_MESSAGE = 20
+KEYWORDS_AT_MOST = 12
+KNOWN_AT_MOST = 2_000
+# "What does Andrew do for work?" finds that he started as an analyst.
+ASKED_BY = {
+    "home": ("home", "live"),
+    "employer": ("job", "work"),
+    "title": ("job", "work"),
+    "job": ("job", "work"),
+    "status": ("relationship",),
+    "age": ("age", "old"),
+    "has": ("have",),
+    "taste": ("like",),
+}
+STEMS_OF_AN_INTRODUCTION = 3
+"""A longer sentence tells more than a name."""
+SUGGESTIONS_A_STATEMENT = 2
+WORDS_OF_A_CORRECTION = 6
+"""One that is so short puts right what was said last; a longer one has to name it."""
+JUST_SAID = 4
+"""Facts that "sorry, 71" may put right."""
+
+
+class OfflineConsolidator:
+    """Implements `Consolidator`. It needs no vectors: facts are compared by slot and subject."""
+
+    known_at_most = KNOWN_AT_MOST
+
+    def consolidate(
+        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
+    ) -> Consolidation:
+        """Return what users state in the episodes, in the order in which they said it."""
+        run = _Run(episodes, known)
+        for index, episode in enumerate(episodes):
+            for line in episode.lines:
+                if line.role == "user":
+                    run.read(line, index)
+        return Consolidation(
+            proposals=tuple(run.proposals), engine=ENGINE, suggestions=tuple(run.suggestions)
+        )
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one consolidation has proposed so far, and which facts are active after that."""
+
+    episodes: Sequence[EpisodeText]
+    known: Sequence[KnownFact]
+    active: list[ActiveFact] = field(default_factory=list)
+    """Oldest first."""
+    proposals: list[Proposal] = field(default_factory=list)
+    suggestions: list[Suggestion] = field(default_factory=list)
+    user_name: str = ""
+    """Of the user whose messages carry no name."""
+    writing: Writing = Writing.ENGLISH
+    """How the users write, where a message does not show it."""
+
+    def __post_init__(self) -> None:
+        newest_first = sorted(self.known, key=lambda fact: fact.valid_at, reverse=True)
+        for fact in reversed(newest_first):
+            speaker = next(iter(fact.keywords), "")
+            reading = read_fact(fact.fact, speaker=speaker if speaker in fact.fact else "")
+            category = Category(fact.category)
+            item = ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
+            self.active.append(item)
+        lines = [line for episode in self.episodes for line in episode.lines]
+        self.user_name = _find_user_name(self.known, lines)
+        users = [detect_writing(line.content) for line in lines if line.role == "user"]
+        self.writing = max(Writing, key=users.count) if users else Writing.ENGLISH
+
+    def read(self, line: Line, episode: int) -> None:
+        """Propose what one message of a user states."""
+        before = len(self.proposals)
+        people: list[str] = []
+        for sentence in read_sentences(line.content, default=self.writing):
+            if len(self.proposals) - before >= FACTS_A_MESSAGE:
+                return
+            speaker = line.name or self.user_name or str(sentence.lexicon.get("names.user"))
+            for clause in self._read_clauses(sentence, speaker):
+                self._read_sentence(clause, line, episode, speaker, people)
+            people += find_people(sentence.text, sentence.lexicon, speaker=speaker)
+
+    def _read_sentence(
+        self, sentence: Sentence, line: Line, episode: int, speaker: str, people: list[str]
+    ) -> None:
+        guideline = find_guideline(sentence, speaker=speaker)
+        if guideline is not None:
+            rule = Statement(guideline, sentence, speaker, line, episode)
+            self._settle(rule, category=Category.GUIDELINE)
+        name = _introduced_name(sentence.raw, sentence.lexicon)
+        if name and not line.name:
+            self._introduce(name, sentence, line, episode)
+        is_own = bool(name) and name in (line.name or name)
+        if guideline or (is_own and len(content_stems(sentence.text)) <= STEMS_OF_AN_INTRODUCTION):
+            return
+        if self._correct(sentence, line, episode, speaker):
+            return
+        statement = make_statement(
+            sentence, speaker=speaker, line=line, episode=episode, people=people
+        )
+        if statement is not None:
+            for part in split_claims(statement):
+                self._settle(part)
+        elif states_something(sentence):
+            text = resolve_pronoun(sentence.text, people=people)
+            self._settle(
+                state(sentence, text, speaker=speaker, line=line, episode=episode), is_minor=True
+            )
+
+    def _read_clauses(self, sentence: Sentence, speaker: str) -> list[Sentence]:
+        """Return the clauses of a statement; a guideline or a correction stays whole."""
+        if find_guideline(sentence, speaker=speaker) or is_cued(sentence):
+            return [sentence]
+        lexicon = sentence.lexicon
+        return split_clauses(
+            sentence, tells=lambda text: is_worth_a_fact(text, lexicon, speaker=speaker)
+        )
+
+    def _introduce(self, name: str, sentence: Sentence, line: Line, episode: int) -> None:
+        """Propose the name of a user; all that is said of "User" goes under it from now on."""
+        user = sentence.lexicon.get("names.user")
+        text = f"{user}的名字是{name}。" if user == "用户" else f"{user}'s name is {name}."
+        self._settle(Statement(text, sentence, name, line, episode))
+
+    def _correct(self, sentence: Sentence, line: Line, episode: int, speaker: str) -> bool:
+        """Put the right value into the newest fact of the speaker that holds the wrong one."""
+        own = [item for item in reversed(self.active) if item.reading.person == speaker.lower()]
+        for correction, item in _find_mistakes(sentence, own):
+            if mended := mend(item.fact, correction):
+                statement = Statement(mended, sentence, speaker, line, episode)
+                self._replace(statement, [item], category=item.category)
+                return True
+        return False
+
+    def _settle(
+        self, statement: Statement, *, is_minor: bool = False, category: Category | None = None
+    ) -> None:
+        """Propose one statement and what follows from it for the active facts.
+
+        A minor one tells too little to be a fact, unless it ends one.
+        """
+        reading = read_fact(statement.fact, speaker=statement.speaker)
+        if not reading.stems and category is None:  # "Sam is Sam."
+            return
+        repeated = next(
+            (item for item in self.active if repeats(statement.fact, reading, item)), None
+        )
+        if repeated is not None:
+            self._propose(
+                Action.REINFORCE, statement, alias=repeated.alias, category=repeated.category
+            )
+            return
+        context = frozenset(content_stems(statement.sentence.before))
+        compared = self.active if may_end(reading) else []
+        ended = [item for item in compared if is_ended(reading, item.reading, context)]
+        if not ended and reading.surely_changes:
+            moved = [item for item in compared if may_move(reading, item.reading, context)]
+            ended = moved if len(moved) == 1 else []
+        if is_minor and not ended:
+            return
+        partly = [item for item in ended if says_more(reading, item)]
+        ended = [item for item in ended if item not in partly]
+        doubtful = [(item, "part") for item in partly]
+        doubtful += [
+            (item, reason)
+            for item in compared
+            if item not in ended and (reason := find_doubt(reading, item.reading, context))
+        ]
+        if not ended and not doubtful:
+            item = find_other_time(reading, self.active)
+            doubtful = [(item, "other_time")] if item else []
+        alias = self._replace(statement, ended, category=category)
+        for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
+            kind = SuggestionKind.CONTRADICTION
+            self.suggestions.append(Suggestion(kind, item.alias, alias, reason))
+
+    def _replace(
+        self, statement: Statement, ended: list[ActiveFact], *, category: Category | None = None
+    ) -> str:
+        """Propose a fact in the place of others, or a new one; return its alias."""
+        action = Action.UPDATE if ended else Action.NEW
+        first = ended[-1].alias if ended else None
+        alias = f"P{len(self.proposals)}"
+        # "I rebooked it" is found by what "it" was: the words of the fact that it replaces.
+        inherited = [word for item in ended for word in item.keywords]
+        new = self._propose(action, statement, alias=first, category=category, keywords=inherited)
+        for item in ended[:-1]:
+            self._propose(Action.INVALIDATE, statement, alias=item.alias)
+        reading = read_fact(statement.fact, speaker=statement.speaker)
+        self.active = [item for item in self.active if item not in ended]
+        self.active.append(ActiveFact(alias, new.category, new.fact, reading, new.keywords))
+        return alias
+
+    def _propose(
+        self,
+        action: Action,
+        statement: Statement,
+        *,
+        alias: str | None,
+        category: Category | None = None,
+        keywords: Sequence[str] = (),
+    ) -> Proposal:
+        if category is None:
+            claims = read_fact(statement.fact, speaker=statement.speaker).claims
+            category = classify_fact(statement.fact, claims)
+        own = _pick_keywords(statement)
+        proposal = Proposal(
+            action=action,
+            alias=alias,
+            category=category,
+            fact=statement.fact,
+            keywords=tuple(dict.fromkeys((*own, *keywords)))[:KEYWORDS_AT_MOST],
+            valid_at=statement.line.at,
+            episode=statement.episode,
+            seqs=(statement.line.seq,),
+        )
+        self.proposals.append(proposal)
+        return proposal
+
+
+def _find_mistakes(
+    sentence: Sentence, own: Sequence[ActiveFact]
+) -> Iterator[tuple[Correction, ActiveFact]]:
+    """Yield what a sentence may correct of the speaker's facts, the likeliest first.
+
+    `own` are the speaker's, newest first.
+    """
+    for correction in find_corrections(sentence):
+        topic = set(content_stems(f"{sentence.before} {sentence.text}"))
+        near = [item for item in own if len(topic & item.reading.stems) >= SHARED_STEMS_AT_LEAST]
+        near.sort(key=lambda item: -len(topic & item.reading.stems))
+        for item in own if correction.wrong else [*near, *own[:1]]:
+            yield correction, item
+    words = set(content_stems(sentence.text))
+    is_short = len(sentence.raw.split()) <= WORDS_OF_A_CORRECTION
+    for correction in find_plain_values(sentence):
+        for place, item in enumerate(own[:JUST_SAID]):
+            if words & item.reading.stems or (is_short and not place):
+                yield correction, item
+
+
+def _pick_keywords(statement: Statement) -> tuple[str, ...]:
+    """Return the names and nouns of a fact, and what its slots are asked for by."""
+    speaker = statement.speaker
+    claims = read_fact(statement.fact, speaker=speaker).claims
+    asked = [word for claim in claims for word in ASKED_BY.get(claim.slot, ())]
+    return tuple(dict.fromkeys((*pick_keywords(statement.fact, speaker=speaker), *asked)))
+
+
+def _find_user_name(known: Iterable[KnownFact], lines: Iterable[Line]) -> str:
+    """Return the name that a nameless user has told, now or in a known fact; "" if none."""
+    for fact in known:
+        match = re.match(r"User's name is ([^.]+)\.$|用户的名字是([^。]+)。$", fact.fact)
+        if match:
+            return match[1] or match[2]
+    for line in lines:
+        if line.role != "user" or line.name:
+            continue
+        for sentence in read_sentences(line.content):
+            if name := _introduced_name(sentence.raw, sentence.lexicon):
+                return name
+    return ""
+
+
+def _introduced_name(text: str, lexicon: Lexicon) -> str:
+    matches = (re.search(pattern, text) for pattern in lexicon.get("names.patterns"))
+    return next((match[1] for match in matches if match), "")

@@ -1,0 +1,239 @@
+"""Reads a user's message into sentences that are the user's own words.
+
+Left out: code blocks, quoted lines, pasted mails and articles, what stands in quotation marks,
+questions, hypotheticals, jokes, hearsay, small talk and imperatives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memoryproject.text.sentences import HAN, Writing, detect_writing, split_sentences
+from semantic.offline.lexicon import Lexicon, get_lexicon
+
+CHARACTERS_AT_MOST = 4_000
+"""Read of one message. What people tell of themselves is short; a pasted book would hold a
+worker for minutes, and its words are found all the same."""
+QUOTED = "\ufffc"
+"""Stands where something was quoted."""
+CODE_OR_QUOTED_LINE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*?$", re.DOTALL | re.MULTILINE)
+MAIL_HEADER = re.compile(
+    r"^[ \t]*(?:from|to|subject|date|von|an|betreff|datum|de|para|asunto|objet|发件人|收件人|"
+    r"主题|日期)\s*[:：].*",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+# After a line that ends in a colon comes what was pasted, unless it is a list.
+PASTED_BELOW = re.compile(r"(?<=[:：])[ \t]*\n\s*(?![-*•\d]).*", re.DOTALL)
+RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTALL | re.MULTILINE)
+QUOTATION = re.compile(
+    r"[\"“„][^\"“”„]*(?:[\"”“]|\Z)|«[^»]*(?:»|\Z)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)|"
+    r"(?<!\w)'[^'\n]{20,}?[.!?]'(?!\w)|‘[^’\n]{20,}’"
+)
+TITLE_WORDS_AT_MOST = 4
+TITLE_CHARACTERS_AT_MOST = 12
+"""Of Chinese. What is longer in quotation marks is somebody's sentence, not a name."""
+PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]", re.IGNORECASE)
+SMILEY = re.compile(
+    r"[\s(]*(?:[:;]-?[)D(P/]|[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]|[~～])+\s*$"
+)
+FIRST_SMILEY = re.compile(r"^(?:[:;]-?[)D(P]|[\U0001F300-\U0001FAFF\u2600-\u27bf])+\s*")
+OPENER = re.compile(
+    r"^([^\W\d_]+(?:['’][^\W\d_]+)?)\s*[,!.…:;—–-]+\s+|^([^\W\d_]+)\s+", re.IGNORECASE
+)
+CLAUSE_END = re.compile(
+    r"((?<=\w),\s+|，|(?<=[^\x00-\xff]),|;\s+|\s+[–—-]\s+|"
+    r"\s+(?=so (?:maybe|perhaps|can you|could you|please)\b))"
+)
+CLAUSE_OPENING = re.compile(
+    r"^(?:so|and|but|or|und|also|aber|oder|así que|y|pero|o|donc|et|mais|所以|但是?|不过|那)\b\s*",
+    re.IGNORECASE,
+)
+QUESTION_START = re.compile(
+    r"^(?:can|could|would|will|should|shall|do|does|did|is|are|am|was|what|how|where|when|which|who|"
+    r"why|any|wanna|right|ok|okay|isn't|don't|doesn't|have|has|kannst|soll|ist|was|wie|wo|wann|wer|"
+    r"warum|hast|habt|puedes?|qué|cómo|cuándo|dónde|vale|no|peux|est|qu|comment|quand|où|能|可以|"
+    r"你|怎么|是不是|有没有|要不要|好吗|行吗|什么|哪|帮我)",
+    re.IGNORECASE,
+)
+FINITE = frozenset(
+    "is are am was were be been has have had do does did will would can could should may might "
+    "must need needs won't can't cannot gets goes".split()
+)
+SUBJECTS = frozenset("i we he she they you who".split())
+NAMED_START = re.compile(
+    r"^(?:the|a|an|my|our|his|her|their|i|we|he|she|[\w.]+'s)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a message; `before` is what the user said before it in the message."""
+
+    text: str
+    before: str
+    writing: Writing
+    raw: str = ""
+    """With the words at its beginning that `text` leaves out."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words of its language."""
+        return get_lexicon(self.writing)
+
+
+def read_sentences(content: str, *, default: Writing = Writing.ENGLISH) -> list[Sentence]:
+    """Return the user's own sentences in order, without interjections at their beginning.
+
+    Also those that state nothing: `states_something` tells. `default` is how the user writes
+    elsewhere, for a message that does not show it.
+    """
+    own = strip_pasted(content[:CHARACTERS_AT_MOST])
+    whole = detect_writing(own, default=default)
+    pieces = split_sentences(own)
+    sentences: list[Sentence] = []
+    for at, piece in enumerate(pieces):
+        writing = detect_writing(piece, default=whole)
+        if writing is Writing.OTHER or (writing is Writing.ENGLISH and len(piece.split()) < 4):
+            writing = whole
+        lexicon = get_lexicon(writing)
+        if _is_joke(piece, pieces[at + 1 : at + 2], lexicon):
+            continue
+        bare = FIRST_SMILEY.sub("", SMILEY.sub("", piece)).strip()
+        text = SMILEY.sub("", _strip_openings(bare, lexicon))
+        text = lexicon.pattern("trailing").sub("", text.rstrip(" ~～")) or text
+        if text:
+            text = text[0].upper() + text[1:]
+            sentences.append(Sentence(text, " ".join(pieces[:at]), writing, raw=piece))
+    return sentences
+
+
+def strip_pasted(text: str) -> str:
+    """Return a message without code, quoted lines, mails; quotations are one mark each."""
+    text = CODE_OR_QUOTED_LINE.sub(f"{QUOTED}\n", PHOTO.sub(" ", text))
+    for pattern in (MAIL_HEADER, RULED_OFF, PASTED_BELOW):
+        text = pattern.sub(f" {QUOTED}\n", text)
+    return QUOTATION.sub(_mask, text)
+
+
+def _mask(match: re.Match[str]) -> str:
+    """Keep the name of a thing in quotation marks, and nothing that somebody says."""
+    inside = match[0].strip("\"“”„«»「」『』'‘’")
+    is_short = (
+        len(inside) <= TITLE_CHARACTERS_AT_MOST
+        if HAN.search(inside)
+        else len(inside.split()) <= TITLE_WORDS_AT_MOST
+    )
+    is_name = is_short and not re.search(r"[.!?。！？,，:]", inside) and inside.strip()
+    return match[0] if is_name else QUOTED
+
+
+def _is_joke(piece: str, after: list[str], lexicon: Lexicon) -> bool:
+    """Whether a sentence says that it is no earnest, or the short one behind it does."""
+    joke = lexicon.pattern("joke")
+    later = after[0] if after and len(after[0]) < 30 else ""
+    return joke.search(piece) is not None or joke.search(later) is not None
+
+
+def _strip_openings(text: str, lexicon: Lexicon) -> str:
+    """Cut "Yeah, so, by the way" off, which carries no content."""
+    if lexicon.writing is Writing.CHINESE:
+        return lexicon.pattern("opening").sub("", text)
+    openings = lexicon.words("openings")
+    text = re.sub(r"^(\w*?(\w))\2{2,}\b", r"\1", text)  # "soooo" is "so"
+    phrases = lexicon.get("opening_phrases")
+    phrase = re.compile(rf"^(?:{phrases})\b[\s,:!.…—–-]*", re.IGNORECASE)
+    while True:
+        rest = phrase.sub("", text)
+        opener = OPENER.match(rest)
+        if opener is not None and (opener[1] or opener[2]).lower() in openings:
+            after = rest[opener.end() :]
+            # Without a comma it must stand before a subject: "So I …", but "Well water …".
+            if (
+                opener[1] is not None
+                or NAMED_START.match(after)
+                or lexicon.writing is Writing.OTHER
+            ):
+                rest = after
+        if rest == text or not rest:
+            return text
+        text = rest
+
+
+def has_verb(text: str, lexicon: Lexicon) -> bool:
+    """Whether an English text holds a finite verb, as far as the lexicon knows verbs."""
+    words = list(iterate_words(text))
+    bases, pasts = lexicon.words("forms.bases"), lexicon.words("forms.pasts")
+    return any(
+        word in FINITE
+        or word in pasts
+        or word in bases
+        or (word.endswith("ed") and not word.endswith("eed"))
+        or ("'" in word and word.partition("'")[2] in {"s", "m", "re", "ve", "ll", "d", "t"})
+        or (word.endswith("s") and (word[:-1] in bases or word[:-2] in bases))
+        or before in SUBJECTS
+        for before, word in zip(["", *words], words, strict=False)
+    )
+
+
+def trim(sentence: Sentence) -> Sentence:
+    """Return a sentence without the clauses around it that ask, suppose or command.
+
+    "I'm vegetarian, so give me dinners without meat" states what stands before the comma,
+    "Bring the dog, but Emil is afraid of it" what stands behind it.
+    """
+    clauses = CLAUSE_END.split(sentence.text)
+    own = sentence.lexicon.pattern("first_subject")
+    while len(clauses) > 1 and is_imperative(clauses[0].strip(), sentence.lexicon):
+        if CLAUSE_OPENING.match(clauses[2]) is None and own.match(clauses[2]) is None:
+            break
+        clauses = [CLAUSE_OPENING.sub("", clauses[2]), *clauses[3:]]
+    while len(clauses) > 1:
+        last = clauses[-1].strip()
+        bare = CLAUSE_OPENING.sub("", last)
+        lexicon = sentence.lexicon
+        told = sentence.writing is Writing.CHINESE or own.match(clauses[0])
+        asks = is_question(last, lexicon) and (told or QUESTION_START.match(bare))
+        if not asks and not is_imperative(bare, lexicon) and not is_unreal(bare, lexicon):
+            break
+        clauses = clauses[:-2]
+    text = "".join(clauses).strip(" ,，;–-")
+    return replace(sentence, text=text[0].upper() + text[1:]) if text else sentence
+
+
+def is_unreal(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text only supposes something."""
+    return lexicon.pattern("hypothetical").search(text) is not None
+
+
+def states_something(sentence: Sentence) -> bool:
+    """Whether a sentence states something in earnest, of whatever interest."""
+    text, lexicon = sentence.text, sentence.lexicon
+    if QUOTED in text or is_question(text, lexicon) or text.endswith((":", "：")):
+        return False
+    keys = ("hypothetical", "hearsay", "small_talk")
+    if any(lexicon.pattern(key).search(text) for key in keys):
+        return False
+    return not is_imperative(text, lexicon)
+
+
+def is_question(text: str, lexicon: Lexicon) -> bool:
+    """Whether a sentence asks; a trailing smiley or bracket does not hide the mark."""
+    return "?" in text[-3:] or "？" in text[-3:] or bool(lexicon.pattern("question").search(text))
+
+
+def is_imperative(text: str, lexicon: Lexicon) -> bool:
+    """Whether a sentence asks the listener to do something."""
+    if lexicon.writing is Writing.CHINESE:
+        return lexicon.pattern("imperative").search(text) is not None
+    first, _, rest = text.partition(" ")
+    word = first.lower().strip(",.!")
+    if word not in lexicon.words("imperative"):
+        return False
+    return re.match(rf"(?:{lexicon.get('after_imperative')})\b|$", rest, re.IGNORECASE) is not None
+
+
+def iterate_words(text: str) -> Iterator[str]:
+    """Yield the words of a sentence in Latin letters, lower-cased."""
+    return (match[0].lower() for match in re.finditer(r"[^\W\d_]+(?:['’][^\W\d_]+)*", text))

@@ -1,0 +1,210 @@
+"""Turns a user's message into statements: sentences that are fit to be facts.
+
+A plain first-person sentence is put into the third person. Any other that tells something is
+kept as a quotation, `Sam: "…"`. Both name the speaker, and have their dates worked out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from episodic.engines import Line
+from memoryproject.text.dates import anchor_times
+from memoryproject.text.sentences import HAN, Writing, split_sentences
+from memoryproject.text.words import STOP_WORDS, content_stems
+from semantic.offline.lexicon import Lexicon
+from semantic.offline.messages import (
+    QUOTED,
+    Sentence,
+    has_verb,
+    is_question,
+    iterate_words,
+    states_something,
+    trim,
+)
+from semantic.offline.quotations import quote
+from semantic.offline.readings import claims_something
+from semantic.offline.third_person import rewrite
+from semantic.offline.values import Kind, find_values
+
+LEAST_TOLD = 2.5
+"""See `informativeness`. Below it a sentence is of no use in a month."""
+LEAST_STEMS_OF_A_FRAGMENT = 3
+LEAST_CHINESE = 4
+LEAST_CHINESE_OF_OTHERS = 6
+"""Characters that carry meaning, of a sentence with and without "I"."""
+WORDS_AT_MOST = 60
+CHARACTERS_AT_MOST = 300
+"""What is longer than a sentence is not one."""
+NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’-]*")
+NAMED = re.compile(r"^[A-ZÀ-Þ][a-zà-ÿ]+(?:'s)? (?=[a-zà-ÿ])")
+LEADING_PRONOUN = re.compile(
+    r"^(he|she|they|er|sie|él|ella|il|elle|lui|lei)(?:('s|'re|'ve|'ll)|\b)(?=\s)", re.IGNORECASE
+)
+HAN_PRONOUN = re.compile(r"^[他她它](?!们)")
+FULL_FORMS = {"'s": " is", "'re": " are", "'ve": " have", "'ll": " will", None: ""}
+NAME_OF_PERSON = r"([A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+DOES = "wants|said|says|told|works|lives|moved|likes|loves|thinks|asked|would|knows|has|got"
+PERSON = re.compile(
+    rf"^{NAME_OF_PERSON}(?= (?:{DOES})\b)|"
+    rf"(?:, |\band |\bwith ){NAME_OF_PERSON}"
+    rf"(?='s (?!\w+ing)| (?:{DOES}|is|was|will|can|did|does)\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact that a message states: its text, and the user's own sentence behind it."""
+
+    fact: str
+    sentence: Sentence
+    speaker: str
+    line: Line
+    episode: int
+
+
+def make_statement(
+    sentence: Sentence, *, speaker: str, line: Line, episode: int, people: Sequence[str]
+) -> Statement | None:
+    """Return what a sentence states, None where it states nothing that is worth a fact.
+
+    `people` were mentioned before in the message, in order: "he" may be the only one.
+    """
+    sentence = trim(sentence)
+    if not states_something(sentence) or _is_too_long(sentence.text):
+        return None
+    resolved = _add_referent(resolve_pronoun(sentence.text, people=people), sentence)
+    if not is_worth_a_fact(resolved, sentence.lexicon, speaker=speaker):
+        return None
+    return state(sentence, resolved, speaker=speaker, line=line, episode=episode)
+
+
+def _add_referent(text: str, sentence: Sentence) -> str:
+    """Return a sentence that begins with "she" behind the one before, which says who that is."""
+    if not (LEADING_PRONOUN.match(text) or HAN_PRONOUN.match(text)):
+        return text
+    before = "".join(split_sentences(sentence.before)[-1:]).strip()
+    whole = f"{before} {text}"
+    tells = len(content_stems(before)) >= LEAST_STEMS_OF_A_FRAGMENT and QUOTED not in before
+    is_told = tells and not is_question(before, sentence.lexicon)
+    return whole if is_told and not _is_too_long(whole) else text
+
+
+def state(sentence: Sentence, text: str, *, speaker: str, line: Line, episode: int) -> Statement:
+    """Return a sentence as a fact, rewritten where it is plain, else quoted."""
+    rewritten = rewrite(text, speaker=speaker, writing=sentence.writing)
+    dated = anchor_times(rewritten or text, at=line.at)
+    ended = end_sentence(" ".join(dated.split()))
+    fact = ended if rewritten else quote(ended, speaker=speaker)
+    return Statement(fact, sentence, speaker, line, episode)
+
+
+def _is_too_long(text: str) -> bool:
+    return len(text) > CHARACTERS_AT_MOST or len(text.split()) > WORDS_AT_MOST
+
+
+def end_sentence(text: str) -> str:
+    """Return a sentence with a full stop, unless it ends in a mark or an address."""
+    if text[-1] in ".!?。！？…" or "://" in text.rsplit(" ", 1)[-1]:
+        return text
+    return f"{text}。" if HAN.search(text) else f"{text}."
+
+
+def resolve_pronoun(text: str, *, people: Sequence[str]) -> str:
+    """Return "[Sam Okafor] is vegan" for "He's vegan" if only one person was spoken of."""
+    match = LEADING_PRONOUN.match(text)
+    if match is None or match[1].lower() == "they" or len(set(people)) != 1:
+        return text
+    return f"[{people[0]}]{FULL_FORMS[match[2]]}{text[match.end() :]}"
+
+
+def find_people(text: str, lexicon: Lexicon, *, speaker: str) -> list[str]:
+    """Return the people spoken of in a sentence: "wife Ines", "Sam Okafor", "sister"."""
+    if lexicon.writing is not Writing.ENGLISH:
+        return [match["who"] for match in lexicon.pattern("kin_phrase").finditer(text)]
+    words = {word for key in ("he", "she", "kin", "roles") for word in lexicon.words(key)}
+    kin = "|".join(sorted(words, key=len, reverse=True))
+    people: list[str] = []
+    name = r"(?:,? (?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?))?"
+    phrase = rf"\b(?:[Mm]y|[Oo]ur)(?: \w+)? (?P<kin>{kin})\b{name}"
+    rest = text
+    for match in re.finditer(phrase, text):
+        longer = re.search(rf"\b{match['name']} [A-Z][\w-]+", text) if match["name"] else None
+        people.append(longer[0] if longer else match["name"] or f"{speaker}'s {match['kin']}")
+        rest = rest.replace(match[0], " ")
+    names = (match[1] or match[2] for match in PERSON.finditer(rest))
+    people += [name for name in names if _is_name(name)]
+    return list(dict.fromkeys(people))
+
+
+def is_worth_a_fact(text: str, lexicon: Lexicon, *, speaker: str) -> bool:
+    """Whether a sentence tells enough in a whole sentence, or fills a slot of a person."""
+    whole = tells_enough(text, lexicon) and not is_fragment(text, lexicon)
+    return whole or claims_something(text, speaker)
+
+
+def is_fragment(text: str, lexicon: Lexicon) -> bool:
+    """Whether an English text has no verb, and no date or time beside two telling words."""
+    if lexicon.writing is not Writing.ENGLISH or has_verb(text, lexicon):
+        return False
+    values = find_values(text)
+    dated = any(kind in values for kind in (Kind.WEEKDAY, Kind.TIME, Kind.DATE))
+    return not dated or len(content_stems(text)) < LEAST_STEMS_OF_A_FRAGMENT
+
+
+def _is_name(word: str) -> bool:
+    return word.lower() not in STOP_WORDS
+
+
+def tells_enough(text: str, lexicon: Lexicon) -> bool:
+    """Whether a sentence is understandable by itself and worth keeping for a month."""
+    if lexicon.writing is Writing.CHINESE:
+        return _tells_enough_in_chinese(text, lexicon)
+    if lexicon.pattern("vague").search(text):
+        return False
+    endangers = lexicon.pattern("endangers").search(text) is not None
+    return endangers or informativeness(text, lexicon) >= LEAST_TOLD
+
+
+def _tells_enough_in_chinese(text: str, lexicon: Lexicon) -> bool:
+    own = lexicon.pattern("first_person").search(text) is not None
+    if not own and (
+        lexicon.pattern("vague").search(text) or lexicon.pattern("second_person").search(text)
+    ):
+        return False
+    light = lexicon.pattern("light")
+    weight = sum(letter.isalnum() for letter in light.sub("", text))
+    return weight >= (LEAST_CHINESE if own else LEAST_CHINESE_OF_OTHERS)
+
+
+def _starts_with_name(text: str, stop_words: frozenset[str]) -> bool:
+    return NAMED.match(text) is not None and text.split()[0].lower() not in stop_words
+
+
+def informativeness(text: str, lexicon: Lexicon) -> float:
+    """Return how much a sentence tells, about -2..8.
+
+    It counts content words, and favours first-person subjects, names, dates and numbers
+    over talk about the listener.
+    """
+    stop_words = STOP_WORDS | lexicon.words("stop_words")
+    content = {word for word in iterate_words(text) if word not in stop_words and len(word) > 1}
+    value: float = min(len(content), 8) * 0.5
+    is_own = lexicon.pattern("first_subject").search(text) or (
+        lexicon.writing is Writing.OTHER and lexicon.pattern("first_person").search(text)
+    )
+    if is_own:
+        value += 1.5
+    elif (
+        lexicon.pattern("first_person").search(text)
+        or text[0] == "["
+        or _starts_with_name(text, stop_words)
+    ):
+        value += 0.9
+    names = [name for name in NAME.findall(text)[1:] if name.lower() not in stop_words]
+    value += 0.3 * min(len(names), 2)
+    value += 0.5 if re.search(r"\d", text) or lexicon.pattern("time").search(text) else 0.0
+    value -= min(len(lexicon.pattern("second_person").findall(text)), 2) * 1.5
+    return value

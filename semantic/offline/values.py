@@ -1,0 +1,62 @@
+"""Finds the values in a sentence by their kind: weekdays, times, dates, numbers, names."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from memoryproject.text.date_languages import get_languages
+
+MONTHS = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+OTHER_MONTHS = "|".join(
+    sorted({month.lower() for language in get_languages() for month in language.months}, key=len)[
+        ::-1
+    ]
+)
+OTHER_WEEKDAYS = (
+    r"\b(?:(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lunes|martes|miércoles|jueves|"
+    r"viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b"
+)
+_TIME_UNIT = (
+    r"(?![-\s]?(?:years?|weeks?|days?|months?|hours?|minutes?|mins?|times|年|天|周|个月|小时|"
+    r"分钟|个小时))"
+)
+
+
+class Kind(Enum):
+    """The kinds of value, in the order in which they are looked for."""
+
+    WEEKDAY = re.compile(
+        rf"\b{WEEKDAY}\b|{OTHER_WEEKDAYS}|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE
+    )
+    TIME = re.compile(
+        r"\b\d{1,2}(?::\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b|[上下]午[\d一二三四五六七八九十]+点半?",
+        re.IGNORECASE,
+    )
+    DATE = re.compile(
+        rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{MONTHS})\b|"
+        rf"\b(?:{MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?\b|\d+月\d+[号日]?|"
+        rf"\b\d{{1,2}}\.?(?: de)? (?:{OTHER_MONTHS})\b",
+        re.IGNORECASE,
+    )
+    ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\d+[号日]")
+    MONTH = re.compile(rf"\b(?:in|until|to|since|from) (?:{MONTHS})\b", re.IGNORECASE)
+    NUMBER = re.compile(rf"(?<![\w.:])[$€£¥]?\d(?:[\d.,]*\d)?(?: \d{(2,)})*(?![\d:]){_TIME_UNIT}")
+    NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-ZÀ-Þ][\w-]+\b")
+
+
+def find_values(text: str) -> dict[Kind, list[str]]:
+    """Return the values in a text by their kind, each once; a part of a value is none itself."""
+    values: dict[Kind, list[str]] = {}
+    rest = text
+    for kind in Kind:
+        matches = [match[0] for match in kind.value.finditer(rest)]
+        if matches:
+            values[kind] = list(dict.fromkeys(match.lower() for match in matches))
+        if kind is not Kind.NAME:
+            rest = kind.value.sub(" ", rest)
+    return values

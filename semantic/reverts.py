@@ -1,0 +1,317 @@
+"""Plans and writes reverts: each fact becomes what it would be without the changeset.
+
+What was changed again since then is in the way: it is named, and either the whole
+revert is refused or that part is left as it is. A fact that other evidence supports is
+kept, without the evidence that the changeset brought.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from episodic import queries as episodic_queries
+from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.tenancy.models import Tenant
+from semantic import effects, states
+from semantic.curation import Act, open_ledger
+from semantic.effects import Past
+from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.services import Ledger, put_states
+from semantic.suggestions import follow_revert
+
+ERASED = "erased"
+"""Note of a fact that a revert finds erased."""
+REVERTED = "reverted"
+"""Note of the steps of a revert."""
+UNSUPPORTED = "unsupported"
+"""Note of closing a fact that a revert leaves without any evidence."""
+
+
+class Verdict(Enum):
+    """What a revert does about one fact."""
+
+    CLOSE = "close"
+    """It is active because of the changeset."""
+    REOPEN = "reopen"
+    """It is retired because of the changeset."""
+    KEEP = "supported"
+    """It is active on other evidence, too: only the changeset's goes."""
+    SUPPORT = "supported_again"
+    """It is active; the changeset's evidence counts again."""
+    STAY_CLOSED = "stays_closed"
+    """What closed it goes, and what opened it has gone before."""
+    CHANGED = "changed_later"
+    """Something has changed it since: in the way."""
+    HELD_ANEW = "held_anew"
+    """The same sentence is active as another fact by now: in the way."""
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether the fact is in the way of a revert."""
+        return self in {Verdict.CHANGED, Verdict.HELD_ANEW}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one fact, and the state that it gets.
+
+    `later` are the changesets that are in the way, oldest first; `note` is what is
+    written down with the step.
+    """
+
+    fact: Fact
+    verdict: Verdict
+    state: states.State
+    later: tuple[Changeset, ...] = ()
+    note: str = REVERTED
+
+    @property
+    def later_ids(self) -> list[uuid.UUID]:
+        """The ids of the changesets that are in the way."""
+        return [changeset.id for changeset in self.later]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a revert would do, the last change first.
+
+    `undone` are the changesets that are out of effect when it is done, `erased` the facts
+    that it touched and that nothing brings back.
+    """
+
+    changeset: Changeset
+    steps: tuple[Step, ...]
+    reverted_by: Changeset | None
+    undone: frozenset[uuid.UUID]
+    erased: tuple[uuid.UUID, ...]
+
+    @property
+    def conflicts(self) -> tuple[Step, ...]:
+        """The facts that are in the way."""
+        return tuple(step for step in self.steps if step.verdict.is_conflict)
+
+    @property
+    def conflict_count(self) -> int:
+        """How many facts are in the way."""
+        return len(self.conflicts)
+
+
+def plan_revert(*, tenant: Tenant, changeset_id: uuid.UUID) -> Plan:
+    """Return what reverting a changeset would do now. Nothing is written.
+
+    Raises:
+        NotFound: the tenant has no such changeset.
+    """
+    return _make_plan(_get_changeset(tenant, changeset_id))
+
+
+def revert_changeset(
+    *, act: Act, changeset_id: uuid.UUID, leave_conflicts: bool = False
+) -> Changeset:
+    """Undo a changeset; return the new one that does it.
+
+    With `leave_conflicts` what is in the way is left as it is, and noted.
+
+    Raises:
+        NotFound: the tenant has no such changeset.
+        Conflict: it is reverted already, or something is in the way.
+        Problem: no reason.
+    """
+    with transaction.atomic():
+        changeset = _get_changeset(act.tenant, changeset_id)
+        if changeset.conversation_id is None:
+            raise Conflict("This changeset belongs to no conversation.")
+        if changeset.kind == Changeset.Kind.ERASURE:
+            raise Conflict("An erasure cannot be undone.")
+        conversation = episodic_queries.lock_conversation(
+            tenant=act.tenant, conversation_id=changeset.conversation_id
+        )
+        plan = _make_plan(changeset)  # under the lock: nobody else changes its facts now
+        if plan.reverted_by is not None:
+            raise Conflict(f"Changeset {plan.reverted_by.id} has reverted it already.")
+        if plan.conflicts and not leave_conflicts:
+            ids = ", ".join(str(step.fact.id) for step in plan.conflicts)
+            raise Conflict(f"Changed since then: {ids}.")
+        if plan.erased and not plan.steps:
+            raise Conflict("All that this changeset did was erased: there is nothing to undo.")
+        ledger = open_ledger(act, conversation, kind=Changeset.Kind.REVERT, reverts=changeset)
+        _write(plan, ledger)
+        ledger.close()
+    return ledger.changeset
+
+
+def find_revert(changeset: Changeset) -> Changeset | None:
+    """Return the changeset that has undone this one and is not undone itself, or None."""
+    reverts = effects.read_reverts(
+        tenant=changeset.tenant, conversation_id=changeset.conversation_id
+    )
+    return _find_revert(changeset, reverts)
+
+
+def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Changeset | None:
+    undone = effects.find_undone(reverts)
+    valid = [pair[0] for pair in reverts if pair[1] == changeset.id and pair[0] not in undone]
+    return Changeset.objects.of(changeset.tenant).get(id=valid[-1]) if valid else None
+
+
+def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
+    changeset = Changeset.objects.of(tenant).filter(id=changeset_id).first()
+    if changeset is None:
+        raise NotFound("There is no such changeset.")
+    changeset.tenant = tenant
+    return changeset
+
+
+def _make_plan(changeset: Changeset) -> Plan:
+    tenant = changeset.tenant
+    reverts = effects.read_reverts(tenant=tenant, conversation_id=changeset.conversation_id)
+    touched = effects.facts_touched(
+        tenant=tenant, changeset_ids={changeset.id, effects.find_root(changeset.id, reverts)}
+    )
+    planner = _Planner(changeset, reverts)
+    pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
+    drafts = [planner.plan(pasts[fact_id]) for fact_id in reversed(touched) if fact_id in pasts]
+    steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
+    return Plan(
+        changeset=changeset,
+        steps=tuple(_name_later(tenant, steps, planner.later)),
+        reverted_by=_find_revert(changeset, reverts),
+        undone=planner.after,
+        erased=tuple(fact_id for fact_id in touched if fact_id not in pasts),
+    )
+
+
+class _Planner:
+    """Knows what is out of effect now and after a revert, and compares the two for a fact."""
+
+    def __init__(self, changeset: Changeset, reverts: Sequence[effects.Revert]) -> None:
+        self.root = effects.find_root(changeset.id, reverts)
+        self.now = effects.find_undone(reverts)
+        self.after = effects.find_undone(reverts, also=changeset.id)
+        self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
+        """By fact, the changesets that are in the way."""
+
+    def plan(self, past: Past) -> Step | None:
+        """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
+        fact, current = past.fact, states.read_state(past.fact)
+        planned = past.state_without(self.after)
+        is_undone = self.root in self.after
+        is_touched = any(effect.changeset_id == self.root for effect in past.effects)
+        later = past.changed_after(self.root, undone=self.now) if is_touched else []
+        expected = past.state_without(self.now)
+        if later and (is_undone or not planned.is_like(expected)):
+            self.later[fact.id] = later
+            return Step(fact, Verdict.CHANGED, current)
+        if planned.is_like(current):
+            return self._plan_evidence(past, current) if self.now != self.after else None
+        if planned.is_active != current.is_active and not current.is_like(expected):
+            return Step(fact, Verdict.CHANGED, current)  # erased, or changed by what left no trace
+        if planned.is_active:
+            return Step(fact, Verdict.REOPEN, planned)
+        verdict = Verdict.CLOSE if current.is_active else Verdict.STAY_CLOSED
+        return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
+
+    def _plan_evidence(self, past: Past, current: states.State) -> Step | None:
+        if not current.is_active or self.root not in past.supporters:
+            return None
+        is_undone = self.root in self.after
+        return Step(past.fact, Verdict.KEEP if is_undone else Verdict.SUPPORT, current)
+
+
+def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
+    """Mark what cannot be restored, since another fact says the same and is not closed here."""
+    closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
+    hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
+    active = Fact.objects.of(changeset.tenant).filter(
+        conversation=changeset.conversation_id, content_hash__in=hashes, invalid_at=None
+    )
+    active_hashes = set(active.exclude(id__in=closing).values_list("content_hash", flat=True))
+    checked = []
+    for step in steps:
+        reopens = step.verdict is Verdict.REOPEN
+        if reopens and step.fact.content_hash in active_hashes:
+            current = states.read_state(step.fact)
+            checked.append(replace(step, verdict=Verdict.HELD_ANEW, state=current))
+            continue
+        if reopens:
+            active_hashes.add(step.fact.content_hash)
+        checked.append(step)
+    return checked
+
+
+def _name_later(
+    tenant: Tenant, steps: Iterable[Step], later: dict[uuid.UUID, list[uuid.UUID]]
+) -> list[Step]:
+    ids = {changeset_id for several in later.values() for changeset_id in several}
+    changesets = {row.id: row for row in Changeset.objects.of(tenant).filter(id__in=ids)}
+    return [
+        replace(step, later=tuple(map(changesets.__getitem__, later.get(step.fact.id, ()))))
+        for step in steps
+    ]
+
+
+def _write(plan: Plan, ledger: Ledger) -> None:
+    # What lets go of a sentence comes first: it is active once.
+    for opens in (False, True):
+        _put_all([step for step in plan.steps if _is_moved(step, opens=opens)], ledger)
+    for step in plan.conflicts:
+        ledger.note(Change.Action.SKIP, memory_id=step.fact.id, note=step.verdict.value)
+    for fact_id in plan.erased:
+        ledger.note(Change.Action.SKIP, memory_id=fact_id, note=ERASED)
+    fact_ids = [step.fact.id for step in plan.steps if not step.verdict.is_conflict]
+    rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=fact_ids)
+    _withdraw_evidence(rows, plan.undone, ledger)
+    _return_evidence(rows, plan.undone, ledger)
+    follow_revert(plan.changeset, undone=plan.undone)
+
+
+def _is_moved(step: Step, *, opens: bool) -> bool:
+    moves = not step.state.is_like(states.read_state(step.fact))
+    return moves and not step.verdict.is_conflict and step.state.is_active == opens
+
+
+def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:
+    pairs = put_states([(step.fact, step.state) for step in steps], ledger=ledger)
+    for step, pair in zip(steps, pairs, strict=True):
+        action = Change.Action.RESTORE if step.state.is_active else Change.Action.INVALIDATE
+        ledger.note(action, memory_id=step.fact.id, note=step.note, states={step.fact.id: pair})
+
+
+def _withdraw_evidence(
+    rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
+) -> None:
+    """Withdraw what undone changesets brought to active facts.
+
+    A retired fact keeps its evidence: it explains what was believed.
+    """
+    counting = rows.filter(changeset__in=undone, withdrawn_by=None, fact__invalid_at=None)
+    _set_withdrawn(counting, ledger.changeset, Change.Action.WITHDRAW, ledger)
+
+
+def _return_evidence(
+    rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
+) -> None:
+    """Let count again what is undone no more, unless its episode supports the fact anew."""
+    counting = Evidence.objects.of(ledger.changeset.tenant).filter(
+        fact=OuterRef("fact"), episode=OuterRef("episode"), withdrawn_by=None
+    )
+    returning = rows.filter(~Exists(counting), withdrawn_by__isnull=False).exclude(
+        changeset__in=undone
+    )
+    one_each = returning.order_by("fact_id", "episode_id", "id").distinct("fact_id", "episode_id")
+    _set_withdrawn(one_each, None, Change.Action.RETURN, ledger)
+
+
+def _set_withdrawn(
+    evidence: QuerySet[Evidence], by: Changeset | None, action: Change.Action, ledger: Ledger
+) -> None:
+    fact_ids = dict(evidence.values_list("id", "fact_id"))
+    Evidence.objects.of(ledger.changeset.tenant).filter(id__in=fact_ids).update(withdrawn_by=by)
+    for fact_id in sorted(set(fact_ids.values())):
+        ledger.note(action, memory_id=fact_id, note=REVERTED)

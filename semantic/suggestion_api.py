@@ -1,0 +1,172 @@
+"""Lists, accepts and declines suggested contradictions and duplicates."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django_filters import CharFilter
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.edge.fields import ContentField, Output, Strict, WordField
+from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
+from memoryproject.edge.schema import Error
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from semantic import suggestions
+from semantic.curation import REASON_AT_MOST
+from semantic.curation_api import AGAIN, Curating
+from semantic.engines import SuggestionKind
+from semantic.models import Suggestion
+from semantic.renderings import CATEGORIES
+
+KINDS = [kind.value for kind in SuggestionKind]
+
+
+class SuggestedFact(Output):
+    """A fact that a suggestion is about."""
+
+    id = serializers.UUIDField()
+    fact = serializers.CharField()
+    category = serializers.ChoiceField(choices=CATEGORIES)
+    valid_at = serializers.DateTimeField(help_text="From when on it was true.")
+    created_at = serializers.DateTimeField()
+    invalid_at = serializers.DateTimeField(allow_null=True, help_text="null: active.")
+
+
+class SuggestionOutput(Output):
+    """Two facts that look like a contradiction or a duplicate."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    reason = serializers.CharField(help_text="The code of the rule that saw it: near_words, cap, …")
+    old = SuggestedFact()
+    new = SuggestedFact(allow_null=True, help_text="null: nothing takes the old one's place.")
+    changeset_id = serializers.UUIDField(help_text="The run that made it.")
+    created_at = serializers.DateTimeField()
+    open = serializers.BooleanField(
+        help_text="Whether both facts are active, and no decision on it is in effect."
+    )
+    decision = serializers.ChoiceField(choices=Suggestion.Decision.choices, allow_null=True)
+    decided_by = serializers.UUIDField(
+        source="decided_by_id",
+        allow_null=True,
+        help_text="The changeset of the decision; revert it to undo it.",
+    )
+
+
+class SuggestionQuery(PageQuery):
+    """The query parameters of the list of suggestions."""
+
+    kind = WordField(choices=KINDS, required=False)
+    open = WordField(
+        choices=["true", "false"],
+        default="true",
+        help_text="Those pending a decision, or the others.",
+    )
+
+
+class SuggestionFilter(PageFilter):
+    """Narrows the list of suggestions."""
+
+    kind = CharFilter()
+
+
+class DecisionInput(Strict):
+    """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
+
+    reason = ContentField(
+        required=False, max_length=REASON_AT_MOST, help_text="Why; kept with the changeset."
+    )
+
+
+DECIDED = {200: SuggestionOutput, 409: Error}
+
+
+class Suggestions(KeyedView):
+    """Lists suggestions, newest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_suggestions",
+        parameters=[SuggestionQuery],
+        responses=page_schema(SuggestionOutput, "SuggestionPage"),
+        description="Facts that look as if one contradicted or repeated the other: nothing is "
+        "closed until somebody accepts. Meanwhile both are active, and answers have the newer of "
+        "two that seem to contradict each other first.",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(SuggestionQuery, request.query_params.dict())
+        is_open = query["open"] == "true"
+        rows = suggestions.find_suggestions(self.tenant(), is_open=is_open)
+        return Response(
+            take_page(
+                rows,
+                query=query,
+                render=lambda page: [render_suggestion(row, is_open=is_open) for row in page],
+                filters=SuggestionFilter,
+            )
+        )
+
+
+class DecisionView(Curating):
+    """Takes a decision on a suggestion."""
+
+    def decide(
+        self, decide: Callable[..., Suggestion], suggestion_id: uuid.UUID, *, reason: str
+    ) -> Response:
+        """Accept or decline; `reason` is written down where the caller has none."""
+        act = self.act(self.read(DecisionInput).get("reason", reason))
+        return Response(
+            render_suggestion(decide(act=act, suggestion_id=suggestion_id), is_open=False)
+        )
+
+
+class AcceptSuggestion(DecisionView):
+    """Does what a suggestion says."""
+
+    @extend_schema(
+        operation_id="accept_suggestion",
+        request=DecisionInput,
+        responses=DECIDED,
+        description="Closes the old fact as superseded by the new one; of duplicates the shorter "
+        "one, whose evidence the other takes over. Revert the changeset `decided_by` to undo it. "
+        "409: it is no longer open." + AGAIN,
+    )
+    def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        return self.decide(
+            suggestions.accept_suggestion, suggestion_id, reason="Accepted a suggestion."
+        )
+
+
+class DeclineSuggestion(DecisionView):
+    """Leaves both facts as they are."""
+
+    @extend_schema(
+        operation_id="decline_suggestion",
+        request=DecisionInput,
+        responses=DECIDED,
+        description="Leaves both facts active; they are not suggested again. Revert the changeset "
+        "`decided_by` to undo it. 409: it is no longer open." + AGAIN,
+    )
+    def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        return self.decide(
+            suggestions.decline_suggestion, suggestion_id, reason="Declined a suggestion."
+        )
+
+
+def render_suggestion(suggestion: Suggestion, *, is_open: bool) -> dict[str, Any]:
+    """Return a suggestion with its facts, which are loaded, as is its conversation."""
+    loaded = {
+        "conversation_id": suggestion.conversation.external_id,
+        "old": suggestion.old_fact,
+        "new": suggestion.new_fact,
+        "open": is_open,
+    }
+    return dict(SuggestionOutput(vars(suggestion) | loaded).data)

@@ -1,0 +1,193 @@
+"""Creates, finds, accepts and declines suggested contradictions and duplicates.
+
+A curator's decision is a changeset with its actor and reason, and so can be reverted. A
+pair of facts is suggested once: what was declined does not come back.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.tenancy.models import Tenant
+from semantic import curation
+from semantic.curation import Act
+from semantic.engines import SuggestionKind
+from semantic.models import Change, Changeset, Fact, Suggestion
+from semantic.services import Ledger, invalidate_fact, reinforce_fact
+
+SUGGESTIONS_A_RUN = 50
+"""More are left out: no run floods the review queue."""
+CAP = "cap"
+"""Reason and note of what one run may not do more often."""
+Decision = Suggestion.Decision
+"""Also the note of its step."""
+OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
+OPEN &= Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
+
+
+@dataclass(frozen=True, slots=True)
+class NewSuggestion:
+    """Two facts that a run leaves to curators.
+
+    `valid_until`: until when the old one was true, where there is no new one.
+    """
+
+    kind: SuggestionKind
+    old: Fact
+    new: Fact | None
+    reason: str
+    valid_until: datetime | None = None
+
+
+def create_suggestions(suggested: Sequence[NewSuggestion], *, ledger: Ledger) -> None:
+    """Store what a run suggests, but for pairs that were suggested before, either way round.
+
+    What an undone run had suggested counts again, as this run's.
+    """
+    tenant = ledger.changeset.tenant
+    ids = {fact.id for item in suggested for fact in (item.old, item.new) if fact}
+    rows = Suggestion.objects.of(tenant).filter(old_fact__in=ids)
+    known = {_pair(row.kind, row.old_fact_id, row.new_fact_id): row for row in rows}
+    count = 0
+    for item in suggested:
+        new_id = item.new.id if item.new else None
+        pair = _pair(item.kind, item.old.id, new_id)
+        row = known.get(pair)
+        if row is not None and not row.is_withdrawn:
+            continue
+        if count == SUGGESTIONS_A_RUN:
+            ledger.note(Change.Action.SKIP, note=CAP)
+            break
+        count += 1
+        known[pair] = row = row or Suggestion(
+            tenant=tenant,
+            conversation=ledger.conversation,
+            kind=item.kind,
+            old_fact=item.old,
+            new_fact=item.new,
+            reason=item.reason,
+            valid_until=item.valid_until,
+        )
+        row.changeset, row.is_withdrawn = ledger.changeset, False
+        row.save()
+        ledger.note(
+            Change.Action.SUGGEST,
+            memory_id=item.old.id,
+            other_memory_id=new_id,
+            note=item.reason,
+        )
+
+
+def _pair(
+    kind: str, old: uuid.UUID, new: uuid.UUID | None
+) -> tuple[str, frozenset[uuid.UUID | None]]:
+    return kind, frozenset({old, new})
+
+
+def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Suggestion]:
+    """Return what curators have to decide on, or the others, with facts and conversation.
+
+    None is about a fact that waits for approval. Uses index: semantic_suggestion_undecided.
+    """
+    rows = Suggestion.objects.of(tenant).select_related("old_fact", "new_fact", "conversation")
+    if is_open:
+        return rows.filter(OPEN)
+    waiting = Fact.Because.WAITING
+    visible = rows.exclude(old_fact__invalidated_because=waiting)
+    return visible.exclude(new_fact__invalidated_because=waiting).exclude(OPEN)
+
+
+def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
+    """Close a fact as superseded: the old one, or of two duplicates the shorter.
+
+    The other fact of a duplicate takes over its evidence.
+
+    Raises:
+        NotFound: the tenant has no such suggestion.
+        Conflict: it is no longer open.
+        Problem: no reason.
+    """
+    with transaction.atomic():
+        suggestion, ledger = _lock_open(act, suggestion_id)
+        old, new = suggestion.old_fact, suggestion.new_fact
+        if new is not None and suggestion.kind == SuggestionKind.DUPLICATE:
+            old, new = sorted((old, new), key=lambda fact: len(fact.fact))
+            support = curation.support_of(old)
+            reinforce_fact(
+                new, support, ledger=ledger, action=Change.Action.MERGE, note=Decision.ACCEPTED
+            )
+        invalidate_fact(
+            old,
+            ledger=ledger,
+            valid_until=new.valid_at if new else suggestion.valid_until or ledger.now,
+            superseded_by=new,
+            note=Decision.ACCEPTED,
+        )
+        return _decide(suggestion, Decision.ACCEPTED, ledger)
+
+
+def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
+    """Leave both facts as they are, and do not suggest them again.
+
+    Raises:
+        NotFound: the tenant has no such suggestion.
+        Conflict: it is no longer open.
+        Problem: no reason.
+    """
+    with transaction.atomic():
+        suggestion, ledger = _lock_open(act, suggestion_id)
+        ledger.note(
+            Change.Action.SKIP,
+            memory_id=suggestion.old_fact_id,
+            other_memory_id=suggestion.new_fact_id,
+            note=Decision.DECLINED,
+        )
+        return _decide(suggestion, Decision.DECLINED, ledger)
+
+
+def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
+    """Lock an open suggestion with its facts, and start the changeset of a decision on it."""
+    rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
+    ids = rows.values_list("old_fact_id", "new_fact_id").first()
+    if ids is None:
+        raise NotFound("There is no such suggestion.")
+    ((conversation, facts),) = curation.lock_facts(
+        act, [fact_id for fact_id in ids if fact_id is not None]
+    )
+    suggestion = rows.filter(OPEN).first()
+    if suggestion is None:
+        raise Conflict("The suggestion is no longer open.")
+    for fact in facts:
+        if fact.id == suggestion.old_fact_id:
+            suggestion.old_fact = fact
+        else:
+            suggestion.new_fact = fact
+    suggestion.tenant, suggestion.conversation = act.tenant, conversation
+    return suggestion, curation.open_ledger(act, conversation)
+
+
+def _decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
+    suggestion.decision, suggestion.decided_by = decision, ledger.changeset
+    suggestion.is_reopened = False
+    suggestion.save(update_fields=["decision", "decided_by", "is_reopened"])
+    ledger.close()
+    return suggestion
+
+
+def follow_revert(changeset: Changeset, *, undone: Collection[uuid.UUID]) -> None:
+    """Withdraw what undone changesets suggested and reopen what they decided, or the reverse.
+
+    `undone` are the changesets of the conversation that are out of effect from now on.
+    """
+    rows = Suggestion.objects.of(changeset.tenant).filter(conversation=changeset.conversation_id)
+    for flag, field in (("is_withdrawn", "changeset__in"), ("is_reopened", "decided_by__in")):
+        is_undone = Q(**{field: undone})
+        rows.filter(is_undone, **{flag: False}).update(**{flag: True})
+        rows.filter(~is_undone, **{flag: True}).update(**{flag: False})

@@ -1,0 +1,383 @@
+"""The offline engine's figures, from small files of our own and without a database.
+
+No test here is marked `django_db`: a query would fail it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.quality.boundaries import Boundaries, compare, mean_score
+from bench.quality.contradictions import accuracy_by_prefix, split_words
+from bench.quality.dialogues import SuperDialseg
+from bench.quality.episodes import rouge_l, spread_surprise
+from bench.quality.facts import count_matches, pair_closest, score_matches
+from bench.quality.reviews import (
+    BESIDE,
+    HIDDEN,
+    STRANGERS,
+    UNANSWERED,
+    USED,
+    USED_BRIEFLY,
+    area_under_curve,
+)
+from bench.quality.run import main
+from bench.quality.sessions import SourcedText
+from episodic.loading import UnreadableFile
+from episodic.offline.evidence import WEIGHTS
+from tests.bench.quality.samples import (
+    figures,
+    locomo,
+    measure,
+    memochat,
+    read,
+    superdialseg,
+    topics,
+    turns,
+    write,
+)
+from tests.talk import MOVING
+
+# Segments -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("utterances", "true", "length"),
+    [(8, [3], 2), (16, [7], 4), (10, [4], 2), (14, [6], 4), (3, [0, 1], 2)],
+)
+def test_a_window_is_half_a_mean_segment(utterances: int, true: list[int], length: int) -> None:
+    assert Boundaries(utterances, frozenset(true), frozenset()).window == length
+
+
+@pytest.mark.parametrize(
+    ("predicted", "expected"),
+    [
+        ({3}, (0, 0, 1)),
+        ({4}, (2 / 7, 2 / 7, 0)),
+        ({3, 4}, (1 / 7, 2 / 7, 2 / 3)),
+        (set(), (2 / 7, 2 / 7, 0)),
+    ],
+)
+def test_boundaries_are_compared_in_seven_windows_of_two(
+    predicted: set[int], expected: tuple[float, float, float]
+) -> None:
+    case = Boundaries(utterances=8, true=frozenset({3}), predicted=frozenset(predicted))
+    assert compare(case) == pytest.approx(expected)
+
+
+def test_the_score_is_half_f1_and_a_quarter_each_of_the_others() -> None:
+    case = Boundaries(utterances=8, true=frozenset({3}), predicted=frozenset({3, 4}))
+    too_short = Boundaries(utterances=1, true=frozenset(), predicted=frozenset())
+    score = mean_score([case, too_short])
+    assert score["dialogues"] == 1
+    assert score["score"] == pytest.approx(1 / 3 + 6 / 28 + 5 / 28)
+
+
+def test_a_boundary_after_the_last_or_before_the_first_utterance_does_not_count() -> None:
+    text = "[BOUNDARY][NEWLINE]bot: Hi[NEWLINE][BOUNDARY][NEWLINE]user: so: what[NEWLINE][BOUNDARY]"
+    dialogue = SuperDialseg(id="x", dialogue=text).to_dialogue()
+    assert [(line.role, line.content) for line in dialogue.lines] == [
+        ("assistant", "Hi"),
+        ("user", "so: what"),
+    ]
+    assert dialogue.boundaries == {0}
+
+
+def test_segments_are_scored_by_file_and_written_for_the_scorer(tmp_path: Path) -> None:
+    folder, out = tmp_path / "sets", tmp_path / "out.jsonl"
+    folder.mkdir()
+    rows = [superdialseg("right", cut_after=3), superdialseg("wrong", cut_after=1)]
+    write(folder / "a.jsonl", *rows)
+    again = json.dumps(superdialseg("again", cut_after=3))
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(again.encode()))
+    (folder / "notes.txt").write_text("not a dialogue")
+    scores = figures("segmentation", folder, "--out", out)
+    # The second is cut after 3 instead of 1: 4 of 7 windows of two see it.
+    assert scores["a.jsonl"] == pytest.approx(
+        {"dialogues": 2, "Pk": 2 / 7, "WindowDiff": 2 / 7, "F1": 0.5, "Score": 0.25 + 5 / 14},
+        abs=1e-6,
+    )
+    assert scores["b.jsonl.gz"]["Score"] == 1
+    assert read(out) == [{"id": id, "boundaries": [3]} for id in ("right", "wrong", "again")]
+    table = measure("segmentation", folder / "a.jsonl").splitlines()
+    assert table[1].split() == ["a.jsonl", "2", "0.286", "0.286", "0.500", "0.607"]
+
+
+def test_weights_are_fitted_on_some_files_and_scored_on_dialogues_they_did_not_see(
+    tmp_path: Path,
+) -> None:
+    rows = [superdialseg(n, cut_after=3) for n in range(5)]
+    fitted = write(tmp_path / "tiage_train.jsonl", *rows)
+    titled = write(tmp_path / "train_dialogsum.jsonl", memochat("titled", 4, 8))
+    other = write(tmp_path / "other.jsonl", rows[0])
+    weights, scores = (
+        part.splitlines()[1:] for part in measure("weights", fitted, titled, other).split("\n\n")
+    )
+    assert [line.rsplit(maxsplit=1)[0] for line in weights] == list(WEIGHTS)
+    # Every dialogue is the same, so each is cut as the ones that the fit saw.
+    assert [line.split()[0] for line in scores] == ["tiage_train", "train_dialogsum", "other"]
+    assert all(line.split()[-2:] == ["1.000", "1.000"] for line in scores)
+    with pytest.raises(UnreadableFile, match="tiage_train"):
+        measure("weights", other)
+
+
+# Titles and summaries -------------------------------------------------------------
+
+
+def test_episodes_are_compared_with_the_true_ones_and_written_for_the_scorer(
+    tmp_path: Path,
+) -> None:
+    path, out = tmp_path / "talks.jsonl", tmp_path / "episodes.jsonl"
+    write(path, memochat("right", 4, 8), memochat("wrong", 2, 8))
+    score = figures("episodes", path, "--out", out)
+    assert (score["dialogues"], score["f1"], score["topics"], score["episodes"]) == (2, 0.5, 4, 4)
+    # Cut after 4: both topics of the first; 2 of 4 lines and 4 of 6 of the second.
+    assert score["shared_lines"] == pytest.approx((1 + 1 + 2 / 4 + 4 / 6) / 4, abs=1e-6)
+    assert score["titles_of_5_to_15_words"] == score["summaries_of_1_to_50_words"] == 1
+    rows = read(out)
+    assert [row["id"] for row in rows] == ["right", "wrong"]
+    spans = [(episode["start"], episode["end"]) for episode in rows[0]["episodes"]]
+    assert spans == [(1, 4), (5, 8)]
+    # Its own titles and summaries as the true ones are score again, all of them.
+    same = [
+        {**topic, "topic": episode["title"], "summary": episode["summary"]}
+        for topic, episode in zip(topics(4, 8), rows[0]["episodes"], strict=True)
+    ]
+    again = write(path, memochat("right") | {"segments": same})
+    score = figures("episodes", again, "--true-boundaries")
+    worded = ("title_cosine", "summary_cosine", "summary_rouge_l", "f1")
+    assert [score[key] for key in worded] == pytest.approx([1, 1, 1, 1], abs=1e-4)
+    assert "cosine with our embedder" in measure("episodes", path)
+
+
+def test_topics_without_summaries_have_no_figures_for_them(tmp_path: Path) -> None:
+    bare = [{**topic, "summary": ""} for topic in topics(4, 8)]
+    path = write(tmp_path / "talks.jsonl", memochat("bare") | {"segments": bare})
+    assert figures("episodes", path)["summary_rouge_l"] is None
+    assert "ROUGE" not in measure("episodes", path)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "score"),
+    [
+        ("Ana moved to Porto", "ana moved, at last, to Porto!", 2 * 4 / (4 + 6)),
+        ("a b c", "c b a", 1 / 3),
+        ("", "a", 0),
+    ],
+)
+def test_rouge_l_counts_the_longest_common_run(expected: str, actual: str, score: float) -> None:
+    assert rouge_l(expected, actual) == pytest.approx(score)
+
+
+def test_surprise_is_spread_by_its_levels() -> None:
+    levels = spread_surprise([0.1, 0.2, 0.7, 0.85])
+    assert list(levels.values()) == pytest.approx([4, 0.45, 0.5, 0.25])
+
+
+# Reviews --------------------------------------------------------------------------
+
+
+def test_reviews_tell_used_episodes_from_those_served_in_vain(tmp_path: Path) -> None:
+    path = locomo(
+        tmp_path / "locomo.json",
+        {1: [["Mira is moving from Ghent to Rotterdam at the end of the month.", "D1:5"]]},
+        qa=[
+            {"question": "Where does Mira go?", "answer": "Rotterdam", "evidence": ["D1:5"],
+             "category": 1},
+            {"question": "Why does Mira fly?", "adversarial_answer": "To Rome", "category": 5,
+             "evidence": ["D1:5"]},
+        ],
+    )  # fmt: skip
+    score = figures("reviews", path)
+    count = {group: sum(ratings.values()) for group, ratings in score["ratings"].items()}
+    # One question, asked four times: answered in sentences, in a word, not at all, and
+    # before strangers.
+    served = count[UNANSWERED]
+    assert served >= 2
+    assert (count[STRANGERS], count[BESIDE]) == (served, 2 * (served - 1))
+    assert count[USED] + count[USED_BRIEFLY] + count[HIDDEN] == 2
+    assert score["ratings"][USED]["again"] == 0
+    assert score["auc"][USED][UNANSWERED] == 1
+    assert figures("reviews", path) == score
+    assert USED in measure("reviews", path, "--questions", "1")
+
+
+def test_an_area_is_how_often_used_lies_above_unused() -> None:
+    assert area_under_curve([3, 1], [2, 1]) == pytest.approx((1 + 1 + 0 + 0.5) / 4)
+    assert area_under_curve([], [1]) == 0.5
+
+
+# Facts ----------------------------------------------------------------------------
+
+
+def sourced(*turns: str) -> SourcedText:
+    return SourcedText(text="", turns=frozenset(turns))
+
+
+def test_facts_are_paired_once_closest_first() -> None:
+    cosines = np.array([[0.95, 0.99], [0.94, 0.98], [0.2, 0.1]], dtype=np.float32)
+    assert pair_closest(cosines, least_cosine=0.9) == [(0, 1), (1, 0)]
+    drawn, wanted = (
+        [sourced("D1:1"), sourced("D1:2"), sourced("D1:3")],
+        [sourced("D1:2"), sourced()],
+    )
+    counts = count_matches(drawn, wanted, cosines, least_cosine=0.9)
+    counts += count_matches([], [], np.zeros((0, 0), dtype=np.float32), least_cosine=0.9)
+    score = score_matches(counts)
+    keys = ("precision", "recall", "f1", "joint", "facts_per_wanted")
+    assert [score[key] for key in keys] == pytest.approx([2 / 3, 1, 4 / 5, 0.5, 1.5])
+
+
+def test_facts_are_compared_with_observations_and_written_for_the_scorer(tmp_path: Path) -> None:
+    path, out = tmp_path / "locomo.json", tmp_path / "facts.jsonl"
+    unlike = ["The moon is made of basalt.", "D1:1"]
+    score = figures("facts", locomo(path, {1: [unlike]}), "--out", out)
+    rows = read(out)
+    assert [(row["sample_id"], row["session"]) for row in rows] == [("conv-0", 1), ("conv-0", 3)]
+    facts = {row["session"]: row["facts"] for row in rows}
+    total = sum(map(len, facts.values()))
+    assert (score["wanted"], score["drawn"], score["f1"]) == (1, total, 0)
+    assert any("Rotterdam" in fact["text"] and "D1:5" in fact["dia_ids"] for fact in facts[1])
+    # The facts themselves as observations are score again, all of them.
+    same = {n: [[fact["text"], fact["dia_ids"]] for fact in facts[n]] for n in facts}
+    score = figures("facts", locomo(path, same), "--least-cosine", "0.999")
+    assert {score[key] for key in ("f1", "precision", "recall", "joint", "facts_per_wanted")} == {1}
+    assert "with our embedder" in measure("facts", path)
+
+
+# Contradictions and merges --------------------------------------------------------
+
+
+def said(*texts: str) -> list[dict[str, str]]:
+    at = "2024-03-0{}T10:00:00+00:00"
+    return [
+        {"name": "Bo", "role": "user", "text": text, "at": at.format(day)}
+        for day, text in enumerate(texts, start=1)
+    ]
+
+
+def test_contradictions_are_judged_by_group(tmp_path: Path) -> None:
+    moved = said("I live in Lisbon with my sister.", "I moved to Porto last week.")
+    path = write(
+        tmp_path / "cases.jsonl",
+        {"id": "city-1", "messages": moved, "held": [["Bo", "Porto"]], "not_held": ["in Lisbon"],
+         "known_before": ["Lisbon"]},
+        {"id": "city-2", "messages": moved, "held": ["Lisbon"], "not_held": [], "known_before": []},
+        {"id": "city-3", "messages": moved, "not_held": ["in Porto"]},
+        {"id": "tea", "messages": said("I love green tea."), "held": ["Bo tea"]},
+    )  # fmt: skip
+    score = figures("contradictions", path)
+    assert (score["cases"], score["accuracy"]) == (4, 0.5)
+    assert score["groups"] == {"city": pytest.approx(1 / 3, abs=1e-6)}
+    assert score["wrong"] == {
+        "city-2": ["closed although true ['Lisbon']"],
+        "city-3": ["not_held ['Porto']"],
+    }
+    assert (score["closed_wrongly"], score["left_stale"]) == (1, 1)
+    shown = measure("contradictions", path, "--show", "--runs", "1")
+    assert "city-2: closed although true ['Lisbon']" in shown
+    assert any("held: " in line and "Porto" in line for line in shown.splitlines())
+
+
+def test_an_expectation_is_its_content_words() -> None:
+    assert split_words("Bo lives in Porto.") == ["Bo", "lives", "Porto"]
+    assert split_words(["lives in", "Porto"]) == ["lives in", "Porto"]
+    assert accuracy_by_prefix(["m1", "m2"], wrong=["m1"]) == {}
+
+
+def test_merges_are_judged_with_precision_and_recall(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "pairs.jsonl",
+        {"id": "a", "a": "Bo lives in Porto.", "b": "Bo is living in Porto.", "same": True,
+         "category": "identity"},
+        {"id": "b", "a": "Bo has two cats.", "b": "Bo has three cats.", "same": False,
+         "category": "identity"},
+        {"id": "c", "a": "Bo likes tea.", "b": "Bo likes tea.", "same": False,
+         "category": "preference", "category_b": "interest"},
+        {"id": "d", "a": "Bo runs.", "b": "Bo runs.", "same": False, "category": "interest"},
+        {"id": "e", "a": "Bo bakes.", "b": "Ana swims.", "same": True, "category": "interest"},
+    )  # fmt: skip
+    score = figures("merges", path)
+    assert (score["pairs"], score["precision"], score["recall"]) == (5, 0.5, 0.5)
+    assert (score["false_merges"], score["missed_merges"]) == (["d"], ["e"])
+    assert "merged wrongly: d" in measure("merges", path)
+
+
+# Files that are none --------------------------------------------------------------
+
+DIALOGUE = {"id": "x", "dialogue": "user: Hi[NEWLINE]agent: Hello"}
+SAMPLE: dict[str, Any] = {
+    "sample_id": "x",
+    "conversation": {
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": turns(MOVING, 1),
+    },
+}
+OBSERVED = SAMPLE | {"observation": {"session_1_observation": {"Mira": [["Mira moves.", "D1:1"]]}}}
+ODD_TURN = {**turns(MOVING, 1)[0], "dia_id": "first"}
+CASE = {"id": "x", "messages": said("I live in Lisbon."), "held": ["Lisbon"]}
+PAIR = {"id": "x", "a": "Bo runs.", "b": "Bo runs.", "category": "interest", "same": True}
+TALK = memochat("x", 4, 8)
+BROKEN = {
+    "segmentation": [[DIALOGUE, DIALOGUE], [DIALOGUE | {"dialogue": "user: Hi"}], [["x"]]],
+    "episodes": [
+        [DIALOGUE],
+        [TALK | {"segments": topics(4)}],
+        [TALK | {"segments": topics(4, 4, 8)}],
+        [TALK | {"segments": []}],
+        [TALK | {"segments": [{"start": 1, "end": 8, "topic": " "}]}],
+    ],
+    "reviews": [[[OBSERVED]], [[OBSERVED | {"qa": [{"question": "Who?"}]}]]],
+    "facts": [
+        [[SAMPLE]],
+        [[OBSERVED | {"observation": {"session_1_observation": {"Mira": [[5, "D1:1"]]}}}]],
+        [[OBSERVED | {"conversation": SAMPLE["conversation"] | {"session_1": [ODD_TURN]}}]],
+        [["x"]],
+        [CASE],
+    ],
+    "contradictions": [
+        [CASE | {"messages": []}],
+        [CASE | {"held": []}],
+        [CASE | {"held": ["to the"]}],
+        [CASE | {"messages": [{"role": "king", "text": "I live.", "at": "2024-03-01"}]}],
+        [CASE | {"messages": [{"role": "user", "text": "I live.", "at": "March"}]}],
+    ],
+    "merges": [[PAIR, PAIR], [PAIR | {"same": "yes"}], [PAIR | {"a": " "}]],
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "rows"), [(what, rows) for what in BROKEN for rows in BROKEN[what]]
+)
+def test_a_file_of_another_form_is_refused_in_words(
+    tmp_path: Path, what: str, rows: list[object]
+) -> None:
+    with pytest.raises(UnreadableFile, match=r"odd\.jsonl"):
+        measure(what, write(tmp_path / "odd.jsonl", *rows))
+
+
+@pytest.mark.parametrize("what", ["segmentation", "facts"])
+def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, what: str) -> None:
+    (tmp_path / "odd.jsonl.gz").write_bytes(gzip.compress(b"{}" * 99)[:-9])
+    (tmp_path / "latin.jsonl").write_bytes(b"\xe9\n")
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "text.jsonl").write_text("no json")
+    (tmp_path / "none").mkdir()
+    names = ["odd.jsonl.gz", "latin.jsonl", "empty.jsonl", "text.jsonl", "none", "missing.jsonl"]
+    for name in names:
+        with pytest.raises(UnreadableFile, match=name):
+            measure(what, tmp_path / name)
+
+
+def test_where_nothing_can_be_written_is_said_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "nowhere" / "out.jsonl"
+    assert main(["facts", str(tmp_path / "missing"), "--out", str(out)]) == 1
+    assert "error: " in (message := capsys.readouterr().err) and str(out) in message

@@ -1,0 +1,148 @@
+"""Curators decide on suggestions in one queue with what waits for approval; auditors look."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from semantic.models import Fact, Suggestion
+from tests.admin.pages import page
+from tests.conftest import Agent
+from tests.console.home.test_home import open_home, read_tiles
+from tests.semantic.learning import Talk, confirm, contradicts, new, repeats
+from tests.semantic.test_curation import declare
+from tests.talk import MOVING
+
+pytestmark = pytest.mark.django_db
+
+BAKERY = "Mira works at a bakery in Ghent."
+HARBOUR = "Mira works at the harbour authority in Rotterdam."
+PIANO = "Mira owns a very heavy piano."
+TOE = "Jonas broke his toe."
+TENANT = {"tenant": "ana's"}
+
+
+@pytest.fixture
+def talk(ana: Agent) -> Talk:
+    made = Talk(ana)
+    made.learn(new(BAKERY), new(PIANO), new(TOE))
+    made.learn(new(HARBOUR), hints=[contradicts(BAKERY, HARBOUR)])
+    return made
+
+
+def read(browser: Client, **query: Any) -> str:
+    answer = browser.get(reverse("console:review_queue"), {**TENANT, **query})
+    assert answer.status_code == 200
+    return html.unescape(answer.content.decode())
+
+
+def decide(browser: Client, decision: str, **more: str) -> Any:
+    """Decide on the newest suggestion, as its form does."""
+    newest = Suggestion.across_tenants.order_by("-id")[0]
+    form = {**TENANT, "entry": f"suggestion:{newest.id}", "decision": decision, **more}
+    return browser.post(reverse("console:review_decide"), form)
+
+
+def test_an_entry_shows_both_facts_their_days_and_where_they_were_said(
+    curator: Client, talk: Talk
+) -> None:
+    text = read(curator)
+    assert "looks like a contradiction" in text and "another value of the same" in text
+    for sentence in (BAKERY, HARBOUR):
+        fact = talk.fact(sentence)
+        assert f'href="{page(Fact, "change", fact.id)}">{sentence}</a>' in text
+        assert f"true from {fact.valid_at:%Y-%m-%d}" in text
+    assert page(type(talk.row()), "change", talk.row().id) + "?seq=1#e1" in text
+    assert f"<b>Mira (user)</b>: {MOVING[0][1]}" in text
+    assert "superseded by the new one" in text and "1 to decide on" in text
+
+
+@pytest.mark.parametrize("reason", ["", "She told us."])
+def test_a_curator_accepts_an_entry_and_is_told_how_to_undo_it(
+    reason: str, curator: Client, talk: Talk
+) -> None:
+    answer = decide(curator, "accept", reason=reason)
+    assert answer["Location"] == f"{reverse('console:review_queue')}?tenant=ana's"
+    made = Suggestion.across_tenants.get().decided_by
+    assert made.actor == "curator"
+    assert made.reason == (reason or "Accepted in the review queue.")
+    assert talk.held() == {HARBOUR, PIANO, TOE}
+    text = read(curator)
+    assert page(type(made), "change", made.id) in text and "Nothing is to be decided" in text
+
+
+def test_a_curator_declines_an_entry(curator: Client, talk: Talk) -> None:
+    assert decide(curator, "decline").status_code == 302
+    assert {BAKERY, HARBOUR} <= talk.held() and "Nothing is to be decided" in read(curator)
+
+
+def test_what_cannot_be_decided_is_said_beside_the_queue(curator: Client, talk: Talk) -> None:
+    for odd in (
+        {"decision": "sell"},
+        {"entry": "suggestion:nobody"},
+        {"entry": f"odd:{talk.id}"},
+        {"entry": f"suggestion:{talk.id}"},
+        {"reason": "x" * 2_001},
+        {"reason": "a\x00b"},
+    ):
+        answer = (
+            decide(curator, "accept", **odd)
+            if "decision" not in odd
+            else decide(curator, odd["decision"])
+        )
+        assert answer.status_code == 400 and 'role="alert"' in answer.content.decode()
+    assert {BAKERY, HARBOUR} <= talk.held()
+    declare(talk, BAKERY)
+    answer = decide(curator, "accept")
+    assert answer.status_code == 400 and "no longer open" in answer.content.decode()
+
+
+def test_the_newest_come_first_and_only_so_many(curator: Client, talk: Talk) -> None:
+    hats = [f"Mira has {number} hats." for number in range(21)]
+    talk.learn(*map(new, hats), hints=[contradicts(PIANO, hat) for hat in hats])
+    text = read(curator)
+    assert "22 to decide on. These are the newest 20" in text
+    assert text.index(hats[20]) < text.index(hats[19])
+    assert hats[1] in text and hats[0] not in text and HARBOUR not in text
+
+
+def test_the_queue_is_narrowed_to_one_fact_from_its_page(curator: Client, talk: Talk) -> None:
+    talk.learn(confirm(TOE), hints=[repeats(PIANO, TOE), contradicts(TOE, None)])
+    fact = talk.fact(PIANO)
+    about = html.unescape(curator.get(page(Fact, "change", fact.id)).content.decode())
+    address = f"{reverse('console:review_queue')}?tenant=ana%27s&fact={fact.id}"
+    assert "1 open suggestion about it" in about and f'href="{address}"' in about
+    text = html.unescape(curator.get(address).content.decode())
+    assert "looks like a duplicate" in text and HARBOUR not in text
+    assert "Accept: the shorter one is retired" in text
+    text = read(curator, fact=talk.fact(TOE).id)
+    assert "Accept: the fact is retired." in text and "suggested to curators" in html.unescape(
+        curator.get(page(Fact, "change", talk.fact(TOE).id)).content.decode()
+    )
+
+
+def test_an_auditor_sees_the_queue_without_what_was_said_and_decides_nothing(
+    auditor: Client, talk: Talk
+) -> None:
+    text = read(auditor)
+    assert HARBOUR in text and MOVING[0][1] not in text and 'value="accept"' not in text
+    assert decide(auditor, "accept").status_code == 403
+    assert BAKERY in talk.held()
+
+
+def test_home_counts_the_queue_and_leads_to_it(curator: Client, talk: Talk) -> None:
+    answer = open_home(curator)
+    assert read_tiles(answer)["Review queue"] == "1"
+    tile = next(tile for tile in answer.context["tiles"] if tile.title == "Review queue")
+    assert HARBOUR in curator.get(tile.href).content.decode()
+    decide(curator, "decline")
+    assert read_tiles(open_home(curator))["Review queue"] == "0"
+
+
+def test_another_tenants_entry_is_not_decided_on(curator: Client, talk: Talk, cleo: Agent) -> None:
+    assert decide(curator, "accept", tenant=cleo.tenant.name).status_code == 400
+    assert BAKERY in talk.held()

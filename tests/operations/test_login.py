@@ -1,0 +1,54 @@
+"""The login that `make run` prints can be printed again, whatever became of its password."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from pytest_django import Settings
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def data_dir(settings: Settings, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path
+
+
+def print_login() -> str:
+    """Return the password in the last line of what `make login` prints."""
+    printed = io.StringIO()
+    call_command("login", stdout=printed)
+    last = printed.getvalue().strip().splitlines()[-1]
+    found = re.search(r"/admin/ +user admin, password (\S+)$", last)
+    assert found
+    return found[1]
+
+
+def logs_in(password: str) -> bool:
+    answer = Client().post("/admin/login/", {"username": "admin", "password": password})
+    return answer.status_code == 302
+
+
+def test_the_first_password_is_printed_as_often_as_one_asks(data_dir: Path) -> None:
+    password = print_login()
+    assert print_login() == password == (data_dir / "admin_password").read_text()
+    assert logs_in(password)
+
+
+def test_a_password_that_was_changed_gives_way_to_a_new_one_that_is_stored_nowhere(
+    data_dir: Path,
+) -> None:
+    first = print_login()
+    admin = User.objects.get(username="admin")
+    admin.set_password("of my own choice")
+    admin.save()
+    password = print_login()
+    assert logs_in(password) and not logs_in("of my own choice") and not logs_in(first)
+    assert all(password not in path.read_text() for path in data_dir.iterdir())
