@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from django.conf import settings
 
 from bench.retrieval.databases import environment
+from memoryproject.process.web import web_command
 from operations.management.commands import run
 
 HOST = "127.0.0.1"
@@ -22,7 +23,7 @@ def web(database: str) -> Iterator[int]:
     """Run the web server on a database until the block ends; yield its port."""
     port = _find_port()
     child = subprocess.Popen(
-        run.web_command(HOST, port),
+        web_command(HOST, port),
         cwd=settings.BASE_DIR,
         env=environment(database),
         start_new_session=True,

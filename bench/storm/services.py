@@ -22,7 +22,7 @@ from bench.storm.options import Control, Options
 from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
 from bench.storm.roles import ClusterTree, Tree, WebTree
-from operations.management.commands import run
+from memoryproject.process.web import web_command
 
 WEB_WORKERS = 2
 END_WITHIN_S = 40.0
@@ -197,7 +197,7 @@ def name_model(options: Options, server: ModelServer, *, dim: int) -> dict[str, 
 
 def make_web(environment: Mapping[str, str], *, port: int, logs: Path) -> Service:
     """Return the web server, as `manage.py run` starts it."""
-    command = [*run.web_command(HOST, port), f"--workers={WEB_WORKERS}"]
+    command = [*web_command(HOST, port), f"--workers={WEB_WORKERS}"]
     tree = WebTree(workers=WEB_WORKERS)
     return Service("web", command, environment=environment, log=logs / "web.log", tree=tree)
 

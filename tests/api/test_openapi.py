@@ -172,6 +172,7 @@ def test_the_figures_of_the_examples_are_those_of_their_texts() -> None:
     assert found["tokens_used"] == sum(item["token_estimate"] for item in found["items"])
 
 
+@pytest.mark.django_db  # the end of a request looks at the connections
 def test_the_page_loads_everything_from_here() -> None:
     client = Client(SERVER_NAME="localhost")
     answer = client.get("/api/v0/docs/")

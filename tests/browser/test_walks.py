@@ -99,7 +99,7 @@ def assert_cannot_change(page: Page, tab: Visit, story: Story) -> None:
     fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
     tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
     for label in ("Retire", "Correct", "Restore"):
-        expect(page.get_by_text(label)).to_have_count(0)
+        expect(page.locator("button, summary").filter(has_text=label)).to_have_count(0)
     token = page.evaluate("document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? ''")
     answer = page.request.post(
         tab.address + reverse("console:fact_invalidate", args=[fact.id]),

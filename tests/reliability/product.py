@@ -23,7 +23,7 @@ from django.conf import settings
 
 from bench.storm.services import find_port
 from memoryproject import embedded
-from operations.management.commands import run
+from memoryproject.process.web import web_command
 from tests.reliability.client import HOST, Caller
 from tests.server import FAST_SETTINGS
 
@@ -95,7 +95,7 @@ def web(environment: Mapping[str, str], *, app: str = "memoryproject.wsgi") -> I
     """Run the product's web server, one process of eight threads; yield its port."""
     port = find_port()
     command = ["--workers=1" if part.startswith("--workers=") else part
-               for part in run.web_command(HOST, port)]  # fmt: skip
+               for part in web_command(HOST, port)]  # fmt: skip
     command = [app if part == "memoryproject.wsgi" else part for part in command]
     process = subprocess.Popen(
         [*command, "--log-level=critical"],

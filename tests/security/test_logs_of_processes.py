@@ -22,7 +22,7 @@ import pytest
 
 from bench.storm.services import find_port
 from memoryproject import embedded
-from operations.management.commands import run
+from memoryproject.process.web import web_command
 from tests.model_server import Asked, ModelServer, Reply, run_model_server, says, sends
 from tests.reliability.client import HOST, Caller
 from tests.reliability.product import MANAGE, Product, end
@@ -126,7 +126,7 @@ def test_no_process_writes_what_was_said(product: Product, tmp_path: Path) -> No
             "MEMORY_MODEL_TIMEOUT_S": "5",
             "MEMORY_MIRROR_DIR": str(tmp_path / "mirror"),
         }
-        web = [*run.web_command(HOST, port), "--log-level=debug"]
+        web = [*web_command(HOST, port), "--log-level=debug"]
         with process(web, environment, logs["web"]):
             wait_for(lambda: answers(port), what="the web server does not come up")
             caller = product.caller(port)

@@ -10,7 +10,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +21,7 @@ from jobs.supervisor import DRAIN_S
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
 from memoryproject.process import env
+from memoryproject.process.web import web_command
 from operations.management.commands import login, seed_demo
 
 logger = logging.getLogger("memory.run")
@@ -30,8 +30,6 @@ HEALTHY_WITHIN_S = 60
 CHANGED = "changed (make login sets a new one)"
 WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
 """The demo waits for no language model, and hardly for one that embeds."""
-# Not by the settings: benchmarks name the command before there are any.
-GUNICORN_CONFIG = Path(__file__).resolve().parents[3] / "gunicorn.conf.py"
 
 
 class Command(BaseCommand):
@@ -102,22 +100,6 @@ def stop(signum: int, frame: Any) -> None:
 def manage(command: str) -> list[str]:
     """Return the command line of a management command."""
     return [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
-
-
-def web_command(host: str, port: int) -> list[str]:
-    """Return the command line of the web server."""
-    workers = env.read_integer("MEMORY_WEB_WORKERS", 2, at_least=1, at_most=64)
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "memoryproject.wsgi",
-        f"--config={GUNICORN_CONFIG}",
-        f"--bind={host}:{port}",
-        f"--workers={workers}",
-        "--log-level=warning",
-        "--no-control-socket",
-    ]
 
 
 def refuse_taken_port(host: str, port: int) -> None:
