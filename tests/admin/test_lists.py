@@ -93,6 +93,7 @@ def count_queries(browser: Client, address: str) -> int:
     return len(asked)
 
 
+@pytest.mark.gate
 def test_a_list_asks_no_more_of_the_database_for_25_rows_than_for_5(
     auditor: Client, crowd: Agent
 ) -> None:

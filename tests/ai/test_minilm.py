@@ -93,6 +93,7 @@ def chosen(settings: Settings) -> Iterator[None]:
     embeddings.forget()
 
 
+@pytest.mark.gate
 @pytest.mark.django_db
 def test_the_server_remembers_and_finds_by_it(
     chosen: None, ana: Agent, conversation: uuid.UUID, settings: Settings
@@ -112,6 +113,7 @@ def test_the_server_remembers_and_finds_by_it(
     assert again["explain"]["legs"] == {} or again["explain"]["legs"]["episode"]["vector"] == 0
 
 
+@pytest.mark.gate
 def test_the_environment_chooses_it(tmp_path: Path) -> None:
     program = (
         "import django; django.setup();"

@@ -195,6 +195,7 @@ def test_no_query_string_takes_what_it_does_not_know(ana: Agent) -> None:
                 assert answer.status_code in {400, 404}, (path, name, wrong)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
 def test_any_words_may_be_asked(ana: Agent, query: str) -> None:
     conversation = uuid.uuid4()

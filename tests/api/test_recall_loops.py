@@ -15,7 +15,7 @@ from episodic.models import Episode
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.gate]
 
 LIVES = "Ana lives in Porto."
 NURSE = "Ana works as a nurse at the Santo Antonio hospital."

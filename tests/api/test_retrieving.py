@@ -192,6 +192,7 @@ HARD_QUERIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.gate
 def test_any_text_is_a_query(ana: Agent, told: uuid.UUID) -> None:
     for query in HARD_QUERIES:
         for call in ASKING:

@@ -14,6 +14,7 @@ LONGEST_S = 400
 
 
 @pytest.mark.gate
+@pytest.mark.alone
 def test_a_minute_of_random_requests_finds_nothing() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench.fuzz", "--cases=1000", "--seconds=90", "--seed=7"],

@@ -15,6 +15,7 @@ SIZE = ["--notes=2000", "--links=6000", "--hubs=2", "--hub-links=500", "--times=
 
 
 @pytest.mark.gate
+@pytest.mark.alone
 def test_a_run_prints_a_line_for_each_sort_and_leaves_its_folder_empty() -> None:
     with throwaway_folder() as folder:
         data = folder / "var"

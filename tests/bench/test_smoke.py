@@ -19,6 +19,7 @@ SIDES = {"sql", "embedding + sql", "http"}
 
 
 @pytest.mark.gate
+@pytest.mark.alone
 def test_a_run_measures_everything_and_leaves_its_folder_empty() -> None:
     with throwaway_folder() as folder:
         data, out = folder / "var", folder / "out"

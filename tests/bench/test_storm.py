@@ -13,7 +13,7 @@ from django.conf import settings
 
 from tests.server import throwaway_folder
 
-pytestmark = pytest.mark.gate
+pytestmark = [pytest.mark.gate, pytest.mark.alone]
 
 MINUTE = ["--seconds=60", "--messages=600", "--kills=30", "--crashes=2", "--freezes=1"]
 LONGEST_S, LEAVES_WITHIN_S = 700, 120

@@ -77,6 +77,7 @@ def test_a_tenant_goes_and_its_record_can_still_be_read(ana: Agent, told: uuid.U
     assert browser.get(reverse("admin:erasure_erasure_changelist")).status_code == 200
 
 
+@pytest.mark.gate
 def test_the_pages_of_a_conversation_bear_its_gaps(ana: Agent, told: uuid.UUID) -> None:
     browser = visit_as(SUPERUSER)
     question = {"conversation_id": str(told), "query": "Where is Mira moving?"}

@@ -86,6 +86,7 @@ def canary_talk(tenant: Tenant) -> Conversation:
     return Message.objects.of(tenant).filter(content__contains=CANARY)[0].conversation
 
 
+@pytest.mark.gate
 def test_the_canary_is_where_it_could_slip_out_and_not_where_it_may_be_read(past: Agent) -> None:
     """Else the tests below would pass for nothing, or fail for no reason."""
     said = Message.objects.of(past.tenant).filter(content__contains=CANARY)
@@ -195,6 +196,7 @@ def export_everything(browser: Client) -> dict[str, str]:
     return found
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("role", ["auditor", "operator", ""])
 def test_no_page_tells_what_was_said_to_who_may_not_read_it(past: Agent, role: str) -> None:
     browser = visit_as(role)
@@ -203,6 +205,7 @@ def test_no_page_tells_what_was_said_to_who_may_not_read_it(past: Agent, role: s
     assert leaks(export_everything(browser)) == []
 
 
+@pytest.mark.gate
 def test_who_may_read_is_told_by_the_very_pages_that_are_crawled(past: Agent) -> None:
     """So the test above would find it."""
     browser = visit_as("curator")

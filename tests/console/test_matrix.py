@@ -253,6 +253,7 @@ def differences(browser: Client, expected: list[tuple[str, str, int]]) -> list[s
     ]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("letter", ROLES)
 def test_a_role_opens_its_tables_and_no_others(letter: str, past: Agent) -> None:
     expected = []

@@ -64,7 +64,10 @@ SELECT app_label, model, codename, auth_permission.name
 FROM auth_permission JOIN django_content_type ON django_content_type.id = content_type_id
 """
 
-pytestmark = pytest.mark.django_db(databases=["default", "owner"], transaction=True)
+pytestmark = [
+    pytest.mark.django_db(databases=["default", "owner"], transaction=True),
+    pytest.mark.gate,
+]
 
 
 def read_rights() -> Rights:

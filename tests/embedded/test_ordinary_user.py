@@ -9,6 +9,8 @@ from memoryproject import embedded
 from memoryproject.embedded.binaries import PACKAGE, find_binaries
 from tests.embedded.steps import NOBODY, fetch_value, run_as_ordinary_user, start
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture
 def site(folder: Path, template: Path) -> Path:

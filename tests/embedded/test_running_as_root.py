@@ -17,6 +17,8 @@ from tests.embedded.steps import (
     start,
 )
 
+pytestmark = pytest.mark.gate
+
 
 @pytest.fixture
 def private_data_dir(folder: Path) -> Iterator[Path]:

@@ -14,6 +14,8 @@ from memoryproject.embedded.bootstrap import connect_as_superuser
 from memoryproject.embedded.postmaster import is_postgres
 from tests.embedded.steps import connect, fetch_value, find_pid, start
 
+pytestmark = pytest.mark.gate
+
 REPOSITORY = Path(__file__).parents[2]
 
 

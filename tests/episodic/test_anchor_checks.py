@@ -18,6 +18,7 @@ def said(*contents: str, first_day: int = 8) -> list[Line]:
     ]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("heard", "written", "checked"),
     [

@@ -149,6 +149,7 @@ def test_a_question_in_no_words_is_told_all_the_same(said: str) -> None:
     assert "Pixel" in segment(lines).segments[0].summary
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "content", ["? " * 30_000, "x" * 64_000, "我们去爬山了" * 9_000, "a. " * 20_000]
 )

@@ -28,6 +28,7 @@ def summary_of(lines: list[Line]) -> str:
     return compose_summary(lines, embed_lines(lines), find_lexicon(lines))
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("said", [FLIGHT, SOUP, GARDEN, MARATHON, FLIGHT + SOUP + GARDEN])
 def test_a_title_has_five_to_fifteen_words_and_a_summary_at_most_fifty(
     said: tuple[tuple[str, str], ...],

@@ -110,6 +110,7 @@ def test_one_segment_doubles_the_window_and_at_forty_it_is_closed_whole(
     assert (ranges(ana), row.window_doubled, row.pending_count) == ([(1, 40)], False, 0)
 
 
+@pytest.mark.gate
 def test_a_long_backlog_is_worked_off_window_by_window(ana: Agent, conversation: uuid.UUID) -> None:
     post(ana, conversation, chatter(100))
     made = 0

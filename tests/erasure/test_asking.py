@@ -200,6 +200,7 @@ def test_what_comes_after_the_rows_are_gone_is_not_erased_with_them(
     assert list(written)[-1] == "Mira likes boats."
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_erasing_the_same_at_once_counts_it_once(ana: Agent, named: dict[str, str]) -> None:
     for scope, kind in (("message", "messages"), ("conversation", "messages"), ("note", "notes")):

@@ -30,7 +30,7 @@ from tests.erasure.lives import (
 )
 from tests.talk import whole_talk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 
 @pytest.fixture

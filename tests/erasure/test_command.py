@@ -66,6 +66,7 @@ def test_what_is_wrong_is_said(
     assert Tenant.objects.filter(name="ana's").exists()
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 @pytest.mark.parametrize("how", ["free", "rewrite"])
 def test_the_tables_can_be_vacuumed(ana: Agent, how: str) -> None:
@@ -73,6 +74,7 @@ def test_the_tables_can_be_vacuumed(ana: Agent, how: str) -> None:
     assert "tables vacuumed" in erase("note", note, tenant="ana's", reason="so", vacuum=how)
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 @pytest.mark.parametrize("how", ["free", "rewrite"])
 def test_a_vacuum_leaves_none_of_its_words_in_the_planners_statistics(ana: Agent, how: str) -> None:

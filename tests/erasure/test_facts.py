@@ -184,6 +184,7 @@ def test_a_context_does_not_quote_an_erased_message_for_a_fact_that_stays(
     assert not sections.filter(content__contains=quoted).exists()
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_drawn_anew(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
@@ -216,6 +217,7 @@ def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_dr
     assert lie not in held(ana)
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_a_source_is_undone_where_all_that_was_learnt_beside_it_is_erased(
     model: ModelServer, ana: Agent, conversation: uuid.UUID

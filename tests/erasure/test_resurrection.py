@@ -75,6 +75,7 @@ WITH_CANARY = segments(segment(7, f"Mira sails on {CANARY}"))
 WITHOUT = segments(segment(6, "Mira moves to Rotterdam"))
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("scope", ["message", "conversation"])
 def test_an_episode_that_was_being_made_is_not(
     model: ModelServer, ana: Agent, conversation: uuid.UUID, scope: str
@@ -92,6 +93,7 @@ def test_an_episode_that_was_being_made_is_not(
     assert not Job.objects.of(ana.tenant).exclude(state=State.DONE).exists()
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("scope", ["message", "conversation"])
 def test_facts_that_were_being_drawn_are_not(
     model: ModelServer, ana: Agent, conversation: uuid.UUID, scope: str
@@ -111,6 +113,7 @@ def test_facts_that_were_being_drawn_are_not(
     assert facts == (["Mira moves to Rotterdam."] if scope == "message" else [])
 
 
+@pytest.mark.gate
 def test_a_review_that_was_being_made_is_not(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
@@ -197,6 +200,7 @@ def test_an_import_that_had_read_its_rows_does_not_write_what_is_erased(
     assert CANARY.lower() not in dump()
 
 
+@pytest.mark.gate
 def test_a_context_that_had_read_a_message_does_not_quote_what_is_erased(
     model: ModelServer, ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def run_session(session: str, agent: Agent, server: object, tmp_path: Path) -> s
     return done.stdout
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_the_session_runs_and_answers_with_facts_and_an_episode(
     ana: Agent, live_server: object, tmp_path: Path
@@ -60,6 +61,7 @@ def test_the_session_runs_and_answers_with_facts_and_an_episode(
     assert_remembers(printed)
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_the_tutorial_runs_and_answers_what_it_shows(
     ana: Agent, live_server: object, tmp_path: Path

@@ -8,6 +8,8 @@ from django.db import connections
 
 from tests.migrating import migrated_database
 
+pytestmark = pytest.mark.gate
+
 OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console"]
 
 

@@ -45,6 +45,7 @@ def where_all_are(agent: Agent) -> dict[str, list[int]]:
     }
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("place", "flush"), [(0, False), (0, True), (7, True), (16, True)])
 def test_a_message_that_breaks_every_run_is_alone_set_aside(
     ana: Agent, conversation: uuid.UUID, place: int, flush: bool
@@ -84,6 +85,7 @@ def test_what_was_set_aside_is_taken_up_again_on_request(
     assert_problem(ana.post(f"conversations/{conversation}/retry"), 409)
 
 
+@pytest.mark.gate
 def test_when_message_after_message_fails_the_job_dies_and_the_rest_is_left(
     ana: Agent, conversation: uuid.UUID
 ) -> None:

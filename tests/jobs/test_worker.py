@@ -28,6 +28,7 @@ def wait_until_done(job_id: uuid.UUID) -> None:
     raise AssertionError("the worker did not finish the job")
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_turns_messages_into_memory_and_ends_when_told(
     ana: Agent, conversation: uuid.UUID

@@ -140,6 +140,7 @@ def answer(asked: Asked) -> Reply:
     return says(GOOD if asked.purpose == "segment" else changes())
 
 
+@pytest.mark.gate
 def test_in_an_hours_outage_everything_is_taken_and_the_model_hardly_asked(
     model: ModelServer, ana: Agent
 ) -> None:

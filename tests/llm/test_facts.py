@@ -268,6 +268,7 @@ def test_an_answer_that_runs_on_is_cut(
     assert len(steps(ana)) == 100
 
 
+@pytest.mark.gate
 def test_a_text_is_embedded_by_its_start_however_long_it_is() -> None:
     start = "Mira moved. " * 200
     vectors = embeddings.embed_passages([start, start + "x" * 1_000_000])

@@ -20,7 +20,7 @@ from tests.llm.conftest import post
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.talk import MORNING, MOVING, RUNNING, messages
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.gate]
 
 
 @pytest.fixture(autouse=True)

@@ -124,6 +124,7 @@ def story(
     return Story(ana, model, caplog.text)
 
 
+@pytest.mark.gate
 def test_the_pipeline_survives_a_model_that_errs(story: Story) -> None:
     check_episodes(story)
     check_first_changes(story)

@@ -174,6 +174,7 @@ def test_an_echo_of_what_is_over_does_not_bring_it_back(
     assert list(active.values_list("fact", flat=True)) == [MOVED]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(("said_between", "is_echo"), [(ECHOED_FOR - 1, True), (ECHOED_FOR, False)])
 def test_words_come_back_within_reach_of_the_answer(
     said_between: int, is_echo: bool, model: ModelServer, ana: Agent, told: uuid.UUID
@@ -209,6 +210,7 @@ def test_another_tenants_answers_do_not_count(
     assert evidence(cleo, LIVES) == [[1]]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("call", ["search", "reconstruct_context"])
 def test_what_the_whole_tenant_answered_is_an_echo_where_it_was_asked_for(
@@ -264,6 +266,7 @@ def test_it_works_in_chinese(model: ModelServer, ana: Agent, conversation: uuid.
     assert evidence(ana, nurse) == [[1]]
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
 def test_the_model_does_not_see_what_is_quoted(
     role: str, model: ModelServer, ana: Agent, told: uuid.UUID

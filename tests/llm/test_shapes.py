@@ -58,6 +58,7 @@ def dialect(request: pytest.FixtureRequest, model: ModelServer) -> Dialect:
     return found
 
 
+@pytest.mark.gate
 def test_the_pipeline_works_with_every_kind_of_server(
     dialect: Dialect,
     model: ModelServer,

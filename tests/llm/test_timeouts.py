@@ -67,6 +67,7 @@ def drain_through_waits(agent: Agent) -> None:
     raise AssertionError("it never ends")
 
 
+@pytest.mark.gate
 def test_all_is_learnt_in_the_end_by_the_model_itself(
     slow_model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
@@ -87,6 +88,7 @@ def test_all_is_learnt_in_the_end_by_the_model_itself(
     )
 
 
+@pytest.mark.gate
 def test_the_next_job_of_the_conversation_knows_and_another_conversation_is_not_concerned(
     slow_model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
@@ -122,6 +124,7 @@ def test_the_questions_of_a_conversation_shrink_to_a_few_lines_and_no_further(
     assert [len(shown_lines(asked)) for asked in slow_model.asked] == [16, 10, 10, 10]
 
 
+@pytest.mark.gate
 def test_while_one_conversation_times_out_others_are_answered(
     slow_model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
@@ -139,6 +142,7 @@ def test_while_one_conversation_times_out_others_are_answered(
     assert Episode.objects.of(ana.tenant).latest("last_seq").last_seq == 8
 
 
+@pytest.mark.gate
 def test_while_several_time_out_the_next_to_try_is_one_that_has_not(
     slow_model: ModelServer, ana: Agent
 ) -> None:

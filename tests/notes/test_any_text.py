@@ -17,6 +17,7 @@ NASTY = [
 ]  # fmt: skip
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_any_text_is_kept_in_every_field(ana: Agent, text: str) -> None:
     short = text[:100]

@@ -23,6 +23,7 @@ from tests.notes.test_writing import THREAD
 TEXTS = st.text(max_size=400) | st.text(alphabet="ab .\n。中", min_size=1_000, max_size=5_000)
 
 
+@pytest.mark.gate
 @given(TEXTS)
 def test_the_parts_of_a_text_hold_all_of_it_in_order(text: str) -> None:
     parts = passages(label="", description="", content=text)

@@ -40,6 +40,7 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.gate
 def test_the_owner_migrates_and_the_server_steps_down_to_its_role(url: str) -> None:
     assert manage("migrate", "-v0", DATABASE_URL=url).returncode == 0
     made = manage("create_api_key", "--tenant", "far", DATABASE_URL=url)
@@ -61,6 +62,7 @@ def test_a_url_that_is_none_is_refused_in_one_sentence(wrong: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.gate
 def test_a_server_that_is_away_is_named_in_one_sentence() -> None:
     done = manage("migrate", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
     assert done.returncode == 1

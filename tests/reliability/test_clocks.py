@@ -172,6 +172,7 @@ def model() -> Iterator[ModelServer]:
 
 
 @pytest.mark.gate
+@pytest.mark.alone
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_slept_past_its_lease_writes_nothing(
     ana: Agent, conversation: uuid.UUID, model: ModelServer

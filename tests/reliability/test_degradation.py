@@ -128,6 +128,7 @@ def assert_admin_says_so(caller: Caller, token: str) -> None:
 
 
 @pytest.mark.gate
+@pytest.mark.alone
 def test_a_database_that_is_not_migrated_yet_is_called_away(product: Product) -> None:
     product.manage("migrate", "jobs", "0001", "-v0")
     with web(product.around()) as port:

@@ -28,7 +28,7 @@ from tests.reliability.conftest import SayFigures
 from tests.talk import whole_talk
 
 __all__ = ["model"]  # a fixture
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate, pytest.mark.alone]
 
 CALLS = 10_000
 FAULTS = 0.2

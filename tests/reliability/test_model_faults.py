@@ -31,7 +31,7 @@ from tests.model_server import Asked, ModelServer, Reply, Step, fails, says, sen
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
 __all__ = ["model"]  # a fixture
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.gate]
 
 HARBOUR = "Mira works at the harbour authority in Rotterdam."
 GOOD = segments(segment(7, "Mira's new job"))

@@ -18,7 +18,7 @@ from tests.reliability.client import HOST, Caller
 from tests.reliability.conftest import SayFigures
 from tests.reliability.product import web
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate, pytest.mark.alone]
 
 SLOW = 50
 LET_GO_AFTER_S = 50

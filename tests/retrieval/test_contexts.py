@@ -185,6 +185,7 @@ PIECES = st.sampled_from(
 CONTENTS = st.lists(PIECES, min_size=1, max_size=80).map("".join).filter(lambda text: text.strip())
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", tokens.COUNTERS)
 @trials(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 @given(
@@ -205,6 +206,7 @@ def test_no_text_is_ever_over_its_budget(
             text_of(ana, made)
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_agents_adding_at_once_stay_within_the_budget() -> None:
     ana = make_agent("ana's", "ana")

@@ -53,6 +53,7 @@ def test_the_larger_is_never_below_the_others() -> None:
         assert get_counter("larger").count(text) == small
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("name", tokens.COUNTERS)
 def test_a_process_counts_by_its_setting(name: str) -> None:
     code = "import django; django.setup(); from memoryproject.text import tokens; " \

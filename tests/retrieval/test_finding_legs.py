@@ -81,6 +81,7 @@ def explain(agent: Agent, *, off: str = "enable_sort", **fields: Any) -> str:
     return plan
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True, databases=["default", "owner"])
 def test_an_index_of_the_whole_tenant_is_used_where_nothing_is_filtered(
     ana: Agent, cleo: Agent

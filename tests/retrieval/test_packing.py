@@ -60,6 +60,7 @@ def test_no_budget_is_ever_exceeded(ana: Agent, told_two: uuid.UUID) -> None:
         assert apart <= budget
 
 
+@pytest.mark.gate
 def test_no_budget_is_exceeded_where_a_character_is_a_token(ana: Agent) -> None:
     conversation = tell(ana, CHINESE)
     for budget in BUDGETS:

@@ -320,6 +320,7 @@ def test_the_text_numbers_each_memory_with_its_content(ana: Agent) -> None:
     assert answer["counter"] == in_use().name
 
 
+@pytest.mark.gate
 def test_a_budget_is_strict_and_what_fits_is_in_the_list(ana: Agent) -> None:
     notes = [lighthouse(ana, number) for number in range(6)]
     whole = ask(ana)

@@ -281,6 +281,7 @@ def test_search_then_peek_then_chunk_then_context(memory: Door, ana: Agent) -> N
     assert tokens.count_tokens(memory.compose(context)) <= 900 - 500 - room
 
 
+@pytest.mark.gate
 def test_a_large_result_comes_in_its_order_and_within_its_limits(memory: Door, ana: Agent) -> None:
     for number in range(120):
         write(ana, f"Pricing of plan {number}.", importance=number / 120)

@@ -28,7 +28,7 @@ from tests.reliability.client import HOST, Caller
 from tests.reliability.product import MANAGE, Product, end
 from tests.security.canaries import CANARY, SENTENCE, Sent, all_requests
 
-pytestmark = pytest.mark.gate
+pytestmark = [pytest.mark.gate, pytest.mark.alone]
 PATIENCE_S = 90
 
 

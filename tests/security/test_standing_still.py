@@ -10,7 +10,7 @@ import pytest
 from tests.reliability.client import Answer, Caller
 from tests.reliability.product import Product, web, workers
 
-pytestmark = pytest.mark.gate
+pytestmark = [pytest.mark.gate, pytest.mark.alone]
 RED_WITHIN_S = 90
 GREEN_WITHIN_S = 60
 

@@ -13,6 +13,7 @@ NATURAL = Path(__file__).with_name("natural_contradictions.jsonl")
 """Chats by five writers who had not seen the rules; by now the rules have seen them."""
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("path", "cases", "least_right"),
     [(OWN, 286, 0.65), (NATURAL, 346, 0.48)],

@@ -15,7 +15,10 @@ from semantic.reverts import revert_changeset
 from tests.conftest import Agent
 from tests.semantic.learning import Talk, act, confirm, end, new, replace
 
-pytestmark = pytest.mark.django_db(databases=["default", "owner"], transaction=True)
+pytestmark = [
+    pytest.mark.django_db(databases=["default", "owner"], transaction=True),
+    pytest.mark.gate,
+]
 
 BAKERY = "Mira works at a bakery in Ghent."
 HARBOUR = "Mira works at the harbour authority in Rotterdam."

@@ -140,6 +140,7 @@ def test_strangers_share_neither_facts_nor_conversations(ana: Agent, cleo: Agent
     assert (held(ana), held(cleo)) == (["Ana plays the cello."], ["Cleo sings."])
 
 
+@pytest.mark.gate
 def test_many_rows_are_found_by_words_at_once_and_by_meaning_when_a_job_has_run(
     ana: Agent,
 ) -> None:

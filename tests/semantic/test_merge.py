@@ -12,6 +12,7 @@ from semantic.duplicates import is_near_duplicate, is_same_fact
 PATH = Path(__file__).with_name("merges.jsonl")
 
 
+@pytest.mark.gate
 def test_labelled_pairs_are_merged_with_precision() -> None:
     score = score_merges(read_rows(PATH, PAIRS))
     sys.stdout.write(f"merge: {score.pairs} pairs, P {score.precision:.3f}, R {score.recall:.3f}\n")

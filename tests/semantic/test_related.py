@@ -43,6 +43,7 @@ def test_all_facts_are_shown_while_they_are_few(ana: Agent) -> None:
     assert len(shown) == 40 and FERRY in shown
 
 
+@pytest.mark.gate
 def test_of_many_the_near_ones_are_shown_and_always_guidelines_and_who_people_are(
     ana: Agent,
 ) -> None:

@@ -239,6 +239,7 @@ def declared_and_restored(talk: Talk) -> tuple[Changeset, Changeset]:
     return first, second
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("newest_first", [True, False])
 @pytest.mark.parametrize(
     "script",

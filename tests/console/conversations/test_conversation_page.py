@@ -279,6 +279,7 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
     assert [cell.name for cell in merged] == ["2 episodes, 1 key moment", last.title]
 
 
+@pytest.mark.gate
 def test_a_full_page_asks_no_more_of_the_database_than_a_short_one(
     curator: Client, talk: Conversation, ana: Agent
 ) -> None:

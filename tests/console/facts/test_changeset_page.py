@@ -185,6 +185,7 @@ def count_queries(browser: Client, address: str) -> int:
     return len(asked)
 
 
+@pytest.mark.gate
 def test_long_changesets_are_shown_in_pages_at_the_price_of_short_ones(
     curator: Client, talk: Talk
 ) -> None:

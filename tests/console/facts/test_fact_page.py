@@ -221,6 +221,7 @@ def test_what_somebody_else_did_is_not_offered_to_be_undone_at_once(
     assert answer.context["done"] is None
 
 
+@pytest.mark.gate
 def test_a_page_costs_as_many_queries_for_much_as_for_little(curator: Client, talk: Talk) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as asked:

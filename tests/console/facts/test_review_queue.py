@@ -101,6 +101,7 @@ def test_what_cannot_be_decided_is_said_beside_the_queue(curator: Client, talk: 
     assert answer.status_code == 400 and "no longer open" in answer.content.decode()
 
 
+@pytest.mark.gate
 def test_the_newest_come_first_and_only_so_many(curator: Client, talk: Talk) -> None:
     hats = [f"Mira has {number} hats." for number in range(21)]
     talk.learn(*map(new, hats), hints=[contradicts(PIANO, hat) for hat in hats])

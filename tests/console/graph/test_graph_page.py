@@ -140,6 +140,7 @@ def test_where_more_lies_it_is_said_how_much(curator: Client, ana: Agent) -> Non
     assert ">+3</a>" in text_of(answer) and "graph-cut" not in text_of(answer)
 
 
+@pytest.mark.gate
 def test_of_a_hub_sixty_are_drawn_in_as_many_queries_as_three_and_it_says_that_more_lie_there(
     curator: Client, ana: Agent
 ) -> None:

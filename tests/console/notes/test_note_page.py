@@ -171,6 +171,7 @@ def test_what_agents_wrote_is_escaped(curator: Client, ana: Agent) -> None:
     assert SCRIPT not in page
 
 
+@pytest.mark.gate
 def test_a_page_asks_no_more_for_many_versions_links_and_answers(
     curator: Client, ana: Agent
 ) -> None:

@@ -162,6 +162,7 @@ def test_the_search_is_narrowed_by_conversation_and_time(
     assert found(search(curator, **both, until="2026-03-01"), "message") == []
 
 
+@pytest.mark.gate
 def test_one_kind_is_shown_in_pages(curator: Client, ana: Agent, conversation: uuid.UUID) -> None:
     for number in range(23):
         ana.say(conversation, f"Apple number {number} fell from the tree.")

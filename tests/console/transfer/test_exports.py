@@ -284,6 +284,7 @@ def test_what_is_written_as_csv_is_read_as_it_was(rows: list[tuple[str, str]]) -
     assert read == given
 
 
+@pytest.mark.gate
 @pytest.mark.django_db
 def test_memory_and_queries_stay_bounded(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "CHUNK", 100)

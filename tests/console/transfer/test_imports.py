@@ -161,6 +161,7 @@ def test_it_can_be_thrown_away_but_only_before_the_decision(curator: Client, ana
         assert decide(curator, other, **given).status_code == 400
 
 
+@pytest.mark.gate
 def test_a_run_that_was_broken_off_goes_on_where_it_was(curator: Client, ana: Agent) -> None:
     run = start(curator, many(imports.BATCH + 20))
     decide(curator, run, reason="boats")
@@ -369,6 +370,7 @@ def test_the_command_says_what_it_lacks(db: None, given: dict[str, Any]) -> None
         call_command("import_facts", *path, **given, stdout=io.StringIO())
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_two_who_write_the_same_run_write_every_row_once(ana: Agent) -> None:
     run = imports.start_run(
