@@ -12,7 +12,9 @@ from django.utils import timezone
 from episodic.models import Episode
 from retrieval.models import Retrieval
 from tests.conftest import Agent
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 

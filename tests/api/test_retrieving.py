@@ -18,8 +18,10 @@ from semantic.engines import Category
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.shared import ana, told
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -75,7 +77,7 @@ def test_of_an_unknown_conversation_nothing_is_known_and_it_is_not_made(
     raw = ask(ana, "retrieve_memory/raw", conversation).json()
     assert (raw["semantic"], raw["episodic"], raw["sources"]) == ([], [], {})
     assert (raw["indexed_through_seq"], raw["pending"], raw["degraded"]) == (0, 0, None)
-    assert not Conversation.across_tenants.exists()
+    assert not Conversation.across_tenants.filter(external_id=conversation).exists()
 
 
 def test_headers_tell_of_the_receipt_and_the_progress(ana: Agent, told: uuid.UUID) -> None:

@@ -20,7 +20,9 @@ from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, digest, erase, memories
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 SCOPES = ["message", "conversation", "note", "user", "tenant"]

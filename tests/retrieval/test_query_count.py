@@ -10,7 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.conftest import Agent
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 

@@ -26,7 +26,9 @@ from console.conversations.forgetting_curve import (
 from episodic.models import Episode, Message, Review
 from semantic.models import Evidence
 from tests.conftest import Agent
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 QUESTION = "Where is Mira moving?"

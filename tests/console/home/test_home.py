@@ -28,7 +28,9 @@ from retrieval.models import Retrieval
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 QUERIES_AT_MOST = 40
 

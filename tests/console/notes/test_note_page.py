@@ -20,7 +20,9 @@ from notes.models import Link, Note, NoteVersion
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.notes.test_writing import change
+from tests.shared import ana, told
 
+__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 PLAN = {
@@ -81,11 +83,11 @@ def test_a_note_tells_what_it_says_how_it_feels_and_whom_it_is_about(
     page = read(auditor, note)
     assert "First line.\n\n  Second line." in page
     words = plain(page)
-    for told in (
+    for part in (
         "A label", "In short.", "0.75", "policy", "red", "blue", "u-7", "s-9", "relief",
         "positive, 0.40 of 1", "book-1 bytes 10 to 99", "a conversation", "key ana", '"row": 3',
     ):  # fmt: skip
-        assert told in words, told
+        assert part in words, part
 
 
 def test_the_metadata_of_summaries_are_told_in_words(auditor: Client, ana: Agent) -> None:
