@@ -19,7 +19,7 @@ from memoryproject.edge.fields import (
     WholeNumberField,
     WordField,
 )
-from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 

@@ -43,6 +43,7 @@ from retrieval.api.forms import (
 from retrieval.budget import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
+from retrieval.request import RecallRequest
 from semantic import queries as semantic_queries
 from semantic.renderings import render_fact
 
@@ -55,7 +56,7 @@ class Answering(KeyedView):
 
     def answer(self, form: type[Strict]) -> Answer:
         """Return the answer to the checked request."""
-        request = recall.Request(kind=self.kind, **self.read(form))
+        request = RecallRequest(kind=self.kind, **self.read(form))
         return recall.recall(
             tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
         )
