@@ -51,41 +51,21 @@ class Hit:
     """Facts that were found too and seem to contradict it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A memory that answers. `at`: when it was so, by which recency goes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Hit):
+    """A memory that answers a search of a whole tenant; its score is the relevance, 0 to 1.
 
-    Ranks are by kind of memory, from 1; None: not found by that leg. `distance` is 1 less
-    the cosine, None where meaning did not find it. `depth`: links that lead here from what
-    the query found, 0 where the query found it.
+    `rank` is 0 until it is known which of all are shown. `at`: when it was so, by which
+    recency goes. `distance` is 1 less the cosine, None where meaning did not find it.
+    `depth`: links that lead here from what the query found, 0 where the query found it.
     """
 
-    memory_id: uuid.UUID
-    kind: MemoryKind
     source_type: str
-    relevance: float
     importance: float
     combined: float
     at: datetime
-    lexical_rank: int | None = None
-    vector_rank: int | None = None
-    lexical_found: int = 0
-    vector_found: int = 0
     distance: float | None = None
     depth: int = 0
-
-    def as_hit(self, rank: int) -> Hit:
-        """Return it as a receipt records it: with its place among all, and its relevance."""
-        return Hit(
-            memory_id=self.memory_id,
-            shelf=self.kind,
-            rank=rank,
-            score=self.relevance,
-            lexical_rank=self.lexical_rank,
-            vector_rank=self.vector_rank,
-            lexical_found=self.lexical_found,
-            vector_found=self.vector_found,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from indexing.models import MemoryKind
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
+from memoryproject.text.cleaning import clean_line
 from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
@@ -226,11 +227,11 @@ def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: boo
 
 def _render_standing(fact: Fact) -> str:
     """Return what kind of fact it is, and when it was true and believed, in a line."""
-    until = f" until {markdown.say_day(fact.valid_until)}" if fact.valid_until else ""
-    parts = [f"{fact.category}, true from {markdown.say_day(fact.valid_at)}{until}"]
+    until = f" until {fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
+    parts = [f"{fact.category}, true from {fact.valid_at:%Y-%m-%d}{until}"]
     if fact.invalid_at is not None:
         why = fact.Because(fact.invalidated_because).label
-        parts.append(f"no longer held since {markdown.say_day(fact.invalid_at)}: {why}")
+        parts.append(f"no longer held since {fact.invalid_at:%Y-%m-%d}: {why}")
     return f"({'; '.join(parts)})"
 
 
@@ -254,7 +255,7 @@ def _cite(
         titled_ids = {row.episode_id for row in several if not row.message_seqs}
         titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
         titles = [
-            f"- {markdown.say_day(episode.end_at)} {markdown.one_line(episode.title)}"
+            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
             for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
         ]
         lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))

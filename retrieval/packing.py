@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from episodic.models import Message
-from memoryproject.text.cleaning import clean
+from memoryproject.text.cleaning import clean, clean_line
 from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget
@@ -181,7 +181,7 @@ class Packed:
         day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
         label = f"{hit.fact.category}{day}"
         mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        return f"- [{label}] {markdown.one_line(hit.fact.fact)}{mark}\n"
+        return f"- [{label}] {clean_line(hit.fact.fact)}{mark}\n"
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key

@@ -14,8 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from retrieval.api.examples import list_examples
 from retrieval.api.forms import markdown_response
 from retrieval.api.memories import MAX_TOKENS
@@ -115,10 +114,8 @@ class AddedOutput(serializers.Serializer[Any]):
     )
 
 
-class Contexts(KeyedView):
+class Contexts(ReadView):
     """Takes new contexts."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="make_context",
@@ -137,10 +134,8 @@ class Contexts(KeyedView):
         return Response(ContextOutput(context).data, status=201)
 
 
-class OneContext(KeyedView):
+class OneContext(ReadView):
     """A context by its id."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_context",
@@ -152,10 +147,8 @@ class OneContext(KeyedView):
         return Response(ContextOutput(context).data)
 
 
-class ContextText(KeyedView):
+class ContextText(ReadView):
     """A context as it goes into a prompt."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_context_text",
@@ -172,10 +165,8 @@ class ContextText(KeyedView):
         return response
 
 
-class ContextAdd(KeyedView):
+class ContextAdd(ReadView):
     """Adds a memory to a context."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="add_to_context",

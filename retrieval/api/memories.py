@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WholeNumberField, WordField
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from retrieval import budget, reading
 from retrieval.api.examples import list_examples
 from retrieval.api.forms import FENCE
@@ -91,10 +90,8 @@ class ChunkOutput(serializers.Serializer[Any]):
     )
 
 
-class OneMemory(KeyedView):
+class OneMemory(ReadView):
     """What a memory is."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="peek_memory",
@@ -108,10 +105,8 @@ class OneMemory(KeyedView):
         return Response(PeekOutput(peek).data)
 
 
-class MemoryChunk(KeyedView):
+class MemoryChunk(ReadView):
     """What a memory says."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="chunk_memory",

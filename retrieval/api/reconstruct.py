@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request as HttpRequest
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
@@ -92,9 +92,9 @@ class ReconstructionOutput(serializers.Serializer[Any]):
         help_text="Found ones best first, then linked ones, nearest first.",
     )
     synthesized_context = serializers.CharField(
-        source="context.text", help_text="Markdown for a prompt, or empty."
+        source="text", help_text="Markdown for a prompt, or empty."
     )
-    context_tokens = serializers.IntegerField(source="context.tokens")
+    context_tokens = serializers.IntegerField(source="tokens")
     fence = serializers.CharField(
         source="fence.nonce",
         allow_null=True,
@@ -120,8 +120,8 @@ class ReconstructContext(MirroredView):
         "mirrored, a key used within the last five minutes is answered from the mirror while the "
         "database is away: by keywords alone, with `degraded` mirror.",
     )
-    def post(self, request: HttpRequest) -> Response:
-        params = reconstruction.Request(**self.read(ReconstructInput))
+    def post(self, request: Request) -> Response:
+        params = reconstruction.ReconstructRequest(**self.read(ReconstructInput))
         answer = self.answer(
             lambda: reconstruction.reconstruct(
                 tenant=self.tenant(), asked_by=self.key(), request=params, now=timezone.now()

@@ -15,8 +15,8 @@ from dataclasses import replace
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
+from memoryproject.text.cleaning import clean_line
 from notes import queries as note_queries
-from retrieval import markdown
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
@@ -146,7 +146,7 @@ def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> l
 def _answer(memory_id: uuid.UUID, served: Sequence[Served], forms: Sequence[Form]) -> Answers:
     """Return one memory's part: what it says, and how it was printed."""
     seqs = served[0].seqs
-    cleaned = [replace(one, text=markdown.one_line(one.text)) for one in served]
+    cleaned = [replace(one, text=clean_line(one.text)) for one in served]
     return Answers(
         served=dict.fromkeys([*served, *cleaned], memory_id),
         printed=[
@@ -179,8 +179,8 @@ def list_fact_forms(fact: Fact) -> list[Form]:
 
 def list_headline_forms(episode: Episode) -> list[Form]:
     """Return the block of an episode without its messages, and its summary alone."""
-    summary_text = markdown.one_line(episode.summary)
-    title_text = markdown.one_line(episode.title)
+    summary_text = clean_line(episode.summary)
+    title_text = clean_line(episode.title)
     summary = rf"\*\*Summary:\*\* {_literal(summary_text)}"
     title = rf"{SECTION}### {_literal(title_text)}{NOTE}"
     return [
@@ -191,8 +191,8 @@ def list_headline_forms(episode: Episode) -> list[Form]:
 
 def make_message_form(message: Message) -> Form:
     """Return the line of a message, with the day above it or before it."""
-    text = markdown.one_line(message.content)
-    speaker = _literal(markdown.one_line(message.name) or message.role)
+    text = clean_line(message.content)
+    speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
     line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(text)}\s*\""
     return text, rf"{SECTION}{DATED}{BULLET}{line}"
@@ -200,7 +200,7 @@ def make_message_form(message: Message) -> Form:
 
 def _ways_of(text: str) -> list[str]:
     """Return a text as markdown prints it and, where that differs, as JSON gives it."""
-    return list(dict.fromkeys((markdown.one_line(text), " ".join(text.splitlines()))))
+    return list(dict.fromkeys((clean_line(text), " ".join(text.splitlines()))))
 
 
 def _literal(text: str) -> str:

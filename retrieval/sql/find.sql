@@ -10,7 +10,7 @@
 --      linked uuid[] and link_shares float[] (memories that count that much at least);
 --      filtered bool and the filters of describing.sql; min_relevance float, sort_by text,
 --      at_most int
--- out: memory_id uuid, kind, source_type text, relevance, importance, combined float, at
+-- out: memory_id uuid, shelf, source_type text, score, importance, combined float, at
 --      timestamptz, lexical_rank, vector_rank bigint or NULL, lexical_found, vector_found bigint
 --      (memories of that kind in each leg), distance float or NULL (1 less the cosine),
 --      total bigint (memories that match)
@@ -167,7 +167,8 @@ page AS MATERIALIZED (
     LIMIT %(at_most)s
 )
 -- An array, not a join: thousands of ranks would be joined in a nested loop.
-SELECT page.memory_id, page.kind, source_type, relevance, importance, combined, at,
+SELECT page.memory_id, page.kind AS shelf, source_type, relevance AS score, importance,
+    combined, at,
     by_words.rank AS lexical_rank, by_meaning.rank AS vector_rank, lexical_found, vector_found,
     1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance,
     (SELECT count(*) FROM answer) AS total
