@@ -69,13 +69,11 @@ class LocalEmbedder:
         self._model = load_local_model()
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        return np.asarray(self._model.passage(self._cut(texts)), dtype=np.float32)
+        cut = [text[: self.characters_at_most] for text in texts]
+        return np.asarray(self._model.passage(cut), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         return np.asarray(self._model.query(text[: self.characters_at_most]), dtype=np.float32)
-
-    def _cut(self, texts: Sequence[str]) -> list[str]:
-        return [text[: self.characters_at_most] for text in texts]
 
 
 class OpenAIEmbedder:
@@ -169,14 +167,10 @@ def get_embedder() -> Embedder:
     if settings.EMBEDDINGS == "openai":
         return OpenAIEmbedder(model=settings.EMBEDDING_MODEL, dim=settings.EMBEDDING_DIM)
     if settings.EMBEDDINGS == "minilm":
-        return _load_minilm()
+        # Its packages are not installed everywhere.
+        minilm: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
+        return minilm
     return LocalEmbedder()
-
-
-def _load_minilm() -> Embedder:
-    """Return the English model; its packages are not installed everywhere."""
-    embedder: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
-    return embedder
 
 
 class _Cache:
