@@ -102,36 +102,29 @@ def load_memories(
     citations: the messages that say a fact are not loaded.
     """
     ids = list(memory_ids)
-    if not ids:
-        return {}
-    loaded = [*_load_facts(tenant, ids, active_only), *_load_notes(tenant, ids)]
-    loaded += _load_episodes(tenant, ids, active_only)
-    return {memory.id: memory for memory in loaded}
-
-
-def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID]) -> Iterator[Memory]:
     notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
-    for note in notes.select_related("conversation").order_by("id"):
-        yield _of_note(note)
+    loaded = [
+        *_load_facts(tenant, ids, active_only),
+        *map(_of_note, notes.select_related("conversation")),
+        *_load_episodes(tenant, ids, active_only),
+    ]
+    return {memory.id: memory for memory in loaded}
 
 
 def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     episodes = list(rows.select_related("conversation"))
-    if episodes:
-        messages = episodic_queries.messages_of_episodes(
-            tenant=tenant, episode_ids=[episode.id for episode in episodes]
-        )
-        for episode in episodes:
-            yield _of_episode(episode, messages[episode.id], active_only)
+    messages = episodic_queries.messages_of_episodes(
+        tenant=tenant, episode_ids=[episode.id for episode in episodes]
+    )
+    for episode in episodes:
+        yield _of_episode(episode, messages[episode.id], active_only)
 
 
 def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
     rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
     facts = list(rows.filter(invalid_at=None) if active_only else rows)
-    if not facts:
-        return
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
     sources = {} if active_only else _cite(tenant, evidence)
     for fact in facts:
@@ -240,14 +233,9 @@ def _cite(
 ) -> dict[uuid.UUID, list[str]]:
     """Return by fact the messages that say it, or the titles of episodes of which all counts."""
     rows = [row for several in evidence.values() for row in several]
-    messages = load_sources(tenant, rows) if rows else {}
+    messages = load_sources(tenant, rows)
     whole = [row.episode_id for row in rows if not row.message_seqs]
-    episodes = {
-        episode.id: episode
-        for episode in (
-            episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole) if whole else ()
-        )
-    }
+    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
     sources = {}
     for fact_id, several in evidence.items():
         places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}

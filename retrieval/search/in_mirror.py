@@ -111,7 +111,11 @@ def follow_links(
 
 
 def search_pages(
-    *, tenant_id: uuid.UUID, request: SearchRequest, clock: Callable[[], float] = time.monotonic
+    *,
+    tenant_id: uuid.UUID,
+    request: SearchRequest,
+    clock: Callable[[], float] = time.monotonic,
+    pages_at_most: int = PAGES_AT_MOST,
 ) -> Matches:
     """Return the pages of one tenant that hold most of what a request asks for.
 
@@ -122,7 +126,7 @@ def search_pages(
     holding: list[tuple[Memory, frozenset[str]]] = []
     read, cut = 0, False
     for read, page in enumerate(_pages(tenant_id, request), start=1):
-        if read > PAGES_AT_MOST or clock() > until:
+        if read > pages_at_most or clock() > until:
             cut = True
             break
         if page is None or not _passes(page, request):

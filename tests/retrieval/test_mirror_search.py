@@ -181,8 +181,8 @@ def test_reading_ends_in_time_and_says_so() -> None:
     assert not ask("bread").cut
 
 
-def test_only_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_mirror, "PAGES_AT_MOST", 2)
+def test_only_so_many_pages_are_read() -> None:
     notes = [store(f"Bread {number}.") for number in range(3)]
-    matches = ask("bread")
+    request = ReconstructRequest(query="bread")
+    matches = search_pages(tenant_id=ANA, request=request, pages_at_most=2)
     assert matches.cut and {match.memory.id for match in matches.best} == set(notes[1:])
