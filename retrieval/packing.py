@@ -12,7 +12,7 @@ import math
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.conf import settings
 
@@ -62,23 +62,20 @@ Shown = tuple[Message, str]
 """A chosen message and what is shown of it."""
 
 
-@dataclass(slots=True)
 class Packed:
     """What has been chosen within `max_tokens`."""
 
-    max_tokens: int
-    trimmer: Trimmer
-    explain: bool = False
-    """Whether facts and episodes say their ids."""
-    facts: list[FactHit] = field(default_factory=list)
-    days: dict[Day, list[Shown]] = field(default_factory=dict)
-    """Messages by episode and day, in order of choice."""
-    _quarters: dict[Day | None, int] = field(default_factory=dict)
-    """The size of each block; None is that of facts."""
-    _budget: Budget = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._budget = Budget(self.max_tokens)
+    def __init__(self, *, max_tokens: int, trimmer: Trimmer, explain: bool) -> None:
+        self.max_tokens = max_tokens
+        self.trimmer = trimmer
+        self.explain = explain
+        """Whether facts and episodes say their ids."""
+        self.facts: list[FactHit] = []
+        self.days: dict[Day, list[Shown]] = {}
+        """Messages in order of choice."""
+        self._quarters: dict[Day | None, int] = {}
+        """The size of each block; None is that of facts."""
+        self._budget = Budget(max_tokens)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""

@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -172,7 +172,7 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
     status = error.status_code
     if isinstance(error, exceptions.ValidationError):
         body = error_body("invalid", "The request has errors.", flatten_details(error.detail))
-        if TOO_LARGE in _codes(error.detail):
+        if any(TOO_LARGE in codes for codes in flatten_details(error.get_codes()).values()):
             status, body["code"], body["message"] = 413, TOO_LARGE, "The request is over a limit."
     else:
         codes = {415: "unsupported_media_type", 405: "method_not_allowed"}
@@ -182,31 +182,21 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
     return Response(body, status, headers=headers)
 
 
-def _codes(detail: Any) -> Iterator[str]:
-    """Yield the code of every error in a ValidationError's detail."""
-    inner = detail.values() if isinstance(detail, Mapping) else detail
-    if isinstance(detail, (Mapping, list)):
-        for item in inner:
-            yield from _codes(item)
-    else:
-        yield getattr(detail, "code", "")
-
-
 def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
     """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
     if isinstance(detail, Mapping):
-        found: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         for key, value in detail.items():
             inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
             for name, texts in flatten_details(value, inner).items():
-                found.setdefault(name, []).extend(texts)
-        return found
+                fields.setdefault(name, []).extend(texts)
+        return fields
     if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
-        found = {}
+        fields = {}
         for index, item in enumerate(detail):
             if item:
-                found |= flatten_details(item, f"{path}.{index}".lstrip("."))
-        return found
+                fields |= flatten_details(item, f"{path}.{index}".lstrip("."))
+        return fields
     texts = detail if isinstance(detail, list) else [detail]
     return {path or "body": [str(text) for text in texts]}
 

@@ -16,8 +16,7 @@ from rest_framework.response import Response
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
 from memoryproject.tenancy.views import ReadView
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import markdown_response
-from retrieval.api.memories import MAX_TOKENS
+from retrieval.api.forms import BudgetField, markdown_response
 from retrieval.models import ContextSection
 from retrieval.reading import contexts
 
@@ -27,16 +26,13 @@ EXPIRES_AT_MOST = timedelta(days=7)
 class NewContext(Strict):
     """The body of `contexts`."""
 
-    max_tokens = WholeNumberField(
-        min_value=1, max_value=MAX_TOKENS, help_text="Of prompt and response together."
-    )
+    max_tokens = BudgetField(help_text="Of prompt and response together.")
     system_prompt = ContentField(
         required=False, help_text="Stands first, whole. 400 where it does not fit."
     )
-    reserved_for_response = WholeNumberField(
+    reserved_for_response = BudgetField(
         default=contexts.RESERVED,
         min_value=0,
-        max_value=MAX_TOKENS,
         help_text="Of max_tokens, left for the response.",
     )
     expires_in_s = WholeNumberField(
@@ -51,9 +47,8 @@ class NewSection(Strict):
     """The body of `contexts/{id}/add`."""
 
     memory_id = IdField(help_text="An episode, a fact or a note.")
-    max_tokens = WholeNumberField(
+    max_tokens = BudgetField(
         default=contexts.ADDED_AT_MOST,
-        min_value=1,
         max_value=contexts.ADDED_AT_MOST,
         help_text="Of this memory at most; less where less room is left.",
     )

@@ -37,6 +37,13 @@ FENCE = (
 )
 
 
+class BudgetField(WholeNumberField):
+    """A number of tokens."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
+
+
 class FusionInput(Strict):
     """Numbers of the formula that orders memories; absent ones are the tenant's."""
 
@@ -74,11 +81,8 @@ class ContextInput(Strict):
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
     category = WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
-    max_tokens = WholeNumberField(
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text="Pack the most useful text into this budget, never over it.",
+    max_tokens = BudgetField(
+        required=False, help_text="Pack the most useful text into this budget, never over it."
     )
     as_of = MomentField(
         required=False,

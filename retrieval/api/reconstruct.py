@@ -18,7 +18,7 @@ from memoryproject.edge.fields import (
     WholeNumberField,
 )
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
-from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL
+from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL
 
@@ -34,10 +34,8 @@ class ReconstructInput(NarrowedInput):
         "4, 12, 24, 72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
     )
     since = MomentField(required=False, help_text="Instead of the level's hours.")
-    max_tokens = WholeNumberField(
+    max_tokens = BudgetField(
         required=False,
-        min_value=1,
-        max_value=1_000_000,
         help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
     )
     fence = FlagField(default=False, help_text=FENCE)

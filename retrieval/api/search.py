@@ -22,7 +22,7 @@ from notes.forms import ID_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL
+from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 
@@ -63,11 +63,8 @@ class SearchInput(NarrowedInput):
     )
     min_relevance = NumberField(default=0.0, min_value=0, max_value=1)
     max_results = WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
-    max_tokens = WholeNumberField(
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text="The whole texts of all items together stay within it.",
+    max_tokens = BudgetField(
+        required=False, help_text="The whole texts of all items together stay within it."
     )
     sort_by = WordField(choices=ORDERS, default=ORDERS[0])
     max_hops = WholeNumberField(
