@@ -112,7 +112,7 @@ class OpenAIEmbedder:
                 timeout=make_timeout(timeout_s),
             ) as response,
         ):
-            body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+            body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
         return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
 
 

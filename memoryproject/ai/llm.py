@@ -175,7 +175,7 @@ def _ask(
             model=settings.CHAT_MODEL, timeout=make_timeout(timeout_s), **request
         ) as response,
     ):
-        body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+        body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
     bound = settings.CHAT_ANSWER_TOKENS if dialect.size_name else None
     return read_answer(body, answer_tokens=bound)
 

@@ -75,10 +75,7 @@ def _load_answers(claim: Claim) -> dict[Retrieval, dict[uuid.UUID, ServedEpisode
 
     It saw the latest state.
     """
-    retrievals = receipts.retrievals_under_review(tenant=claim.tenant, job_id=claim.job_id)
-    by_id = {retrieval.id: retrieval for retrieval in retrievals}
-    pairs = receipts.served_episode_ids(tenant=claim.tenant, retrievals=retrievals)
-    last = {episode_id: by_id[retrieval_id] for retrieval_id, episode_id in pairs}
+    last = receipts.last_answers_under_review(tenant=claim.tenant, job_id=claim.job_id)
     episodes = list(episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last))
     vectors = headline_vectors(tenant=claim.tenant, episodes=episodes)
     answers: dict[Retrieval, dict[uuid.UUID, ServedEpisode]] = defaultdict(dict)
