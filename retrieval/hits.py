@@ -156,16 +156,21 @@ def load_sources(
     return {(message.episode_id, message.seq): message for message in messages}
 
 
-def load_episodes(tenant: Tenant, found: Sequence[Hit]) -> list[EpisodeHit]:
+def load_episodes(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
     """Load episodes and their messages: two queries, however many hits."""
+    rows = load_headlines(tenant, hits)
+    return _add_messages(tenant, rows, of=rows)
+
+
+def load_headlines(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
+    """Load episodes without their messages, in one query."""
     rows = Episode.objects.of(tenant).select_related("conversation")
-    episodes = rows.in_bulk([hit.memory_id for hit in found])
-    hits = [
+    episodes = rows.in_bulk([hit.memory_id for hit in hits])
+    return [
         EpisodeHit(found=hit, episode=episodes[hit.memory_id], messages=())
-        for hit in found
+        for hit in hits
         if hit.memory_id in episodes
     ]
-    return _add_messages(tenant, hits, of=hits)
 
 
 def _add_messages(

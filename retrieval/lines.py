@@ -13,9 +13,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
-from retrieval.hits import EpisodeHit, FactHit, Hit
+from retrieval.hits import EpisodeHit, FactHit, Hit, load_headlines
 from retrieval.packing import Packed, pack
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
 from retrieval.request import RecallRequest
@@ -192,14 +192,5 @@ def _ranks_by_seq(facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float]) ->
 def load_served(tenant: Tenant, hits: Sequence[Hit], packed: Packed) -> list[EpisodeHit]:
     """Return the episodes that messages were chosen from, best first, with those only."""
     chosen = packed.messages()
-    rows = Episode.objects.of(tenant).select_related("conversation")
-    episodes = rows.in_bulk(list(chosen))
-    return [
-        EpisodeHit(
-            found=hit,
-            episode=episodes[hit.memory_id],
-            messages=tuple(chosen[hit.memory_id]),
-        )
-        for hit in hits
-        if hit.memory_id in episodes
-    ]
+    rows = load_headlines(tenant, [hit for hit in hits if hit.memory_id in chosen])
+    return [replace(row, messages=tuple(chosen[row.episode.id])) for row in rows]

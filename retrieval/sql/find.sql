@@ -17,11 +17,19 @@
 -- index: indexing_unit_by_terms; indexing_vector_covering, index-only, for wide vectors
 --      indexing_vector_wide; an approximate index of the whole tenant where there is one and
 --      nothing is filtered; those of describing.sql
--- {described} and {passing} are describing.sql, {passes} keeps to what passes the filters, {home}
--- is the row of the conversation; a partial index needs constants: {near_facts} and so on.
+-- {described} and {passing} are describing.sql, {passes} keeps to what passes the filters; a
+-- partial index needs constants: {near_facts} and so on.
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
+home AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id = %(conversation_id)s::uuid
+),
+named AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
+),
 passing AS MATERIALIZED (
     SELECT memory.* FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
 ),
@@ -113,7 +121,7 @@ vector_unit AS (
         SELECT memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND model = %(model)s AND dim = %(dim)s
-            AND (%(conversation_id)s::uuid IS NULL OR conversation_id = ({home}))
+            AND (%(conversation_id)s::uuid IS NULL OR conversation_id = (SELECT id FROM home))
             AND shelf = ANY(%(shelves)s::text[]) AND shelf NOT IN (SELECT shelf FROM near)
             AND invalid_at IS NULL AND {passes} AND (SELECT vector FROM aim) IS NOT NULL
         OFFSET 0

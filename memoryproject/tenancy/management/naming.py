@@ -1,4 +1,4 @@
-"""How a key is named on the command line: by its id, or by how its secret begins."""
+"""Finds what the command line names: a tenant by name, a key by id or how its secret begins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.models import APIKey, Tenant
 
 NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
 
@@ -26,3 +26,11 @@ def find_named_key(given: str) -> APIKey:
         trouble = "More than one key begins" if found else "No key has this id or begins"
         raise CommandError(f"{trouble} like this: see manage.py list_keys.")
     return found[0]
+
+
+def find_tenant(name: str) -> Tenant:
+    """Return the tenant of that name, or raise CommandError."""
+    tenant = Tenant.objects.filter(name=name).first()
+    if tenant is None:
+        raise CommandError(f'No tenant is named "{name}".')
+    return tenant
