@@ -31,7 +31,8 @@ SECRET_KEY = env.read_or_make_secret(
 KEY_PEPPER = env.read_or_make_secret(
     "MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper", characters=32
 )
-env.refuse_same_secrets(SECRET_KEY, KEY_PEPPER, names="MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER")
+if SECRET_KEY == KEY_PEPPER:  # who learns it would hold both
+    raise env.SettingError("MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER must be two secrets, not one.")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
@@ -246,9 +247,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ],
+            ]
         },
-    },
+    }
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -287,10 +288,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
 AXES_VERBOSE = False
 
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_I18N = True
-USE_TZ = True
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 

@@ -175,10 +175,7 @@ def links_of(
 
 
 def links_between(
-    *,
-    tenant: Tenant,
-    memory_ids: Sequence[uuid.UUID],
-    link_types: Sequence[str] = LINK_TYPES,
+    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], link_types: Sequence[str] = LINK_TYPES
 ) -> list[Between]:
     """Return every link of which both ends are among the memories; one statement.
 

@@ -31,9 +31,7 @@ class NewContext(Strict):
         required=False, help_text="Stands first, whole. 400 where it does not fit."
     )
     reserved_for_response = BudgetField(
-        default=contexts.RESERVED,
-        min_value=0,
-        help_text="Of max_tokens, left for the response.",
+        default=contexts.RESERVED, min_value=0, help_text="Of max_tokens, left for the response."
     )
     expires_in_s = WholeNumberField(
         default=int(contexts.EXPIRES_AFTER.total_seconds()),

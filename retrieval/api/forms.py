@@ -162,9 +162,7 @@ class BlockOutput(serializers.Serializer[Any]):
 
     text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
     sources = Source(
-        source="messages",
-        many=True,
-        help_text="The messages that it shows, or that say its facts.",
+        source="messages", many=True, help_text="The messages that it shows, or that say its facts."
     )
 
 

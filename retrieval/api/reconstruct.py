@@ -11,12 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import (
-    FlagField,
-    MomentField,
-    TextOrNull,
-    WholeNumberField,
-)
+from memoryproject.edge.fields import FlagField, MomentField, TextOrNull, WholeNumberField
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
 from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField
 from retrieval.reading import reconstruction
@@ -57,14 +52,10 @@ class RecalledOutput(serializers.Serializer[Any]):
     emotion_valence = TextOrNull(source="memory.emotion_valence")
     timestamp = serializers.DateTimeField(source="memory.at", help_text="When it was so.")
     linked_memory_ids = serializers.ListField(
-        source="linked_ids",
-        child=serializers.UUIDField(),
-        help_text="Both ways, newest first.",
+        source="linked_ids", child=serializers.UUIDField(), help_text="Both ways, newest first."
     )
     tags = serializers.ListField(
-        source="memory.tags",
-        child=serializers.CharField(),
-        help_text="Of a fact its keywords.",
+        source="memory.tags", child=serializers.CharField(), help_text="Of a fact its keywords."
     )
     file_path = serializers.CharField(
         allow_null=True, help_text="In the mirror's folder; null: it is not mirrored."

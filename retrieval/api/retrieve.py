@@ -162,10 +162,7 @@ def _explain(answer: Answer) -> dict[str, Any]:
 
 
 def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
-    return {
-        **EpisodeOutput(episode).data,
-        "messages": RawMessage(messages, many=True).data,
-    }
+    return {**EpisodeOutput(episode).data, "messages": RawMessage(messages, many=True).data}
 
 
 class Recent(ReadView):

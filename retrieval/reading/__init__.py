@@ -104,12 +104,7 @@ def chunk(
 
 
 def fit(
-    memory: Memory,
-    *,
-    max_tokens: int,
-    strategy: Strategy,
-    include_header: bool,
-    counter: Counter,
+    memory: Memory, *, max_tokens: int, strategy: Strategy, include_header: bool, counter: Counter
 ) -> Chunk:
     """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.
 

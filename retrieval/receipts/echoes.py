@@ -172,10 +172,7 @@ def list_headline_forms(episode: Episode) -> list[Form]:
     title_text = clean_line(episode.title)
     summary = rf"\*\*Summary:\*\* {_literal(summary_text)}"
     title = rf"{SECTION}### {_literal(title_text)}{NOTE}"
-    return [
-        (title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"),
-        (summary_text, summary),
-    ]
+    return [(title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"), (summary_text, summary)]
 
 
 def make_message_form(message: Message) -> Form:

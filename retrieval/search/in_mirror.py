@@ -85,12 +85,7 @@ def _to_finding(match: Match) -> Finding:
 
 
 def follow_links(
-    tenant_id: uuid.UUID,
-    pages: dict[uuid.UUID, Memory],
-    *,
-    starts: int,
-    depth: int,
-    at_most: int,
+    tenant_id: uuid.UUID, pages: dict[uuid.UUID, Memory], *, starts: int, depth: int, at_most: int
 ) -> dict[uuid.UUID, int]:
     """Load into `pages` what links of the first ones lead to.
 

@@ -11,7 +11,7 @@ from memoryproject.tenancy.models import APIKey, Tenant
 NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
 
 
-def find_named_key(given: str) -> APIKey:
+def find_named_key(name: str) -> APIKey:
     """Return the key.
 
     Raises:
@@ -19,13 +19,13 @@ def find_named_key(given: str) -> APIKey:
     """
     keys = APIKey.across_tenants.select_related("tenant")
     try:
-        found = list(keys.filter(id=UUID(given)))
+        matches = list(keys.filter(id=UUID(name)))
     except ValueError:
-        found = list(keys.filter(prefix=given[: APIKey._meta.get_field("prefix").max_length])[:2])
-    if len(found) != 1:
-        trouble = "More than one key begins" if found else "No key has this id or begins"
+        matches = list(keys.filter(prefix=name[: APIKey._meta.get_field("prefix").max_length])[:2])
+    if len(matches) != 1:
+        trouble = "More than one key begins" if matches else "No key has this id or begins"
         raise CommandError(f"{trouble} like this: see manage.py list_keys.")
-    return found[0]
+    return matches[0]
 
 
 def find_tenant(name: str) -> Tenant:

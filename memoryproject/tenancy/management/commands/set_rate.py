@@ -44,11 +44,11 @@ class Command(BaseCommand):
         self.stdout.write(description)
 
 
-def read_rate(given: str) -> int | None:
+def read_rate(text: str) -> int | None:
     """Return the rate, None for the server's; raise CommandError where it is none."""
-    if given == DEFAULT:
+    if text == DEFAULT:
         return None
     try:
-        return int(given)
+        return int(text)
     except ValueError:
         raise CommandError(f'A rate is a whole number, or "{DEFAULT}".') from None
