@@ -29,15 +29,6 @@ A_FURTHER_EPISODE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
-
-    span_id: str
-    start_byte: int
-    end_byte: int
-
-
-@dataclass(frozen=True, slots=True)
 class Memory:
     """A memory with its whole text. What its kind does not have is empty or None.
 
@@ -62,7 +53,8 @@ class Memory:
     metadata: dict[str, Any] = field(default_factory=dict)
     citation: str | None = None
     """The content with its messages quoted, under day and speaker; None: none to quote."""
-    span: Span | None = None
+    span: dict[str, Any] | None = None
+    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
     conversation: uuid.UUID | None = None
     """The agent's id of it."""
     user_id: str = ""
@@ -134,7 +126,7 @@ def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> 
 def _of_note(note: Note) -> Memory:
     span = None
     if note.start_byte is not None and note.end_byte is not None:
-        span = Span(note.span_id, note.start_byte, note.end_byte)
+        span = {name: getattr(note, name) for name in ("span_id", "start_byte", "end_byte")}
     return Memory(
         id=note.id,
         kind=MemoryKind.NOTE,

@@ -123,7 +123,7 @@ class Row(pydantic.BaseModel):
     embedding: list[float]
 
 
-class Answer(pydantic.BaseModel):
+class VectorsReply(pydantic.BaseModel):
     """A provider's answer, as far as we read it."""
 
     data: list[Row]
@@ -132,7 +132,7 @@ class Answer(pydantic.BaseModel):
 def _read_rows(body: dict[str, object]) -> list[list[float]]:
     """Return the vectors in the order of the texts."""
     try:
-        rows = Answer.model_validate(body).data
+        rows = VectorsReply.model_validate(body).data
     except pydantic.ValidationError:
         raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
     rows.sort(key=lambda row: row.index)

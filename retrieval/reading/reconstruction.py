@@ -130,9 +130,7 @@ def reconstruct(
         kind=Retrieval.Kind.RECONSTRUCT,
         query=request.query,
         parameters={name: getattr(request, name) for name in APPLIED} | {"since": answer.since},
-        conversation=receipts.find_audience(
-            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
-        ),
+        conversation=in_tenant.find_audience(tenant, request),
         hits=[
             # What links led to has no score.
             replace(by_id.get(memory.id, Hit(memory.id, memory.kind, 0, 0.0)), rank=place)

@@ -14,7 +14,6 @@ from django.db import connection
 from rest_framework.utils.encoders import JSONEncoder
 
 from episodic.models import Conversation
-from episodic.queries import find_conversation
 from indexing.models import MemoryKind
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
@@ -69,14 +68,6 @@ def write_receipt(
     with connection.cursor() as cursor:
         cursor.execute(read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
     return retrieval
-
-
-def find_audience(
-    *, tenant: Tenant, asked_in: uuid.UUID | None, conversation_id: uuid.UUID | None
-) -> Conversation | None:
-    """Return where an answer counts as served: what is said of it there is no news."""
-    external_id = asked_in or conversation_id
-    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
 
 
 def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:

@@ -14,6 +14,8 @@ from typing import Any
 from django.db import connection, transaction
 from pgvector import HalfVector
 
+from episodic.models import Conversation
+from episodic.queries import find_conversation
 from indexing import text
 from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
@@ -130,6 +132,12 @@ class Findings:
     def hops_used(self) -> int:
         """Return after how many steps links led to nothing new."""
         return max((node.depth for node in self.nodes), default=0)
+
+
+def find_audience(tenant: Tenant, request: SearchRequest) -> Conversation | None:
+    """Return where an answer counts as served: what is said of it there is no news."""
+    external_id = request.asked_in or request.conversation_id
+    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
 
 
 def find(*, tenant: Tenant, request: SearchRequest) -> Findings:

@@ -20,7 +20,7 @@ from retrieval.links import Node
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
 from retrieval.search import in_mirror
-from retrieval.search.in_tenant import Findings, SearchRequest, find
+from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,7 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
         kind=Retrieval.Kind.SEARCH,
         query=request.query,
         parameters={name: value for name, value in result.applied.items() if name != "query"},
-        conversation=receipts.find_audience(
-            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
-        ),
+        conversation=find_audience(tenant, request),
         hits=[
             replace(item.finding, rank=place) for place, item in enumerate(result.items, start=1)
         ],
