@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Protocol
 
@@ -173,41 +173,17 @@ def get_embedder() -> Embedder:
     return LocalEmbedder()
 
 
-class _Cache:
-    """The last texts' vectors: windows overlap, and agents ask the same thing twice."""
-
-    def __init__(self, *, size: int) -> None:
-        self._size = size
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-
-    def find(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Return the vectors it has, by text."""
-        with self._lock:
-            return {text: self._vectors[text] for text in texts if text in self._vectors}
-
-    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Remember vectors, forgetting the oldest."""
-        with self._lock:
-            self._vectors.update(zip(texts, vectors, strict=True))
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._vectors.clear()
-
-
-_passages = _Cache(size=CACHE_SIZE)
-_queries = _Cache(size=CACHE_SIZE)
+_passages: OrderedDict[str, Vectors] = OrderedDict()
+"""The last texts' vectors, the oldest first: windows overlap."""
+_lock = threading.Lock()
 
 
 def forget() -> None:
     """Let go of the embedder and of all vectors: the settings name another from now on."""
     get_embedder.cache_clear()
-    _passages.clear()
-    _queries.clear()
+    embed_query.cache_clear()
+    with _lock:
+        _passages.clear()
 
 
 def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
@@ -222,12 +198,17 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     embedder = get_embedder()
     if not texts:
         return np.zeros((0, embedder.dim), dtype=np.float32)
-    known = _passages.find(texts)
+    with _lock:
+        known = {text: _passages[text] for text in texts if text in _passages}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
-        made = embedder.embed_passages(missing, timeout_s=timeout_s)
-        _passages.keep(missing, made)
-        known |= dict(zip(missing, made, strict=True))
+        vectors = embedder.embed_passages(missing, timeout_s=timeout_s)
+        fresh = dict(zip(missing, vectors, strict=True))
+        known |= fresh
+        with _lock:
+            _passages.update(fresh)
+            while len(_passages) > CACHE_SIZE:
+                _passages.popitem(last=False)
     return np.stack([known[text] for text in texts])
 
 
@@ -236,15 +217,11 @@ def embed_locally(texts: Sequence[str]) -> Vectors:
     return LocalEmbedder().embed_passages(texts)
 
 
+@lru_cache(CACHE_SIZE)
 def embed_query(text: str) -> Vectors:
-    """Return the unit vector of a search query: shape (dim,).
+    """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    known = _queries.find([text])
-    if text in known:
-        return known[text]
-    vector = get_embedder().embed_query(text)
-    _queries.keep([text], vector[np.newaxis])
-    return vector
+    return get_embedder().embed_query(text)

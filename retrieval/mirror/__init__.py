@@ -26,6 +26,7 @@ from django.conf import settings
 from indexing.models import Memory as MemoryRow
 from indexing.models import MemoryKind
 from jobs.claims import Claim, OutsideAway, commit
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link
 from retrieval.memory import Memory, load_memories
@@ -146,9 +147,8 @@ def mirror_changed(claim: Claim) -> None:
         FolderAway: some are not written; to be tried again.
         LeaseLost: somebody else does the same.
     """
-    memory_ids = sorted(uuid.UUID(name) for name in claim.input)
-    for start in range(0, len(memory_ids), BATCH):
-        mirror_memories(tenant=claim.tenant, memory_ids=memory_ids[start : start + BATCH])
+    for ids in in_batches(sorted(uuid.UUID(name) for name in claim.input), size=BATCH):
+        mirror_memories(tenant=claim.tenant, memory_ids=ids)
     with commit(claim):
         return
 

@@ -116,7 +116,7 @@ def search_pages(
 
     A word weighs the more the fewer pages hold it. Of `*` each page holds the half.
     """
-    words = _words_of(request.query)
+    words = frozenset(WORD.findall(text.prepare(request.query)))
     until = clock() + SECONDS_AT_MOST
     holding: list[tuple[Memory, frozenset[str]]] = []
     read, cut = 0, False
@@ -145,10 +145,6 @@ def _passes(memory: Memory, request: SearchRequest) -> bool:
         and (request.source_types is None or memory.source_type in request.source_types)
         and (request.source_ids is None or memory.source_id in request.source_ids)
     )
-
-
-def _words_of(query: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text.prepare(query)))
 
 
 def _words_held(words: frozenset[str], content: str) -> frozenset[str]:
