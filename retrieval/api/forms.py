@@ -200,6 +200,14 @@ class Explanation(serializers.Serializer[Any]):
     hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
 
 
+class NonceField(serializers.CharField):
+    """The random word in the marks around a text, or null."""
+
+    def __init__(self) -> None:
+        words = "The random word in the marks around it, or null."
+        super().__init__(source="fence.nonce", allow_null=True, help_text=words)
+
+
 class FenceOutput(serializers.Serializer[Any]):
     """Marks to put around the text."""
 

@@ -15,7 +15,7 @@ from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
 from memoryproject.tenancy.views import ReadView
 from retrieval import budget, reading
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import FENCE, BudgetField
+from retrieval.api.forms import FENCE, BudgetField, NonceField
 from retrieval.truncation import Strategy
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -81,11 +81,7 @@ class ChunkOutput(serializers.Serializer[Any]):
     )
     header = serializers.CharField(allow_null=True, help_text="The text's first line, if any.")
     counter = serializers.CharField(help_text="How tokens were counted.")
-    fence = serializers.CharField(
-        source="fence.nonce",
-        allow_null=True,
-        help_text="The random word in the marks around it, or null.",
-    )
+    fence = NonceField()
 
 
 class OneMemory(ReadView):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, MomentField, TextOrNull, WholeNumberField
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
-from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField
+from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL
 
@@ -84,11 +84,7 @@ class ReconstructionOutput(serializers.Serializer[Any]):
         source="text", help_text="Markdown for a prompt, or empty."
     )
     context_tokens = serializers.IntegerField(source="tokens")
-    fence = serializers.CharField(
-        source="fence.nonce",
-        allow_null=True,
-        help_text="The random word in the marks around it, or null.",
-    )
+    fence = NonceField()
     counter = serializers.CharField(help_text="How tokens are counted.")
     cut = serializers.BooleanField(help_text="Links lead to more than was brought back.")
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
