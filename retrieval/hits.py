@@ -92,38 +92,38 @@ class EpisodeHit:
     messages: tuple[Message, ...]
 
 
-def facts_shown(found: Sequence[Hit]) -> list[FactHit]:
+def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
     """Return facts as the search brought them, without a query: fit for markdown."""
-    hits = []
-    for hit in found:
+    rows = []
+    for hit in hits:
         if hit.shown:
             category, words, valid_at, sources = hit.shown
             fields = ("id", "category", "fact", "valid_at")
             values = (hit.memory_id, category, words, datetime.fromisoformat(valid_at))
-            hits.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
-    return hits
+            rows.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
+    return rows
 
 
 def episodes_shown(
-    tenant: Tenant, found: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
+    tenant: Tenant, hits: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
 ) -> list[EpisodeHit]:
     """Return episodes as the search brought them, fit for markdown.
 
     One query, if there is an episode of which `shows` says that its messages are wanted.
     """
-    hits = []
-    for hit in found:
+    rows = []
+    for hit in hits:
         if hit.shown:
             title, summary, surprise, end_at = hit.shown
             fields = ("id", "title", "summary", "surprise", "end_at")
             values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
-            hits.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
-    return _add_messages(tenant, hits, of=[hit for hit in hits if shows(hit)])
+            rows.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
+    return _add_messages(tenant, rows, of=[row for row in rows if shows(row)])
 
 
-def load_facts(tenant: Tenant, found: Sequence[Hit]) -> list[FactHit]:
+def load_facts(tenant: Tenant, hits: Sequence[Hit]) -> list[FactHit]:
     """Load facts, evidence and source messages: three queries, however many hits."""
-    ids = [hit.memory_id for hit in found]
+    ids = [hit.memory_id for hit in hits]
     facts = Fact.objects.of(tenant).in_bulk(ids)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
     messages = load_sources(tenant, [row for rows in evidence.values() for row in rows])
@@ -140,7 +140,7 @@ def load_facts(tenant: Tenant, found: Sequence[Hit]) -> list[FactHit]:
                 if (row.episode_id, seq) in messages
             ),
         )
-        for hit in found
+        for hit in hits
         if hit.memory_id in facts
     ]
 

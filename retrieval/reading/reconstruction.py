@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
+
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
 from retrieval import budget, links, mirror, receipts
@@ -24,8 +26,6 @@ from retrieval.search.in_tenant import Findings
 
 EXPANDED = 5
 """Of what was found, the best whose links are followed."""
-LINKED_AT_MOST = 100
-"""Memories that links bring in: hubs have thousands of neighbours."""
 TITLE = "## Retrieved Memories"
 BETWEEN = "\n\n"
 
@@ -156,7 +156,7 @@ def bring_back(
         tenant=tenant,
         starts=list(by_id)[:EXPANDED],
         depth=request.focus.depth,
-        at_most=LINKED_AT_MOST,
+        at_most=settings.RECONSTRUCTION_LINKS_AT_MOST,
     )
     depths = {node.id: node.depth for node in around.nodes} | dict.fromkeys(by_id, 0)
     order = dict.fromkeys([*by_id, *depths])
@@ -186,7 +186,11 @@ def reconstruct_from_mirror(
     best = matches.best[: request.focus.limit]
     pages = {match.memory.id: match.memory for match in best}
     depths = dict.fromkeys(pages, 0) | in_mirror.follow_links(
-        tenant.id, pages, starts=EXPANDED, depth=request.focus.depth, at_most=LINKED_AT_MOST
+        tenant.id,
+        pages,
+        starts=EXPANDED,
+        depth=request.focus.depth,
+        at_most=settings.RECONSTRUCTION_LINKS_AT_MOST,
     )
     answer = compose(
         request,

@@ -22,7 +22,7 @@ from retrieval import mirror
 from retrieval.hits import Finding
 from retrieval.memory import Memory
 from retrieval.mirror.page import UnreadablePage, read_page
-from retrieval.search.in_tenant import EVERYTHING, Findings, SearchRequest
+from retrieval.search.in_tenant import Findings, SearchRequest
 from retrieval.search.scores import NEUTRAL, combine
 
 DEGRADED = "mirror"
@@ -127,7 +127,7 @@ def search_pages(
         if page is None or not _passes(page, request):
             continue
         matching = _words_held(words, text.prepare(page.content))
-        if matching or request.query.strip() == EVERYTHING:
+        if matching or request.is_everything:
             holding.append((page, matching))
     return Matches(_rank(holding, words, read=read), cut=cut)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from pgvector import HalfVector
 
@@ -40,8 +41,6 @@ CHARACTERS_READ = 2_000
 WORDS_AT_MOST = 40
 FREQUENT = 5_000
 """Units in which a word occurs, counted no further."""
-CANDIDATES_AT_MOST = 5_000
-"""Units that a word of the query brings. Of a more frequent one some are left to the others."""
 NEAR_POOL = 400
 """Units of each kind that an approximate index brings."""
 LINKED_AT_MOST = 500
@@ -218,7 +217,7 @@ def _words_of(request: SearchRequest) -> dict[str, Any]:
         "languages": list(LANGUAGES),
         "words_at_most": WORDS_AT_MOST,
         "frequent": FREQUENT,
-        "candidates": CANDIDATES_AT_MOST,
+        "candidates": settings.SEARCH_CANDIDATES_AT_MOST,
     }
 
 
