@@ -22,6 +22,7 @@ from jobs import spending
 from jobs.claims import Claim
 from jobs.models import Job, LLMCall
 from memoryproject.ai import breaker, llm
+from memoryproject.ai.answers import Completion
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.process.crash_points import Point, pass_point
@@ -221,7 +222,7 @@ def _put(
         pass_point(Point.CALL_KEPT)
 
 
-def _count(call: LLMCall, completion: llm.Completion) -> None:
+def _count(call: LLMCall, completion: Completion) -> None:
     """Note what the provider counted; what it did not count, as we count it."""
     told = completion.input_tokens is not None and completion.output_tokens is not None
     call.estimated = not told
@@ -235,7 +236,7 @@ def _count(call: LLMCall, completion: llm.Completion) -> None:
     call.prompt_cut = completion.prompt_cut
 
 
-def _read(completion: llm.Completion, reply: type[Reply]) -> Reply:
+def _read(completion: Completion, reply: type[Reply]) -> Reply:
     try:
         return _validate(llm.parse_object(completion.text), reply)
     except ModelMisbehaved:

@@ -31,7 +31,8 @@ SECRET_KEY = env.read_or_make_secret(
 KEY_PEPPER = env.read_or_make_secret(
     "MEMORY_KEY_PEPPER", file=DATA_DIR / "key_pepper", characters=32
 )
-env.refuse_same_secrets(SECRET_KEY, KEY_PEPPER, names="MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER")
+if SECRET_KEY == KEY_PEPPER:  # who learns it would hold both
+    raise env.SettingError("MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER must be two secrets, not one.")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
@@ -177,6 +178,8 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
+SEARCH_CANDIDATES_AT_MOST = 5_000  # units that a word brings; of a frequent one some are left out
+RECONSTRUCTION_LINKS_AT_MOST = 100  # memories that links bring in: hubs have many neighbours
 KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
 KEY_VOUCHED_S = 300.0  # a key that was found counts so long where the database is away
 GUESSERS_REMEMBERED = 10_000  # addresses; those that were wrong longest ago are forgotten first
@@ -246,9 +249,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ],
+            ]
         },
-    },
+    }
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -287,10 +290,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
 AXES_VERBOSE = False
 
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_I18N = True
-USE_TZ = True
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 

@@ -16,7 +16,8 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
-from retrieval.recall import Draft, Request
+from retrieval.recall import Draft
+from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import search
 
 
@@ -31,7 +32,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedMemory:
     """A memory that a leg found."""
 
     found: Hit
@@ -43,11 +44,11 @@ class Analysis:
     """The answer an agent would get, and all that was found, each kind best first."""
 
     draft: Draft
-    facts: tuple[Candidate, ...]
-    episodes: tuple[Candidate, ...]
+    facts: tuple[RankedMemory, ...]
+    episodes: tuple[RankedMemory, ...]
 
 
-def analyse(*, tenant: Tenant, request: Request, now: datetime) -> Analysis:
+def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysis:
     """Draft the answer to a request, and find everything that both legs brought for it.
 
     The draft is `recall`'s own. A second search, without its limits, has the same ranks.
@@ -78,10 +79,10 @@ def analyse(*, tenant: Tenant, request: Request, now: datetime) -> Analysis:
 
 def _judge(
     hits: Sequence[Hit], shelf: MemoryKind, served_ids: frozenset[uuid.UUID], *, limit: int
-) -> tuple[Candidate, ...]:
+) -> tuple[RankedMemory, ...]:
     def judge(hit: Hit) -> Outcome:
         if hit.memory_id in served_ids:
             return Outcome.SERVED
         return Outcome.LIMIT if hit.rank > limit else Outcome.BUDGET
 
-    return tuple(Candidate(hit, judge(hit)) for hit in hits if hit.shelf is shelf)
+    return tuple(RankedMemory(hit, judge(hit)) for hit in hits if hit.shelf is shelf)

@@ -51,41 +51,21 @@ class Hit:
     """Facts that were found too and seem to contradict it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A memory that answers. `at`: when it was so, by which recency goes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Hit):
+    """A memory that answers a search of a whole tenant; its score is the relevance, 0 to 1.
 
-    Ranks are by kind of memory, from 1; None: not found by that leg. `distance` is 1 less
-    the cosine, None where meaning did not find it. `depth`: links that lead here from what
-    the query found, 0 where the query found it.
+    `rank` is 0 until it is known which of all are shown. `at`: when it was so, by which
+    recency goes. `distance` is 1 less the cosine, None where meaning did not find it.
+    `depth`: links that lead here from what the query found, 0 where the query found it.
     """
 
-    memory_id: uuid.UUID
-    kind: MemoryKind
     source_type: str
-    relevance: float
     importance: float
     combined: float
     at: datetime
-    lexical_rank: int | None = None
-    vector_rank: int | None = None
-    lexical_found: int = 0
-    vector_found: int = 0
     distance: float | None = None
     depth: int = 0
-
-    def as_hit(self, rank: int) -> Hit:
-        """Return it as a receipt records it: with its place among all, and its relevance."""
-        return Hit(
-            memory_id=self.memory_id,
-            shelf=self.kind,
-            rank=rank,
-            score=self.relevance,
-            lexical_rank=self.lexical_rank,
-            vector_rank=self.vector_rank,
-            lexical_found=self.lexical_found,
-            vector_found=self.vector_found,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,38 +92,38 @@ class EpisodeHit:
     messages: tuple[Message, ...]
 
 
-def facts_shown(found: Sequence[Hit]) -> list[FactHit]:
+def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
     """Return facts as the search brought them, without a query: fit for markdown."""
-    hits = []
-    for hit in found:
+    rows = []
+    for hit in hits:
         if hit.shown:
             category, words, valid_at, sources = hit.shown
             fields = ("id", "category", "fact", "valid_at")
             values = (hit.memory_id, category, words, datetime.fromisoformat(valid_at))
-            hits.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
-    return hits
+            rows.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
+    return rows
 
 
 def episodes_shown(
-    tenant: Tenant, found: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
+    tenant: Tenant, hits: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
 ) -> list[EpisodeHit]:
     """Return episodes as the search brought them, fit for markdown.
 
     One query, if there is an episode of which `shows` says that its messages are wanted.
     """
-    hits = []
-    for hit in found:
+    rows = []
+    for hit in hits:
         if hit.shown:
             title, summary, surprise, end_at = hit.shown
             fields = ("id", "title", "summary", "surprise", "end_at")
             values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
-            hits.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
-    return _add_messages(tenant, hits, of=[hit for hit in hits if shows(hit)])
+            rows.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
+    return _add_messages(tenant, rows, of=[row for row in rows if shows(row)])
 
 
-def load_facts(tenant: Tenant, found: Sequence[Hit]) -> list[FactHit]:
+def load_facts(tenant: Tenant, hits: Sequence[Hit]) -> list[FactHit]:
     """Load facts, evidence and source messages: three queries, however many hits."""
-    ids = [hit.memory_id for hit in found]
+    ids = [hit.memory_id for hit in hits]
     facts = Fact.objects.of(tenant).in_bulk(ids)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
     messages = load_sources(tenant, [row for rows in evidence.values() for row in rows])
@@ -160,7 +140,7 @@ def load_facts(tenant: Tenant, found: Sequence[Hit]) -> list[FactHit]:
                 if (row.episode_id, seq) in messages
             ),
         )
-        for hit in found
+        for hit in hits
         if hit.memory_id in facts
     ]
 
@@ -176,16 +156,21 @@ def load_sources(
     return {(message.episode_id, message.seq): message for message in messages}
 
 
-def load_episodes(tenant: Tenant, found: Sequence[Hit]) -> list[EpisodeHit]:
+def load_episodes(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
     """Load episodes and their messages: two queries, however many hits."""
+    rows = load_headlines(tenant, hits)
+    return _add_messages(tenant, rows, of=rows)
+
+
+def load_headlines(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
+    """Load episodes without their messages, in one query."""
     rows = Episode.objects.of(tenant).select_related("conversation")
-    episodes = rows.in_bulk([hit.memory_id for hit in found])
-    hits = [
+    episodes = rows.in_bulk([hit.memory_id for hit in hits])
+    return [
         EpisodeHit(found=hit, episode=episodes[hit.memory_id], messages=())
-        for hit in found
+        for hit in hits
         if hit.memory_id in episodes
     ]
-    return _add_messages(tenant, hits, of=hits)
 
 
 def _add_messages(

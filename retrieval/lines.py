@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
-from retrieval.hits import EpisodeHit, FactHit, Hit
-from retrieval.packing import Line, Packed, pack
+from retrieval.hits import EpisodeHit, FactHit, Hit, load_headlines
+from retrieval.packing import Packed, pack
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import Question
 from retrieval.truncation import Trimmer
 from semantic import queries as semantic_queries
@@ -34,48 +35,23 @@ POINTER_K = 9
 """Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A message that may be packed.
-
-    `score` is the search's own; `closeness` 1.0 on the days asked for, 0.0 far from them.
-    """
-
-    seq: int
-    speaker: str
-    score: float
-    retrievability: float
-    closeness: float = 0.0
-    is_over: bool = False
-    """Whether it says what is no longer true."""
-
-
-def rank(
-    candidates: Sequence[Candidate], *, named: frozenset[str], fact_ranks: Mapping[int, float]
-) -> list[int]:
-    """Return the seqs of the candidates, best first.
-
-    `fact_ranks` has, by seq, the rank of the best found fact that a message says.
-    """
-    scores = {
-        candidate.seq: weigh(
-            candidate,
-            is_named=candidate.speaker in named,
-            fact_rank=fact_ranks.get(candidate.seq),
-        )
-        for candidate in candidates
-    }
-    return sorted(scores, key=lambda seq: (-scores[seq], seq))
-
-
-def weigh(candidate: Candidate, *, is_named: bool, fact_rank: float | None) -> float:
+def weigh(
+    *,
+    score: float,
+    retrievability: float,
+    closeness: float = 0.0,
+    is_over: bool = False,
+    is_named: bool = False,
+    fact_rank: float | None = None,
+) -> float:
     """Return the score of a message with all that speaks for it.
 
-    A factor, retrievability, enters a sum by its logarithm.
+    `score` is the search's own; `closeness` 1.0 on the days asked for, 0.0 far from them;
+    `is_over`: it says what is no longer true; `fact_rank`: of the best fact that it says. A
+    factor, retrievability, enters a sum by its logarithm.
     """
-    score = candidate.score + math.log(max(candidate.retrievability, 1e-9))
-    score += TIME_BONUS * candidate.closeness
-    if candidate.is_over:
+    score += math.log(max(retrievability, 1e-9)) + TIME_BONUS * closeness
+    if is_over:
         score -= OVER_PENALTY
     if is_named:
         score += SPEAKER_BONUS
@@ -114,45 +90,40 @@ def fill_budget(
     episodes: Sequence[Hit],
     *,
     pinned: Sequence[FactHit],
-    tenant: Tenant,
     conversation: Conversation,
-    query: str,
-    at: datetime,
-    is_past: bool,
-    semantic_limit: int,
+    request: RecallRequest,
     max_tokens: int,
-    wants_facts: bool,
-    explain: bool,
+    now: datetime,
 ) -> Packed:
-    """Choose what to serve to a question asked at `at`, or of what was true then.
+    """Choose what to serve within `max_tokens`.
 
-    Facts below `semantic_limit` only point at their messages.
+    Facts below the request's `semantic_limit` only point at their messages.
     """
-    asked = days_asked(query, at=at)
+    is_past = request.as_of is not None
+    asked = days_asked(request.query, at=request.as_of or now)
     ranks = rank_facts(facts, asked)
     facts = sorted(facts, key=lambda hit: ranks[hit.found.memory_id])
-    ranked_lines = rank_lines(
+    messages = rank_messages(
         _ranks_by_seq(facts, ranks),
         episodes,
-        tenant=tenant,
         conversation=conversation,
-        query=query,
+        query=request.query,
         asked=asked,
         over=set() if is_past else semantic_queries.seqs_of_retired_facts(conversation),
     )
     trimmer = Trimmer(
-        question=query,
-        messages=[line.message.content for line in ranked_lines],
-        speakers={line.message.name for line in ranked_lines},
+        question=request.query,
+        messages=[message.content for message in messages],
+        speakers={message.name for message in messages},
     )
     return pack(
-        facts[:semantic_limit],
-        ranked_lines,
+        facts[: request.semantic_limit],
+        messages,
         pinned=pinned,
         max_tokens=max_tokens,
-        wants_facts=wants_facts,
+        wants_facts=request.category is not None,
         trimmer=trimmer,
-        explain=explain,
+        explain=request.explain,
     )
 
 
@@ -168,41 +139,37 @@ def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[uuid.UUI
     return ranks
 
 
-def rank_lines(
+def rank_messages(
     fact_ranks: Mapping[int, float],
     episodes: Sequence[Hit],
     *,
-    tenant: Tenant,
     conversation: Conversation,
     query: str,
     asked: Sequence[Span],
     over: Collection[int],
-) -> list[Line]:
+) -> list[Message]:
     """Load the messages that were found, in one query, and return them best first.
 
-    Those of `over` say what is no longer true.
+    `fact_ranks` has, by seq, the rank of the best found fact that a message says. Those of
+    `over` say what is no longer true.
     """
-    scored = {line.seq: (hit, line.score) for hit in episodes for line in hit.lines}
-    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=scored)
-    speakers = {seq: row.name or row.role for seq, row in messages.items()}
-    candidates = [
-        Candidate(
-            seq=seq,
-            speaker=speakers[seq],
-            score=score,
-            retrievability=hit.retrievability,
-            closeness=_closeness(messages[seq], asked),
-            is_over=seq in over,
-        )
-        for seq, (hit, score) in scored.items()
-        if seq in messages
-    ]
-    ordered = rank(
-        candidates,
-        named=speakers_named(query, speakers.values()),
-        fact_ranks=fact_ranks,
+    scores = {line.seq: (line.score, hit.retrievability) for hit in episodes for line in hit.lines}
+    messages = episodic_queries.messages_at(
+        tenant=conversation.tenant, conversation=conversation, seqs=scores
     )
-    return [Line(scored[seq][0].memory_id, messages[seq]) for seq in ordered]
+    named = speakers_named(query, [row.name or row.role for row in messages.values()])
+    weights = {
+        seq: weigh(
+            score=scores[seq][0],
+            retrievability=scores[seq][1],
+            closeness=_closeness(message, asked),
+            is_over=seq in over,
+            is_named=(message.name or message.role) in named,
+            fact_rank=fact_ranks.get(seq),
+        )
+        for seq, message in messages.items()
+    }
+    return [messages[seq] for seq in sorted(weights, key=lambda seq: (-weights[seq], seq))]
 
 
 def _closeness(message: Message, asked: Sequence[Span]) -> float:
@@ -222,17 +189,8 @@ def _ranks_by_seq(facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float]) ->
     return by_seq
 
 
-def load_served(tenant: Tenant, found: Sequence[Hit], packed: Packed) -> list[EpisodeHit]:
+def load_served(tenant: Tenant, hits: Sequence[Hit], packed: Packed) -> list[EpisodeHit]:
     """Return the episodes that messages were chosen from, best first, with those only."""
     chosen = packed.messages()
-    rows = Episode.objects.of(tenant).select_related("conversation")
-    episodes = rows.in_bulk(list(chosen))
-    return [
-        EpisodeHit(
-            found=hit,
-            episode=episodes[hit.memory_id],
-            messages=tuple(chosen[hit.memory_id]),
-        )
-        for hit in found
-        if hit.memory_id in episodes
-    ]
+    rows = load_headlines(tenant, [hit for hit in hits if hit.memory_id in chosen])
+    return [replace(row, messages=tuple(chosen[row.episode.id])) for row in rows]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from episodic.models import Episode, Message
 from memoryproject.text import cleaning
+from memoryproject.text.cleaning import clean_line
 from retrieval.hits import EpisodeHit, FactHit, Hit
 
 KEY_MOMENT = 0.7
@@ -19,6 +20,7 @@ UNITS = (
     (timedelta(hours=1), "hour"),
     (timedelta(minutes=1), "minute"),
 )
+EPISODES_HEADING = "## Episodic Memories\n"
 SHOWN_AT_MOST = 8_000
 """Characters of a message where no budget limits the answer."""
 AUTO_RANKS = 2
@@ -33,32 +35,27 @@ def render(
     now: datetime,
     explain: bool = False,
 ) -> str:
-    """Return the answer as markdown; empty where there is nothing to say.
+    """Return the answer as markdown, each kind best first; empty where there is nothing to say.
 
     With `explain` each memory says its id and how it was found, each line its day.
     """
-    detailed = [(hit, shows_details(hit, detail=detail)) for hit in episodes]
-    sections = [
-        render_facts(facts, explain=explain),
-        render_episodes(detailed, now=now, explain=explain),
-    ]
-    return "\n".join(section for section in sections if section)
-
-
-def render_facts(facts: Sequence[FactHit], *, explain: bool = False) -> str:
-    """Return the section on facts, best first; empty without facts."""
-    if not facts:
-        return ""
-    bullets = [render_fact(hit, explain=explain) for hit in facts]
-    return "\n".join(["## Semantic Memory", *bullets]) + "\n"
+    sections = []
+    if facts:
+        bullets = [render_fact(hit, explain=explain) for hit in facts]
+        sections.append("\n".join(["## Semantic Memory", *bullets]) + "\n")
+    if episodes:
+        blocks = [render_episode(hit, detail=detail, now=now, explain=explain) for hit in episodes]
+        sections.append("\n".join([EPISODES_HEADING, *blocks]))
+    return "\n".join(sections)
 
 
 def render_fact(hit: FactHit, *, explain: bool = False) -> str:
     """Return one bullet; each supporting episode counts as a source."""
     noun = "conversation" if hit.sources == 1 else "conversations"
-    label = f"{hit.fact.category}, {say_day(hit.fact.valid_at)}" if explain else hit.fact.category
-    how = f" [{say_how_found(hit.found)}]" if explain else ""
-    return f"- [{label}] {one_line(hit.fact.fact)} (sources: {hit.sources} {noun}){how}"
+    day = f", {hit.fact.valid_at:%Y-%m-%d}" if explain else ""
+    trace = f" [{render_trace(hit.found)}]" if explain else ""
+    text = clean_line(hit.fact.fact)
+    return f"- [{hit.fact.category}{day}] {text} (sources: {hit.sources} {noun}){trace}"
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
@@ -69,27 +66,12 @@ def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
     return hit.found.rank <= ranks and hit.episode.surprise >= KEY_MOMENT
 
 
-def render_episodes(
-    episodes: Sequence[tuple[EpisodeHit, bool]], *, now: datetime, explain: bool = False
-) -> str:
-    """Return the section on episodes, best first; empty without episodes."""
-    if not episodes:
-        return ""
-    blocks = [
-        render_episode(hit, with_details=details, now=now, explain=explain)
-        for hit, details in episodes
-    ]
-    return "\n".join(["## Episodic Memories\n", *blocks])
-
-
-def render_episode(
-    hit: EpisodeHit, *, with_details: bool, now: datetime, explain: bool = False
-) -> str:
-    """Return one episode: heading, time, summary, and its messages if wanted."""
+def render_episode(hit: EpisodeHit, *, detail: str, now: datetime, explain: bool = False) -> str:
+    """Return one episode: heading, time, summary, and its messages if asked for."""
     lines = [heading(hit), *about(hit.episode, now=now)]
     if explain:
-        lines.append(f"**Found:** {say_how_found(hit.found)}")
-    if with_details:
+        lines.append(f"**Found:** {render_trace(hit.found)}")
+    if shows_details(hit, detail=detail):
         lines += ["", "**Details:**"]
         lines += [render_message_capped(message, with_day=explain) for message in hit.messages]
     return "\n".join(lines) + "\n"
@@ -98,15 +80,15 @@ def render_episode(
 def heading(hit: EpisodeHit) -> str:
     """Return the heading of an episode, with its rank, score and mark."""
     mark = ", key moment" if hit.episode.surprise >= KEY_MOMENT else ""
-    title = one_line(hit.episode.title)
+    title = clean_line(hit.episode.title)
     return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{mark}]"
 
 
 def about(episode: Episode, *, now: datetime) -> list[str]:
     """Return the lines under an episode's heading."""
     return [
-        f"**When:** {say_when(episode.end_at, now=now)}",
-        f"**Summary:** {one_line(episode.summary)}",
+        f"**When:** {render_age(episode.end_at, now=now)}",
+        f"**Summary:** {clean_line(episode.summary)}",
     ]
 
 
@@ -115,9 +97,9 @@ def render_message(message: Message, *, with_day: bool = False, content: str | N
 
     `content` stands in for what it says, where only a part is to be shown.
     """
-    speaker = one_line(message.name) or message.role
-    day = f"{say_day(message.occurred_at)} " if with_day else ""
-    text = one_line(message.content if content is None else content)
+    speaker = clean_line(message.name) or message.role
+    day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
+    text = clean_line(message.content if content is None else content)
     # A name that begins with a bracket could say where a reference leads.
     return cleaning.break_definitions(f'- {day}{speaker}: "{text}"')
 
@@ -128,17 +110,12 @@ def render_message_capped(message: Message, *, with_day: bool = False) -> str:
     return render_message(message, with_day=with_day, content=content)
 
 
-def say_how_found(found: Hit) -> str:
+def render_trace(found: Hit) -> str:
     """Return the id of a memory and how it got into the answer, on one line."""
     ranks = [f"words: {found.lexical_rank or '-'}", f"meaning: {found.vector_rank or '-'}"]
     scores = [f"rrf: {found.rrf:.4f}", f"retrievability: {found.retrievability:.3f}"]
-    terms = f"terms: {one_line(' '.join(found.terms)) or '-'}"
+    terms = f"terms: {clean_line(' '.join(found.terms)) or '-'}"
     return ", ".join([f"id: {found.memory_id}", *ranks, *scores, terms])
-
-
-def say_day(moment: datetime) -> str:
-    """Return the day of a moment, as in 2026-03-02."""
-    return moment.strftime("%Y-%m-%d")
 
 
 def render_date(moment: datetime) -> str:
@@ -146,12 +123,7 @@ def render_date(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y}"
 
 
-def one_line(text: str) -> str:
-    """Return the text cleaned for a prompt, with every line break a space."""
-    return cleaning.clean_line(text)
-
-
-def say_when(moment: datetime, *, now: datetime) -> str:
+def render_age(moment: datetime, *, now: datetime) -> str:
     """Return how long ago it was, in words: "just now", "yesterday", "3 weeks ago"."""
     gone = now - moment
     if gone < timedelta(minutes=1):
@@ -170,6 +142,6 @@ def render_recent(episodes: Sequence[Episode], *, now: datetime) -> str:
     blocks = []
     for episode in episodes:
         mark = " [key moment]" if episode.surprise >= KEY_MOMENT else ""
-        lines = [f"### {one_line(episode.title)}{mark}", *about(episode, now=now)]
+        lines = [f"### {clean_line(episode.title)}{mark}", *about(episode, now=now)]
         blocks.append("\n".join(lines) + "\n")
-    return "\n".join(["## Episodic Memories\n", *blocks])
+    return "\n".join([EPISODES_HEADING, *blocks])

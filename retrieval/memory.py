@@ -14,6 +14,7 @@ from indexing.models import MemoryKind
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
+from memoryproject.text.cleaning import clean_line
 from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
@@ -25,15 +26,6 @@ from semantic.models import Evidence, Fact
 FACT_IMPORTANCE = 0.5
 A_FURTHER_EPISODE = 0.1
 """What each episode that supports a fact adds to that, beside the first; up to four do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
-
-    span_id: str
-    start_byte: int
-    end_byte: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,8 @@ class Memory:
     metadata: dict[str, Any] = field(default_factory=dict)
     citation: str | None = None
     """The content with its messages quoted, under day and speaker; None: none to quote."""
-    span: Span | None = None
+    span: dict[str, Any] | None = None
+    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
     conversation: uuid.UUID | None = None
     """The agent's id of it."""
     user_id: str = ""
@@ -101,36 +94,29 @@ def load_memories(
     citations: the messages that say a fact are not loaded.
     """
     ids = list(memory_ids)
-    if not ids:
-        return {}
-    loaded = [*_load_facts(tenant, ids, active_only), *_load_notes(tenant, ids)]
-    loaded += _load_episodes(tenant, ids, active_only)
-    return {memory.id: memory for memory in loaded}
-
-
-def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID]) -> Iterator[Memory]:
     notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
-    for note in notes.select_related("conversation").order_by("id"):
-        yield _of_note(note)
+    loaded = [
+        *_load_facts(tenant, ids, active_only),
+        *map(_of_note, notes.select_related("conversation")),
+        *_load_episodes(tenant, ids, active_only),
+    ]
+    return {memory.id: memory for memory in loaded}
 
 
 def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     episodes = list(rows.select_related("conversation"))
-    if episodes:
-        messages = episodic_queries.messages_of_episodes(
-            tenant=tenant, episode_ids=[episode.id for episode in episodes]
-        )
-        for episode in episodes:
-            yield _of_episode(episode, messages[episode.id], active_only)
+    messages = episodic_queries.messages_of_episodes(
+        tenant=tenant, episode_ids=[episode.id for episode in episodes]
+    )
+    for episode in episodes:
+        yield _of_episode(episode, messages[episode.id], active_only)
 
 
 def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
     rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
     facts = list(rows.filter(invalid_at=None) if active_only else rows)
-    if not facts:
-        return
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
     sources = {} if active_only else _cite(tenant, evidence)
     for fact in facts:
@@ -140,7 +126,7 @@ def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> 
 def _of_note(note: Note) -> Memory:
     span = None
     if note.start_byte is not None and note.end_byte is not None:
-        span = Span(note.span_id, note.start_byte, note.end_byte)
+        span = {name: getattr(note, name) for name in ("span_id", "start_byte", "end_byte")}
     return Memory(
         id=note.id,
         kind=MemoryKind.NOTE,
@@ -226,11 +212,11 @@ def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: boo
 
 def _render_standing(fact: Fact) -> str:
     """Return what kind of fact it is, and when it was true and believed, in a line."""
-    until = f" until {markdown.say_day(fact.valid_until)}" if fact.valid_until else ""
-    parts = [f"{fact.category}, true from {markdown.say_day(fact.valid_at)}{until}"]
+    until = f" until {fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
+    parts = [f"{fact.category}, true from {fact.valid_at:%Y-%m-%d}{until}"]
     if fact.invalid_at is not None:
         why = fact.Because(fact.invalidated_because).label
-        parts.append(f"no longer held since {markdown.say_day(fact.invalid_at)}: {why}")
+        parts.append(f"no longer held since {fact.invalid_at:%Y-%m-%d}: {why}")
     return f"({'; '.join(parts)})"
 
 
@@ -239,14 +225,9 @@ def _cite(
 ) -> dict[uuid.UUID, list[str]]:
     """Return by fact the messages that say it, or the titles of episodes of which all counts."""
     rows = [row for several in evidence.values() for row in several]
-    messages = load_sources(tenant, rows) if rows else {}
+    messages = load_sources(tenant, rows)
     whole = [row.episode_id for row in rows if not row.message_seqs]
-    episodes = {
-        episode.id: episode
-        for episode in (
-            episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole) if whole else ()
-        )
-    }
+    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
     sources = {}
     for fact_id, several in evidence.items():
         places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
@@ -254,7 +235,7 @@ def _cite(
         titled_ids = {row.episode_id for row in several if not row.message_seqs}
         titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
         titles = [
-            f"- {markdown.say_day(episode.end_at)} {markdown.one_line(episode.title)}"
+            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
             for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
         ]
         lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))

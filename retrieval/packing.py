@@ -12,12 +12,12 @@ import math
 import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from episodic.models import Message
-from memoryproject.text.cleaning import clean
+from memoryproject.text.cleaning import clean, clean_line
 from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget
@@ -47,22 +47,6 @@ LEAST_CUT_TOKENS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A message that may be packed, and the episode that it stands in."""
-
-    episode_id: uuid.UUID
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A chosen message and what is shown of it."""
-
-    message: Message
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
 class Block:
     """A part of the text: all facts, or one day of one episode. Ends in a line break."""
 
@@ -72,26 +56,26 @@ class Block:
 
 
 FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
-Day = tuple[uuid.UUID, str]
+Day = tuple[uuid.UUID | None, str]
+"""An episode, and a day of it as it is printed."""
+Shown = tuple[Message, str]
+"""A chosen message and what is shown of it."""
 
 
-@dataclass(slots=True)
 class Packed:
     """What has been chosen within `max_tokens`."""
 
-    max_tokens: int
-    trimmer: Trimmer
-    explain: bool = False
-    """Whether facts and episodes say their ids."""
-    facts: list[FactHit] = field(default_factory=list)
-    days: dict[Day, list[Shown]] = field(default_factory=dict)
-    """Messages by episode and day, in order of choice."""
-    _quarters: dict[Day | None, int] = field(default_factory=dict)
-    """The size of each block; None is that of facts."""
-    _budget: Budget = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._budget = Budget(self.max_tokens)
+    def __init__(self, *, max_tokens: int, trimmer: Trimmer, explain: bool) -> None:
+        self.max_tokens = max_tokens
+        self.trimmer = trimmer
+        self.explain = explain
+        """Whether facts and episodes say their ids."""
+        self.facts: list[FactHit] = []
+        self.days: dict[Day, list[Shown]] = {}
+        """Messages in order of choice."""
+        self._quarters: dict[Day | None, int] = {}
+        """The size of each block; None is that of facts."""
+        self._budget = Budget(max_tokens)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
@@ -105,48 +89,48 @@ class Packed:
         for hit in hits:
             self.add_fact(hit, at_most=at_most)
 
-    def add_line(self, line: Line, *, is_tight: bool) -> None:
+    def add_message(self, message: Message, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
 
         `is_tight`: what tells little is left out, to have room for others.
         """
-        content = clean(line.message.content)
+        content = clean(message.content)
         size = count_tokens(content)
         room = self.max_tokens - self._budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
             return
-        overhead = self._measure_overhead(line) if 2 * size > largest else 0
+        overhead = self._measure_overhead(message) if 2 * size > largest else 0
         if size + overhead > largest:
             room_left = min(largest, room) - overhead
             if room_left >= LEAST_CUT_TOKENS:
-                self._show(line, self.trimmer.cut(content, at_most=room_left))
+                self._show(message, self.trimmer.cut(content, at_most=room_left))
             return
         is_early = self._budget.spent < WHOLE_SHARE * self.max_tokens
         whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
-        if (is_early or not is_tight) and self._show(line, whole):
+        if (is_early or not is_tight) and self._show(message, whole):
             return
-        self._show(line, self.trimmer.shorten(content))
+        self._show(message, self.trimmer.shorten(content))
 
-    def _show(self, line: Line, content: str) -> bool:
+    def _show(self, message: Message, content: str) -> bool:
         """Return whether it fits; an empty content never does."""
-        key = (line.episode_id, _day(line.message))
+        key = _day_of(message)
         fits = bool(content) and self._pay(
-            key, self._render(line, content), at_most=self.max_tokens
+            key, self._render(message, content), at_most=self.max_tokens
         )
         if fits:
-            self.days.setdefault(key, []).append(Shown(line.message, content))
+            self.days.setdefault(key, []).append((message, content))
         return fits
 
-    def _measure_overhead(self, line: Line) -> int:
+    def _measure_overhead(self, message: Message) -> int:
         """Return the tokens around what a message says, were it alone."""
-        return count_tokens(LINES_HEADING) + count_tokens(self._render(line, "") + "\n")
+        return count_tokens(LINES_HEADING) + count_tokens(self._render(message, "") + "\n")
 
-    def _render(self, line: Line, content: str) -> str:
+    def _render(self, message: Message, content: str) -> str:
         """Return a message with the heading of its day, unless that is there already."""
-        key = (line.episode_id, _day(line.message))
-        heading = "" if key in self.days else self._render_heading(*key)
-        return heading + markdown.render_message(line.message, content=content) + "\n"
+        key = _day_of(message)
+        heading = "" if key in self.days else self._render_heading(key)
+        return heading + _render_line(message, content)
 
     def _pay(self, key: Day | None, text: str, *, at_most: int) -> bool:
         """Grow a block, unless that takes what is spent above `at_most`.
@@ -164,17 +148,12 @@ class Packed:
         self._quarters[key] = after
         return True
 
-    def messages(self) -> dict[uuid.UUID, list[Message]]:
+    def messages(self) -> dict[uuid.UUID | None, list[Message]]:
         """Return the chosen messages of each episode, oldest first."""
-        return {key: [one.message for one in shown] for key, shown in self._by_episode().items()}
-
-    def _by_episode(self) -> dict[uuid.UUID, list[Shown]]:
-        by_episode: dict[uuid.UUID, list[Shown]] = {}
-        for (episode_id, _), chosen in self.days.items():
-            by_episode.setdefault(episode_id, []).extend(chosen)
-        return {
-            key: sorted(rows, key=lambda one: one.message.seq) for key, rows in by_episode.items()
-        }
+        by_episode: dict[uuid.UUID | None, list[Message]] = {}
+        for (episode_id, _), shown in self.days.items():
+            by_episode.setdefault(episode_id, []).extend(message for message, _ in shown)
+        return {key: sorted(rows, key=lambda row: row.seq) for key, rows in by_episode.items()}
 
     def blocks(self) -> list[Block]:
         """Return the text in parts: facts, then episodes, that of the best message first."""
@@ -184,14 +163,12 @@ class Packed:
             says = {row.seq: row for hit in self.facts for row in hit.messages}
             blocks.append(Block(text, tuple(says[seq] for seq in sorted(says))))
         heading = LINES_HEADING
-        for episode_id, chosen in self._by_episode().items():
-            for day in dict.fromkeys(_day(one.message) for one in chosen):
-                rows = [one for one in chosen if _day(one.message) == day]
-                lines = "".join(
-                    markdown.render_message(one.message, content=one.content) + "\n" for one in rows
-                )
-                heading += self._render_heading(episode_id, day)
-                blocks.append(Block(heading + lines, tuple(one.message for one in rows)))
+        for messages in self.messages().values():
+            for day in dict.fromkeys(map(_day_of, messages)):
+                rows = sorted(self.days[day], key=lambda shown: shown[0].seq)
+                lines = [_render_line(message, content) for message, content in rows]
+                heading += self._render_heading(day)
+                blocks.append(Block(heading + "".join(lines), tuple(row for row, _ in rows)))
                 heading = ""
         return blocks
 
@@ -201,16 +178,17 @@ class Packed:
         day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
         label = f"{hit.fact.category}{day}"
         mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        return f"- [{label}] {markdown.one_line(hit.fact.fact)}{mark}\n"
+        return f"- [{label}] {clean_line(hit.fact.fact)}{mark}\n"
 
-    def _render_heading(self, episode_id: uuid.UUID, day: str) -> str:
+    def _render_heading(self, key: Day) -> str:
+        episode_id, day = key
         mark = f" [id: {episode_id}]" if self.explain else ""
         return f"### {day}{mark}\n"
 
 
 def pack(
     facts: Sequence[FactHit],
-    lines: Sequence[Line],
+    messages: Sequence[Message],
     *,
     pinned: Sequence[FactHit] = (),
     max_tokens: int,
@@ -226,13 +204,13 @@ def pack(
     packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=explain)
     for hit in facts:
         packed.add_fact(
-            hit, at_most=_room_for_facts(max_tokens, wants_facts) if lines else max_tokens
+            hit, at_most=_room_for_facts(max_tokens, wants_facts) if messages else max_tokens
         )
     rest = [hit for hit in facts if hit.fact.is_pinned and hit not in packed.facts]
     packed.add_pinned([*rest, *pinned])
-    is_tight = sum(count_tokens(line.message.content) for line in lines) > max_tokens
-    for line in lines:
-        packed.add_line(line, is_tight=is_tight)
+    is_tight = sum(count_tokens(message.content) for message in messages) > max_tokens
+    for message in messages:
+        packed.add_message(message, is_tight=is_tight)
     chosen = {hit.found.memory_id for hit in packed.facts}
     for hit in facts:
         if hit.found.memory_id not in chosen:
@@ -255,5 +233,9 @@ def join(blocks: Sequence[Block]) -> str:
     return "\n".join(block.text for block in blocks)
 
 
-def _day(message: Message) -> str:
-    return markdown.render_date(message.occurred_at)
+def _render_line(message: Message, content: str) -> str:
+    return markdown.render_message(message, content=content) + "\n"
+
+
+def _day_of(message: Message) -> Day:
+    return message.episode_id, markdown.render_date(message.occurred_at)

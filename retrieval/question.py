@@ -51,7 +51,7 @@ _RULES = tuple(  # the more exact first
     re.compile(rule, re.IGNORECASE)
     for rule in (
         rf"\b{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)\b",
-        rf"{_DAY}(?:\s+(?P<from>[a-z]+))?[–-](?P<to>\d{{1,2}})\s+{_MONTH}\s+{_YEAR}",
+        rf"{_DAY}(?:\s+(?P<from_month>[a-z]+))?[–-](?P<to>\d{{1,2}})\s+{_MONTH}\s+{_YEAR}",
         rf"{_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?",
         rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\b(?!:)(?:,?\s*{_YEAR})?",
         rf"\b{_MONTH}(?:,|\s+of)?\s+{_YEAR}",
@@ -62,6 +62,7 @@ _RULES = tuple(  # the more exact first
     )
 )
 _MAY_HOLD_A_DATE = re.compile(_MONTH.replace("?P<month>", "?:") + r"|\d{4}|\d月", re.IGNORECASE)
+_MONTHS_OF_A_RULE = {"month", "from_month"}
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
 
@@ -135,33 +136,30 @@ def _distance(one: Span, other: Span) -> int:
 
 
 def _span_or_none(match: re.Match[str]) -> Span | None:
-    parts = match.groupdict()
-    year, day = parts.get("year"), parts.get("day")
+    parts = {name: text for name, text in match.groupdict().items() if text}
     try:
-        return _to_span(
-            year=int(year) if year else None,
-            month=_month(parts.get("month")),
-            day=int(day) if day else None,
-            to=int(parts["to"]) if parts.get("to") else None,
-            from_month=_month(parts.get("from")),
-        )
+        months = {name: _month(parts.pop(name)) for name in _MONTHS_OF_A_RULE & parts.keys()}
+        return _to_span(**months, **{name: int(text) for name, text in parts.items()})
     except (KeyError, OverflowError, ValueError):  # no such month, or 31 February
         return None
 
 
-def _month(word: str | None) -> int | None:
+def _month(word: str) -> int:
     """Return the number of a month.
 
     Raises:
         KeyError: there is none of that name.
     """
-    if not word:
-        return None
     return int(word) if word.isdigit() else _MONTH_NUMBERS[word[:3].lower()]
 
 
 def _to_span(
-    *, year: int | None, month: int | None, day: int | None, to: int | None, from_month: int | None
+    *,
+    year: int | None = None,
+    month: int | None = None,
+    day: int | None = None,
+    to: int | None = None,
+    from_month: int | None = None,
 ) -> Span:
     stands_in = ANY_YEAR if year is None else year
     if month is None:

@@ -6,8 +6,6 @@ recency; the message that the caller names always is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from indexing import text
@@ -25,8 +23,12 @@ BUDGET_SHARE = 0.5
 SHORTEST_WORD = 3
 
 
-def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list[Message]:
-    """Return the messages of the window to show, oldest first; none if it is indexed so far.
+def find_recent(
+    conversation: Conversation, query: str, min_seq: int, max_tokens: int | None
+) -> Block | None:
+    """Return the messages of the window to show, as a part of an answer: the newest that fit.
+
+    None if none does, or if all up to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
@@ -38,7 +40,7 @@ def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list
             fields={"min_seq": [f"The conversation has {progress.last_seq} messages so far."]},
         )
     if min_seq <= progress.indexed_through_seq:
-        return []
+        return None
     window = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
     query_words = _words(query)
 
@@ -46,7 +48,17 @@ def find_recent(*, conversation: Conversation, query: str, min_seq: int) -> list
         return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
 
     chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
-    return sorted(chosen, key=lambda message: message.seq)
+    room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    budget = Budget(room)
+    shown = [
+        (message, line)
+        for message in sorted(chosen, key=lambda message: -message.seq)
+        if budget.take(count_tokens(line := _render(message)))
+    ]
+    if not shown:
+        return None
+    messages, lines = zip(*reversed(shown), strict=True)
+    return Block(HEADING + "".join(lines), messages)
 
 
 def _words(content: str) -> set[str]:
@@ -56,19 +68,6 @@ def _words(content: str) -> set[str]:
         for word in text.prepare(content).split()
         if len(word) >= SHORTEST_WORD or not word.isascii()
     }
-
-
-def to_block(messages: Sequence[Message], *, max_tokens: int | None = None) -> Block | None:
-    """Return the messages as a part of an answer, the newest that fit; None if none does."""
-    newest: list[Message] = []
-    room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
-    budget = Budget(room)
-    for message in reversed(messages):
-        if budget.take(count_tokens(_render(message))):
-            newest.insert(0, message)
-    if not newest:
-        return None
-    return Block(HEADING + "".join(_render(message) for message in newest), tuple(newest))
 
 
 def _render(message: Message) -> str:

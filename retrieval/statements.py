@@ -10,6 +10,8 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
+from indexing.models import MemoryKind
+
 NEAREST_OF_ALL = """
     SELECT memory_id, embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance
     FROM indexing_searchvector
@@ -17,30 +19,19 @@ NEAREST_OF_ALL = """
         AND invalid_at IS NULL AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
     ORDER BY distance LIMIT %(near_pool)s
 """
-HOME = """
-    SELECT id FROM episodic_conversation
-    WHERE tenant_id = %(tenant)s AND external_id = %(conversation_id)s::uuid
-"""
 PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
-OF_SOURCE = """
-    SELECT id FROM episodic_conversation
-    WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
-"""
 
 
 @cache
 def read_find() -> str:
     """Return the text of the statement that finds memories of a whole tenant."""
     body = read_file("find.sql")
-    described = _read_body("describing.sql").replace("{named}", OF_SOURCE.strip())
-    parts = {  # in this order: some hold others
+    described = _read_body("describing.sql")
+    parts = {
         "passing": described.replace("{only}", "TRUE"),
         "described": described.replace("{only}", "memory.id = matched.memory_id"),
         "passes": PASSES,
-        "home": HOME.strip(),
-        "near_facts": NEAREST_OF_ALL.replace("{shelf}", "fact"),
-        "near_episodes": NEAREST_OF_ALL.replace("{shelf}", "episode"),
-        "near_notes": NEAREST_OF_ALL.replace("{shelf}", "note"),
+        **{f"near_{shelf}s": NEAREST_OF_ALL.replace("{shelf}", shelf) for shelf in MemoryKind},
     }
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)

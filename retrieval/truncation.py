@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from indexing.text import prepare
+from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
 
 ELLIPSIS = "…"
@@ -27,8 +28,8 @@ LONGEST_WORD = 40
 UNSPACED = "\u0e00"
 """From here on, scripts put no spaces between words (and the others that do come before)."""
 SENTENCE_END = re.compile(
-    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\b[A-Z])"
-    r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”’）]*|(?=\n)"
+    "".join(rf"(?<!\b{title})" for title in [*TITLES.split("|"), "[A-Z]"])
+    + r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”’）]*|(?=\n)"
 )
 
 Count = Callable[[str], int]
@@ -78,7 +79,7 @@ def _find_largest(at_most: int, render: Callable[[int], str], fits: Fits) -> str
 
 
 def _keep_beginning(text: str, kept: int) -> str:
-    head = text[: _before_word(text, kept)].rstrip()
+    head = text[: _find_edge(text, kept, -1)].rstrip()
     return head + ELLIPSIS if head else ""
 
 
@@ -90,28 +91,21 @@ def _keep_sentences(text: str, ends: list[int]) -> str:
 def _keep_both_ends(text: str, kept: int) -> str:
     of_head = math.ceil(HEAD_SHARE * kept)
     start = len(text) - (kept - of_head)
-    head = text[: _before_word(text, of_head)].rstrip()
-    tail = text[_behind_word(text, start) :].lstrip()
+    head = text[: _find_edge(text, of_head, -1)].rstrip()
+    tail = text[_find_edge(text, start, 1) :].lstrip()
     return (head + GAP + tail).rstrip() if head else ""
 
 
-def _before_word(text: str, place: int) -> int:
-    """Return where the word that a cut at `place` would part begins, if that is near."""
-    start = place
-    while place - start < LONGEST_WORD:
-        if start == 0 or not (_is_in_word(text[start - 1]) and _is_in_word(text[start])):
-            return start
-        start -= 1
-    return place
+def _find_edge(text: str, place: int, step: int) -> int:
+    """Return where the word that a cut at `place` would part begins or ends, if that is near.
 
-
-def _behind_word(text: str, place: int) -> int:
-    """Return where the word that a cut at `place` would part ends, if that is near."""
-    end = place
-    while end - place < LONGEST_WORD:
-        if end == len(text) or not (_is_in_word(text[end - 1]) and _is_in_word(text[end])):
-            return end
-        end += 1
+    `step` is -1 or 1.
+    """
+    edge = place
+    while abs(edge - place) < LONGEST_WORD:
+        if edge in (0, len(text)) or not (_is_in_word(text[edge - 1]) and _is_in_word(text[edge])):
+            return edge
+        edge += step
     return place
 
 
@@ -139,7 +133,7 @@ _BREAK = re.compile(
     r"(?<=[.!?…])[ ]|(?<=[.!?…][\"'”’)\]])[ ]|(?<=\])[ ]|[ ](?=\[)"
     r"|(?<=[。！？])(?![」』”。！？ ])|(?<=[。！？][」』”])(?! )"
 )
-_ENDS_NO_SENTENCE = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e|No|\d{1,2})\. $")
+_ENDS_NO_SENTENCE = re.compile(rf"\b(?:[A-Z]|{TITLES}|No|\d{{1,2}})\. $")
 
 
 class Sentence(NamedTuple):
@@ -224,7 +218,7 @@ class Trimmer:
         return sorted(range(len(sentences)), key=lambda place: (-worth[place], place))
 
     def _worth(self, words: frozenset[str]) -> float:
-        return sum([self._rarity.get(word, self._unseen) for word in words - self._names])
+        return sum([self._worth_of(word) for word in words - self._names])
 
     def _worth_of(self, word: str) -> float:
         return self._rarity.get(word, self._unseen)

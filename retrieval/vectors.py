@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import cast
 
 from episodic import queries as episodic_queries
 from episodic.headlines import headline
@@ -70,16 +69,18 @@ def _texts_of(
     lines = _lines_of(units, conversation) if conversation else {}
     whole = _whole_texts(units, tenant)
     notes = note_queries.notes_by_id(tenant=tenant, note_ids=_memories(units, MemoryKind.NOTE))
-    parts = {note.id: note_queries.passages_of(note) for note in notes.values()}
+    parts: dict[tuple[uuid.UUID | None, int], str] = {
+        (note.id, place): part.meaning
+        for note in notes.values()
+        for place, part in enumerate(note_queries.passages_of(note))
+    }
 
     def text_of(unit: SearchUnit) -> str:
-        if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
+        if unit.kind == UnitKind.MESSAGE:
             return lines.get(unit.first_seq, "")  # erased in between: the unit is gone, too
-        memory_id = cast(uuid.UUID, unit.memory_id)
-        if unit.kind != UnitKind.NOTE:
-            return whole.get(memory_id, "")
-        place = unit.first_seq or 0
-        return next((part.meaning for part in parts.get(memory_id, [])[place : place + 1]), "")
+        if unit.kind == UnitKind.NOTE:
+            return parts.get((unit.memory_id, unit.first_seq or 0), "")
+        return whole.get(unit.memory_id, "")
 
     return [text_of(unit) for unit in units]
 
@@ -88,23 +89,19 @@ def _memories(units: Sequence[SearchUnit], *shelves: MemoryKind) -> set[uuid.UUI
     return {unit.memory_id for unit in units if unit.memory_id and unit.shelf in shelves}
 
 
-def _lines_of(units: Sequence[SearchUnit], conversation: Conversation) -> dict[int, str]:
+def _lines_of(units: Sequence[SearchUnit], conversation: Conversation) -> dict[int | None, str]:
     """Return the lines of messages, by seq."""
-    seqs = [
-        unit.first_seq
-        for unit in units
-        if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None
-    ]
+    seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
     messages = episodic_queries.messages_at(
         tenant=conversation.tenant, conversation=conversation, seqs=seqs
     )
     return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
 
 
-def _whole_texts(units: Sequence[SearchUnit], tenant: Tenant) -> dict[uuid.UUID, str]:
+def _whole_texts(units: Sequence[SearchUnit], tenant: Tenant) -> dict[uuid.UUID | None, str]:
     """Return what the one vector of an episode's headline, or of a fact, stands for."""
     ids = _memories(units, MemoryKind.EPISODE, MemoryKind.FACT)
-    whole = {
+    whole: dict[uuid.UUID | None, str] = {
         episode.id: headline(title=episode.title, summary=episode.summary)
         for episode in episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     }

@@ -115,7 +115,7 @@ class Looks:
     def _reconstruct(self) -> Pair:
         """Ask both sides what neither has embedded before."""
         ours, theirs = (self._texts.ask(15) for _ in range(2))
-        asked = reconstruction.Request(query=ours, since=load.FIRST)
+        asked = reconstruction.ReconstructRequest(query=ours, since=load.FIRST)
         body = {"query": theirs, "since": say_moment(load.FIRST)}
         return (
             lambda: reconstruction.bring_back(tenant=self._tenant, request=asked, now=load.FIRST),

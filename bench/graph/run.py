@@ -115,13 +115,11 @@ def _measure(
     for _ in range(times + 3):
         start = pick()
         ran, began = backend.read_ms(), time.perf_counter()
-        rows = links.walk_rows(
-            tenant=tenant, starts=[start], depth=depth, at_most=links.NODES_AT_MOST
-        )
+        walk = links.walk_from(tenant=tenant, starts=[start], depth=depth)
         taken.append(time.perf_counter() - began)
         processor_ms += backend.read_ms() - ran
-        sizes.append(len(rows))
-        cuts += bool(rows and rows[0][-1])
+        sizes.append(len(walk.nodes))
+        cuts += walk.cut
     quantiles = summarise(taken[3:])
     middle = sorted(sizes)[len(sizes) // 2]
     share = 100 * cuts // len(sizes)
@@ -140,9 +138,12 @@ def _beside_hub(chance: random.Random, tenant: Tenant, given: argparse.Namespace
 def _explain(tenant: Tenant, start: uuid.UUID) -> None:
     """Print the plan of a walk of three steps."""
 
-    def explain(execute: Any, statement: str, *given: Any) -> Any:
-        return execute(f"EXPLAIN (ANALYZE, BUFFERS, SETTINGS) {statement}", *given)
+    def explain(
+        execute: Any, statement: str, params: Any, many: bool, context: dict[str, Any]
+    ) -> Any:
+        execute(f"EXPLAIN (ANALYZE, BUFFERS, SETTINGS) {statement}", params, many, context)
+        sys.stdout.write("\n".join(row[0] for row in context["cursor"].fetchall()) + "\n")
+        return execute(statement, params, many, context)
 
     with connection.execute_wrapper(explain):
-        rows = links.walk_rows(tenant=tenant, starts=[start], depth=3, at_most=links.NODES_AT_MOST)
-    sys.stdout.write("\n".join(row[0] for row in rows) + "\n")
+        links.walk_from(tenant=tenant, starts=[start], depth=3)

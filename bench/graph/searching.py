@@ -22,7 +22,7 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
 from retrieval.search import in_tenant
-from retrieval.search.in_tenant import EVERYTHING, Request
+from retrieval.search.in_tenant import EVERYTHING, SearchRequest
 
 HEAD = (
     "| search | match | processor ms | SQL p50 ms | p95 | embedding + SQL p50 | HTTP p50 | p95 "
@@ -89,20 +89,20 @@ class Searches:
             self._ask_inside(self._draw(name), Times())
         return "\n\n".join(plans)
 
-    def _draw(self, name: str) -> Request:
+    def _draw(self, name: str) -> SearchRequest:
         """Return a request of that sort; a moment named in it is the middle of all notes."""
         count, narrow = SORTS[name]
         words = self._texts.ask(count) if count else EVERYTHING
         middle = load.FIRST + load.STEP * (self._given.notes // 2)
         moments = {one: middle for one in ("since", "until") if one in narrow}
-        return Request(query=words, **(narrow | moments))
+        return SearchRequest(query=words, **(narrow | moments))
 
     def _measure_leg(self, name: str, *, by_words: bool) -> str:
         times = Times()
         for _ in range(self._given.times + WARM_UP):
             words = self._texts.ask(QUESTION)
             vector = None if by_words else embeddings.embed_query(words)
-            request = Request(query=words if by_words else "…")
+            request = SearchRequest(query=words if by_words else "…")
             self._find(request, vector, times)
         sql = summarise(times.sql[WARM_UP:])
         return f"| {name} | {_average(times)} | {sql.p50:.1f} | {sql.p95:.1f} | | | | |\n"
@@ -124,14 +124,14 @@ class Searches:
             f"| {http.p50:.1f} | {http.p95:.1f} | {http.p50 / embedded.p50:.2f} |\n"
         )
 
-    def _ask_inside(self, request: Request, times: Times) -> None:
+    def _ask_inside(self, request: SearchRequest, times: Times) -> None:
         began = time.perf_counter()
         vector = None if request.is_everything else embeddings.embed_query(request.query)
         embedded = time.perf_counter()
         self._find(request, vector, times)
         times.embedded.append(times.sql[-1] + embedded - began)
 
-    def _find(self, request: Request, vector: Vectors | None, times: Times) -> None:
+    def _find(self, request: SearchRequest, vector: Vectors | None, times: Times) -> None:
         ran = self._backend.read_ms()
         began = time.perf_counter()
         found = in_tenant.find_with(tenant=self._tenant, request=request, vector=vector)
@@ -139,7 +139,7 @@ class Searches:
         times.processor_ms.append(self._backend.read_ms() - ran)
         times.matched.append(found.total)
 
-    def _ask_outside(self, request: Request, times: Times) -> None:
+    def _ask_outside(self, request: SearchRequest, times: Times) -> None:
         asked = {"query": request.query, "max_hops": request.max_hops, "sort_by": request.sort_by}
         if request.user_id:
             asked["user_id"] = request.user_id

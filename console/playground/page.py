@@ -24,7 +24,7 @@ from memoryproject.text import tokens
 from retrieval.analysis import Analysis, analyse
 from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
 from retrieval.models import Retrieval
-from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT, Request
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
 from semantic.engines import Category
 
@@ -63,7 +63,7 @@ def show_playground(request: HttpRequest) -> HttpResponse:
         body = read_body(params)
         checked = form(data=body)
         if checked.is_valid():
-            question = Request(kind=kind, **checked.validated_data)
+            question = RecallRequest(kind=kind, **checked.validated_data)
             analysis = analyse(tenant=tenant, request=question, now=timezone.now())
             shown |= render_analysis(request, analysis, budget=question.max_tokens)
             shown["curl"] = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from memoryproject.adminkit.values import MEMORY_PAGES
-from retrieval.analysis import Analysis, Candidate, Outcome
+from retrieval.analysis import Analysis, Outcome, RankedMemory
 
 HUES = 8
 """Colours by which memories of the answer are told apart."""
@@ -49,7 +49,7 @@ class Column:
 class Row:
     """A candidate, its page, and its words. `hue` is None where the answer does not have it."""
 
-    candidate: Candidate
+    candidate: RankedMemory
     href: str
     text: str
     hue: int | None
@@ -76,7 +76,9 @@ def list_kinds(analysis: Analysis, *, at_most: int) -> list[KindOfMemory]:
     return [_to_kind(name, title, rows, at_most) for name, title, rows in kinds if rows]
 
 
-def _to_kind(name: str, title: str, candidates: Sequence[Candidate], at_most: int) -> KindOfMemory:
+def _to_kind(
+    name: str, title: str, candidates: Sequence[RankedMemory], at_most: int
+) -> KindOfMemory:
     served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
     hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
     rows = [
@@ -88,12 +90,12 @@ def _to_kind(name: str, title: str, candidates: Sequence[Candidate], at_most: in
     return KindOfMemory(name, title, columns, rows)
 
 
-def _page_of(candidate: Candidate) -> str:
+def _page_of(candidate: RankedMemory) -> str:
     place = MEMORY_PAGES[candidate.found.shelf.value]
     return reverse(f"admin:{place}_change", args=[candidate.found.memory_id])
 
 
-def _words_of(candidate: Candidate) -> str:
+def _words_of(candidate: RankedMemory) -> str:
     """Return the sentence of a fact, or the title of an episode."""
     shown = candidate.found.shown
     if not shown:

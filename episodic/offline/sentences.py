@@ -11,6 +11,7 @@ import numpy as np
 from episodic.engines import Line, Vectors
 from episodic.offline.evidence import Floats, unit
 from episodic.offline.lexicon import Lexicon, asks
+from memoryproject.text.sentences import TITLES
 
 FEWEST_TELLING_WORDS = 3
 WORTH_OF_THE_WISH = 0.5
@@ -20,7 +21,7 @@ _SENTENCE = re.compile(
     r"(?:[.!?…]+[\"'”’)]*|[。！？…]+[」』”]?|\n|$)"
 )
 """Neither "3.5" nor "1. Mai" ends one."""
-_TITLE_OF_A_PERSON = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e)\.(?= )")
+_TITLE_OF_A_PERSON = re.compile(rf"\b({TITLES})\.(?= )")
 _HALF_OF_THE_DAY = re.compile(r"(\d ?)([ap])\. ?m\b\.?", re.IGNORECASE)
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
 

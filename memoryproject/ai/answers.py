@@ -15,11 +15,12 @@ THOUGHTS = ("reasoning_content", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a provider sent: the model's text, and what the provider counted, or None.
+class Completion:
+    """What came back: the model's text as it wrote it, and what the provider counted, or None.
 
-    `read_tokens` is the most of the prompt that the server can have read, which is
-    `input_tokens` and whatever it counts as cached beside them.
+    `cut` says that the answer reached its bound and stops in the middle; `prompt_cut` that the
+    server seems to have read less than it was sent. `read_tokens` is the most of the prompt
+    that it can have read: `input_tokens` and whatever it counts as cached beside them.
     """
 
     text: str
@@ -27,9 +28,10 @@ class Answer:
     input_tokens: int | None
     output_tokens: int | None
     read_tokens: int | None
+    prompt_cut: bool = False
 
 
-def read_answer(body: dict[str, Any], *, answer_tokens: int | None) -> Answer:
+def read_answer(body: dict[str, Any], *, answer_tokens: int | None) -> Completion:
     """Return the first answer that says anything; `answer_tokens` is the bound that was sent.
 
     Raises:
@@ -44,13 +46,13 @@ def read_answer(body: dict[str, Any], *, answer_tokens: int | None) -> Answer:
     spent = _read_output(usage)
     # Some servers say "stop" where the bound has stopped them.
     cut = cut or (spent is not None and spent == answer_tokens)
-    told = _read_input(usage)
-    return Answer(
+    sent = _read_input(usage)
+    return Completion(
         text=text,
         cut=cut,
-        input_tokens=told,
+        input_tokens=sent,
         output_tokens=spent,
-        read_tokens=None if told is None else told + _read_cached(usage),
+        read_tokens=None if sent is None else sent + _read_cached(usage),
     )
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Protocol
 
@@ -69,13 +69,11 @@ class LocalEmbedder:
         self._model = load_local_model()
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        return np.asarray(self._model.passage(self._cut(texts)), dtype=np.float32)
+        cut = [text[: self.characters_at_most] for text in texts]
+        return np.asarray(self._model.passage(cut), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         return np.asarray(self._model.query(text[: self.characters_at_most]), dtype=np.float32)
-
-    def _cut(self, texts: Sequence[str]) -> list[str]:
-        return [text[: self.characters_at_most] for text in texts]
 
 
 class OpenAIEmbedder:
@@ -114,7 +112,7 @@ class OpenAIEmbedder:
                 timeout=make_timeout(timeout_s),
             ) as response,
         ):
-            body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+            body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
         return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
 
 
@@ -125,7 +123,7 @@ class Row(pydantic.BaseModel):
     embedding: list[float]
 
 
-class Answer(pydantic.BaseModel):
+class VectorsReply(pydantic.BaseModel):
     """A provider's answer, as far as we read it."""
 
     data: list[Row]
@@ -134,7 +132,7 @@ class Answer(pydantic.BaseModel):
 def _read_rows(body: dict[str, object]) -> list[list[float]]:
     """Return the vectors in the order of the texts."""
     try:
-        rows = Answer.model_validate(body).data
+        rows = VectorsReply.model_validate(body).data
     except pydantic.ValidationError:
         raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
     rows.sort(key=lambda row: row.index)
@@ -169,51 +167,23 @@ def get_embedder() -> Embedder:
     if settings.EMBEDDINGS == "openai":
         return OpenAIEmbedder(model=settings.EMBEDDING_MODEL, dim=settings.EMBEDDING_DIM)
     if settings.EMBEDDINGS == "minilm":
-        return _load_minilm()
+        # Its packages are not installed everywhere.
+        minilm: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
+        return minilm
     return LocalEmbedder()
 
 
-def _load_minilm() -> Embedder:
-    """Return the English model; its packages are not installed everywhere."""
-    embedder: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
-    return embedder
-
-
-class _Cache:
-    """The last texts' vectors: windows overlap, and agents ask the same thing twice."""
-
-    def __init__(self, *, size: int) -> None:
-        self._size = size
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-
-    def find(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """Return the vectors it has, by text."""
-        with self._lock:
-            return {text: self._vectors[text] for text in texts if text in self._vectors}
-
-    def keep(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Remember vectors, forgetting the oldest."""
-        with self._lock:
-            self._vectors.update(zip(texts, vectors, strict=True))
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._vectors.clear()
-
-
-_passages = _Cache(size=CACHE_SIZE)
-_queries = _Cache(size=CACHE_SIZE)
+_passages: OrderedDict[str, Vectors] = OrderedDict()
+"""The last texts' vectors, the oldest first: windows overlap."""
+_lock = threading.Lock()
 
 
 def forget() -> None:
     """Let go of the embedder and of all vectors: the settings name another from now on."""
     get_embedder.cache_clear()
-    _passages.clear()
-    _queries.clear()
+    embed_query.cache_clear()
+    with _lock:
+        _passages.clear()
 
 
 def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
@@ -228,12 +198,17 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     embedder = get_embedder()
     if not texts:
         return np.zeros((0, embedder.dim), dtype=np.float32)
-    known = _passages.find(texts)
+    with _lock:
+        known = {text: _passages[text] for text in texts if text in _passages}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
-        made = embedder.embed_passages(missing, timeout_s=timeout_s)
-        _passages.keep(missing, made)
-        known |= dict(zip(missing, made, strict=True))
+        vectors = embedder.embed_passages(missing, timeout_s=timeout_s)
+        fresh = dict(zip(missing, vectors, strict=True))
+        known |= fresh
+        with _lock:
+            _passages.update(fresh)
+            while len(_passages) > CACHE_SIZE:
+                _passages.popitem(last=False)
     return np.stack([known[text] for text in texts])
 
 
@@ -242,15 +217,11 @@ def embed_locally(texts: Sequence[str]) -> Vectors:
     return LocalEmbedder().embed_passages(texts)
 
 
+@lru_cache(CACHE_SIZE)
 def embed_query(text: str) -> Vectors:
-    """Return the unit vector of a search query: shape (dim,).
+    """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    known = _queries.find([text])
-    if text in known:
-        return known[text]
-    vector = get_embedder().embed_query(text)
-    _queries.keep([text], vector[np.newaxis])
-    return vector
+    return get_embedder().embed_query(text)

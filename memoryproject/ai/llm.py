@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 import openai
 import pydantic
 from django.conf import settings
 
-from memoryproject.ai.answers import Answer, read_answer
+from memoryproject.ai.answers import Completion, read_answer
 from memoryproject.ai.dialects import Dialect, Form
 from memoryproject.ai.errors import (
     ContentRefused,
@@ -59,21 +60,6 @@ class Prompt:
     user: str
     left_out: int = 0
     lines: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What came back: `text` as the model wrote it, and what it cost (None: not told).
-
-    `cut` says that the answer reached its bound and stops in the middle; `prompt_cut`
-    that the server seems to have read less than it was sent.
-    """
-
-    text: str
-    input_tokens: int | None
-    output_tokens: int | None
-    cut: bool = False
-    prompt_cut: bool = False
 
 
 @dataclass(slots=True)
@@ -149,13 +135,7 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     if dialect.form is Form.SCHEMA and not answer.cut and not _keeps(form, answer.text):
         dialect = replace(dialect, spells_form=True)
     channel.settle(dialect, purpose=prompt.purpose)
-    return Completion(
-        text=answer.text,
-        input_tokens=answer.input_tokens,
-        output_tokens=answer.output_tokens,
-        cut=answer.cut,
-        prompt_cut=_seems_cut(channel, prompt, answer),
-    )
+    return replace(answer, prompt_cut=_seems_cut(channel, prompt, answer))
 
 
 def _find_plainer(
@@ -178,7 +158,7 @@ def _find_plainer(
 
 def _ask(
     channel: Channel, dialect: Dialect, prompt: Prompt, form: dict[str, Any], *, until: float
-) -> Answer:
+) -> Completion:
     timeout_s = until - time.monotonic()
     if timeout_s <= 0:
         raise ModelUnavailable("There is no time left to ask in another form.")
@@ -195,7 +175,7 @@ def _ask(
             model=settings.CHAT_MODEL, timeout=make_timeout(timeout_s), **request
         ) as response,
     ):
-        body = read_body(response, at_most=ANSWER_BYTES_AT_MOST, until=until)
+        body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
     bound = settings.CHAT_ANSWER_TOKENS if dialect.size_name else None
     return read_answer(body, answer_tokens=bound)
 
@@ -208,14 +188,15 @@ def _keeps(form: dict[str, Any], text: str) -> bool:
         return False
 
 
-def _seems_cut(channel: Channel, prompt: Prompt, answer: Answer) -> bool:
+def _seems_cut(channel: Channel, prompt: Prompt, answer: Completion) -> bool:
     """Return whether the server read far less than it was sent, and warn of it once.
 
     Ollama drops what its context does not hold and says nothing. Versions of it also
     leave out of their count what they had in their cache, as the question before may
     have left it there: only what is new since then is held against the count.
     """
-    known = _count_shared(prompt.user, channel.last_user)
+    pairs = zip(prompt.user, channel.last_user, strict=False)
+    known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     channel.last_user = prompt.user
     if answer.read_tokens is None:
         return False
@@ -234,12 +215,6 @@ def _seems_cut(channel: Channel, prompt: Prompt, answer: Answer) -> bool:
     return True
 
 
-def _count_shared(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their start."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
 def parse_object(text: str) -> dict[str, Any]:
     """Return the JSON object that `text` is, or that it wraps in prose or a code fence.
 
@@ -250,15 +225,15 @@ def parse_object(text: str) -> dict[str, Any]:
         ModelMisbehaved: there is none.
     """
     _, _, spoken = text.rpartition(END_OF_THOUGHT)
-    found = _find_longest(spoken) or _find_longest(text)
-    if found is None or not _is_storable(found):
+    answer = _find_longest(spoken) or _find_longest(text)
+    if answer is None or not _is_storable(answer):
         raise ModelMisbehaved("The model's answer holds no JSON object.")
-    return found
+    return answer
 
 
 def _find_longest(text: str) -> dict[str, Any] | None:
-    found = max(_find_objects(text), key=lambda pair: pair[0], default=None)
-    return found[1] if found else None
+    objects = _find_objects(text)
+    return max(objects, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:

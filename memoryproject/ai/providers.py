@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import httpx2
 import openai
@@ -22,14 +22,6 @@ RETRY_AFTER_AT_MOST_S = 3600.0
 """No provider puts a job off for longer, whatever its header says."""
 MENDED_BY_OTHERS = frozenset({401, 402, 403, 404, 408, 409, 425})
 """A wrong key, address or an empty account is mended by an operator: work waits for that."""
-
-
-class Streamed(Protocol):
-    """A response whose body has not been read yet."""
-
-    def iter_bytes(self) -> Iterable[bytes]:
-        """Yield the body in parts."""
-        ...
 
 
 def make_client() -> openai.OpenAI:
@@ -75,8 +67,8 @@ def translate_errors() -> Iterator[None]:
         raise ModelUnavailable(type(error).__name__, may_have_cost=True, timed_out=waited) from None
 
 
-def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, Any]:
-    """Return the body, a JSON object of `at_most` bytes that is there `until` that time.
+def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str, Any]:
+    """Return a body that comes in parts: a JSON object of `at_most` bytes, there `until` then.
 
     `until` is on the monotonic clock: the client's own timeout counts each silence
     anew, so that a server which drips could hold us for ever.
@@ -88,21 +80,21 @@ def read_body(response: Streamed, *, at_most: int, until: float) -> dict[str, An
         PromptTooLong: the error behind a status of 200 says so.
     """
     body = bytearray()
-    for part in response.iter_bytes():
+    for part in parts:
         body += part
         if len(body) > at_most:
             raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
         if time.monotonic() > until:
             raise ModelUnavailable("The answer took too long.", may_have_cost=True, timed_out=True)
     try:
-        found = json.loads(body)
+        answer = json.loads(body)
     except (ValueError, RecursionError):
-        found = None
-    if says_too_long(found):
+        answer = None
+    if says_too_long(answer):
         raise PromptTooLong("status 200")
-    if not isinstance(found, dict) or found.get("error"):
+    if not isinstance(answer, dict) or answer.get("error"):
         raise ModelUnavailable("The provider did not answer in its own form.")
-    return found
+    return answer
 
 
 def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelMisbehaved:

@@ -17,8 +17,7 @@ from rest_framework import serializers
 from memoryproject.edge.http import TOO_LARGE
 
 ISO_8601 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)",
-    re.ASCII,
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)", re.ASCII
 )
 LEAST = 1e-9
 """A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
@@ -41,13 +40,7 @@ class TextField(serializers.CharField):
         return value
 
 
-@extend_schema_field(
-    {
-        "type": "string",
-        "minLength": 1,
-        "pattern": f"[^{WHITE_SPACE}]",
-    }
-)
+@extend_schema_field({"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}]"})
 class ContentField(TextField):
     """What somebody said: not empty, not only white space, within the size cap."""
 

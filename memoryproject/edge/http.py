@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -31,7 +31,7 @@ from memoryproject.process import logs
 
 logger = logging.getLogger("memory.http")
 
-UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\x00")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 RETRY_AFTER_S = 5
 DEPTH_AT_MOST = 100
 """How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
@@ -79,9 +79,7 @@ class StrictJSONParser(BaseParser):
                 parse_float=_read_finite,
                 object_pairs_hook=_refuse_duplicates,
             )
-            check_depth(parsed)
-            if UNSTORABLE.search(text):
-                check_storable(parsed)
+            check_values(parsed)
         except UnicodeDecodeError as error:
             raise exceptions.ParseError("The body is not valid UTF-8.") from error
         except RecursionError as error:
@@ -103,10 +101,10 @@ def _read_finite(digits: str) -> float:
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise exceptions.ParseError("An object names a field twice.")
-    return found
+    return fields
 
 
 def check_count(text: str) -> None:
@@ -125,36 +123,23 @@ def _count_signs(text: str) -> int:
     return text.count(",") + text.count("[") + text.count("{")
 
 
-def check_depth(value: Any) -> None:
-    """Raise ParseError where lists and objects stand more than DEPTH_AT_MOST in one another."""
-    level = [value]
+def check_values(parsed: Any) -> None:
+    """Raise ParseError where a text cannot be stored: one with NUL, or half a surrogate pair.
+
+    Also where lists and objects stand more than DEPTH_AT_MOST in one another.
+    """
+    level = [parsed]
     for _ in range(DEPTH_AT_MOST + 1):
+        if any(isinstance(item, str) and UNSTORABLE.search(item) for item in level):
+            raise exceptions.ParseError("A text holds NUL or half a surrogate pair.")
         holders = [item for item in level if isinstance(item, (dict, list))]
         if not holders:
             return
-        level = [
-            inner
-            for holder in holders
-            for inner in (holder.values() if isinstance(holder, dict) else holder)
-        ]
+        objects = (holder for holder in holders if isinstance(holder, dict))
+        lists = (holder for holder in holders if isinstance(holder, list))
+        level = [inner for item in objects for pair in item.items() for inner in pair]
+        level += [inner for item in lists for inner in item]
     raise exceptions.ParseError("The JSON is nested too deeply.")
-
-
-def check_storable(value: Any) -> None:
-    """Raise ParseError where a text in `value` holds what Postgres cannot store.
-
-    That is NUL, and half a surrogate pair.
-    """
-    if isinstance(value, str):
-        if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise exceptions.ParseError("A text holds NUL or half a surrogate pair.")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            check_storable(key)
-            check_storable(item)
-    elif isinstance(value, list):
-        for item in value:
-            check_storable(item)
 
 
 def error_body(
@@ -187,7 +172,7 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
     status = error.status_code
     if isinstance(error, exceptions.ValidationError):
         body = error_body("invalid", "The request has errors.", flatten_details(error.detail))
-        if TOO_LARGE in _codes(error.detail):
+        if any(TOO_LARGE in codes for codes in flatten_details(error.get_codes()).values()):
             status, body["code"], body["message"] = 413, TOO_LARGE, "The request is over a limit."
     else:
         codes = {415: "unsupported_media_type", 405: "method_not_allowed"}
@@ -197,31 +182,21 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
     return Response(body, status, headers=headers)
 
 
-def _codes(detail: Any) -> Iterator[str]:
-    """Yield the code of every error in a ValidationError's detail."""
-    inner = detail.values() if isinstance(detail, Mapping) else detail
-    if isinstance(detail, (Mapping, list)):
-        for item in inner:
-            yield from _codes(item)
-    else:
-        yield getattr(detail, "code", "")
-
-
 def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
     """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
     if isinstance(detail, Mapping):
-        found: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         for key, value in detail.items():
             inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
             for name, texts in flatten_details(value, inner).items():
-                found.setdefault(name, []).extend(texts)
-        return found
+                fields.setdefault(name, []).extend(texts)
+        return fields
     if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
-        found = {}
+        fields = {}
         for index, item in enumerate(detail):
             if item:
-                found |= flatten_details(item, f"{path}.{index}".lstrip("."))
-        return found
+                fields |= flatten_details(item, f"{path}.{index}".lstrip("."))
+        return fields
     texts = detail if isinstance(detail, list) else [detail]
     return {path or "body": [str(text) for text in texts]}
 
@@ -234,11 +209,8 @@ def is_away(error: BaseException) -> bool:
 
 def _tell_away(*, as_json: bool) -> HttpResponse:
     """Return what is said outside a view of the API: to a program, or to a person."""
-    response = (
-        _refuse(503, "unavailable", AWAY)
-        if as_json
-        else HttpResponse(f"<h1>503</h1><p>{AWAY}</p>", status=503)
-    )
+    page = f"<h1>503</h1><p>{AWAY}</p>"
+    response = _refuse(503, "unavailable", AWAY) if as_json else HttpResponse(page, status=503)
     response["Retry-After"] = str(RETRY_AFTER_S)
     return response
 

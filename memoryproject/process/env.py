@@ -33,19 +33,19 @@ def read_text(name: str, default: str = "") -> str:
     Raises:
         SettingError: both are set, or the file cannot be read or is empty.
     """
-    given = os.environ.get(name, "").strip()
+    value = os.environ.get(name, "").strip()
     path = os.environ.get(f"{name}_FILE")
     if not path:
-        return given or default
-    if given:
+        return value or default
+    if value:
         raise SettingError(f"{name} and {name}_FILE are both set; leave one of them out.")
     try:
-        held = Path(path).read_text(encoding="utf-8").strip()
+        content = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise SettingError(f"{name}_FILE names {path}, which cannot be read.") from None
-    if not held:
+    if not content:
         raise SettingError(f"{name}_FILE names {path}, which is empty.")
-    return held
+    return content
 
 
 def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int:
@@ -150,23 +150,17 @@ def read_or_make_secret(name: str, *, file: Path, characters: int) -> str:
     Raises:
         SettingError: it has fewer than `characters`, or looks like no secret at all.
     """
-    given = read_text(name)
-    if not given and not file.exists():
+    value = read_text(name)
+    if not value and not file.exists():
         _write_secret(file)
-    secret = given or _read_kept(name, file)
+    secret = value or _read_kept(name, file)
     is_poor = len(set(secret)) < DIFFERENT_LETTERS or secret.startswith("django-insecure-")
     if len(secret) < characters or is_poor:
         raise SettingError(
-            f"{name if given else file} is too easy to guess: it needs {characters} random"
+            f"{name if value else file} is too easy to guess: it needs {characters} random"
             " characters or more, as `openssl rand -hex 32` makes them."
         )
     return secret
-
-
-def refuse_same_secrets(one: str, other: str, *, names: str) -> None:
-    """Fail where two secrets are one: who learns it would hold both."""
-    if one == other:
-        raise SettingError(f"{names} must be two secrets, not one.")
 
 
 def _read_kept(name: str, file: Path) -> str:

@@ -58,22 +58,21 @@ def bind(**fields: Any) -> Iterator[None]:
 
 def describe(record: logging.LogRecord) -> dict[str, Any]:
     """Return what may be written of a record, the most telling first."""
-    told: dict[str, Any] = {
+    line: dict[str, Any] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname,
         "logger": record.name,
         "event": tell_event(record),
     }
     ours = record.name.startswith(OURS)
-    given = {**_around.get({}), **(vars(record) if ours else {})}
-    told |= {name: _tell_value(given[name]) for name in FIELDS if given.get(name) is not None}
-    if not ours:
-        told["at"] = f"{_shorten(record.pathname)}:{record.lineno} {record.funcName}"
+    fields = {**_around.get({}), **(vars(record) if ours else {})}
+    line |= {name: _tell_value(fields[name]) for name in FIELDS if fields.get(name) is not None}
     if ours:
-        told |= {name: given[name] for name in OF_ERRORS if name in given}
-    elif record.exc_info and record.exc_info[1] is not None:
-        told |= describe_error(record.exc_info[1])
-    return told
+        return line | {name: fields[name] for name in OF_ERRORS if name in fields}
+    line["at"] = f"{_shorten(record.pathname)}:{record.lineno} {record.funcName}"
+    if record.exc_info and record.exc_info[1] is not None:
+        line |= describe_error(record.exc_info[1])
+    return line
 
 
 def tell_event(record: logging.LogRecord) -> str:
@@ -87,12 +86,9 @@ def tell_event(record: logging.LogRecord) -> str:
             return record.getMessage()
         if not record.args:
             return ""
-        hidden: Any
         if isinstance(record.args, dict):
-            hidden = {name: _hide(given) for name, given in record.args.items()}
-        else:
-            hidden = tuple(_hide(given) for given in record.args)
-        return str(str(record.msg) % hidden)
+            return str(record.msg) % {name: _hide(value) for name, value in record.args.items()}
+        return str(record.msg) % tuple(_hide(value) for value in record.args)
     except (TypeError, ValueError, KeyError):
         return str(record.msg) if isinstance(record.msg, str) and record.args else ""
 
@@ -114,17 +110,17 @@ def describe_error(error: BaseException) -> dict[str, Any]:
     Give it as `extra` of a line, not the error as `exc_info`: whatever else listens to the
     logger, as a collector of errors does, would write the text.
     """
-    told: dict[str, Any] = {"exception": _name(error), "frames": _list_frames(error)}
+    line: dict[str, Any] = {"exception": _name(error), "frames": _list_frames(error)}
     if isinstance(error, SettingError):
-        told["says"] = str(error)  # ours, and an operator needs it
+        line["says"] = str(error)  # ours, and an operator needs it
     for one in (error, error.__cause__):
         state = getattr(one, "sqlstate", None)
         if isinstance(state, str):
-            told["sqlstate"] = state
+            line["sqlstate"] = state
     causes = list(_find_causes(error))
     if causes:
-        told["causes"] = causes
-    return told
+        line["causes"] = causes
+    return line
 
 
 def _find_causes(error: BaseException) -> Iterator[str]:
@@ -162,9 +158,9 @@ class TextFormatter(logging.Formatter):
     """The same for people: time, level, logger and event, then name=value."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = describe(record)
-        heads = [told.pop(name) for name in ("time", "level", "logger", "event")]
-        tails = [f"{name}={_join(value)}" for name, value in told.items()]
+        line = describe(record)
+        heads = [line.pop(name) for name in ("time", "level", "logger", "event")]
+        tails = [f"{name}={_join(value)}" for name, value in line.items()]
         return CONTROLS.sub(" ", " ".join(str(part) for part in [*heads, *tails] if part != ""))
 
 

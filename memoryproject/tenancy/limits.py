@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -43,11 +41,6 @@ class Allowance:
         return 60.0 / self.rate
 
 
-def find_rate(own: int | None, usual: int) -> int:
-    """Return the calls a minute that count: somebody's own, or else the server's."""
-    return usual if own is None else own
-
-
 def find_burst(rate: int) -> int:
     """Return how many calls may come at once: a tenth of a minute's, and not less than ten.
 
@@ -60,13 +53,13 @@ def allowances_of(key: APIKey) -> list[Allowance]:
     """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
     tenant = key.tenant
     rates = [
-        (key.id, "This key", find_rate(key.rate, settings.KEY_RATE)),
-        (tenant.id, "This tenant", find_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)),
+        (key.id, "This key", key.rate, settings.KEY_RATE),
+        (tenant.id, "This tenant", tenant.settings.get(SETTING), settings.TENANT_RATE),
     ]
     return [
         Allowance(owner, whose, rate, find_burst(rate))
-        for owner, whose, rate in rates
-        if rate != NONE
+        for owner, whose, own, usual in rates
+        if (rate := usual if own is None else own) != NONE
     ]
 
 
@@ -91,25 +84,21 @@ def take(allowances: list[Allowance]) -> None:
     """
     if not allowances:
         return
-    given = (
-        [one.owner for one in allowances],
-        [one.step_s for one in allowances],
-        [one.burst for one in allowances],
-    )
+    columns = zip(*((row.owner, row.step_s, row.burst) for row in allowances), strict=True)
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, given)
+        cursor.execute(TAKE, [list(column) for column in columns])
         wait_s, short = cursor.fetchone()
     if wait_s > 0:
-        held = allowances[short - 1]
+        row = allowances[short - 1]
         raise TooFast(
-            f"{held.whose} may make {held.rate} calls a minute, {held.burst} of them at once.",
+            f"{row.whose} may make {row.rate} calls a minute, {row.burst} of them at once.",
             retry_after_s=math.ceil(wait_s),
         )
 
 
-def check_rate(rate: int) -> None:
+def _check_rate(rate: int | None) -> None:
     """Raise Problem where a number is no rate."""
-    if not 0 <= rate <= RATE_AT_MOST:
+    if rate is not None and not 0 <= rate <= RATE_AT_MOST:
         raise Problem(f"A rate is from 0 to {RATE_AT_MOST} calls a minute; 0: no limit.")
 
 
@@ -121,8 +110,7 @@ def set_key_rate(key: APIKey, rate: int | None) -> None:
     Raises:
         Problem: it is no rate.
     """
-    if rate is not None:
-        check_rate(rate)
+    _check_rate(rate)
     APIKey.objects.of(key.tenant).filter(id=key.id).update(rate=rate)
     key.rate = rate
 
@@ -133,8 +121,7 @@ def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
     Raises:
         Problem: it is no rate.
     """
-    if rate is not None:
-        check_rate(rate)
+    _check_rate(rate)
     own = {} if rate is None else {SETTING: rate}
     with transaction.atomic():
         locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
@@ -145,7 +132,7 @@ def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
 
 def describe_rate(own: int | None, usual: int) -> str:
     """Return a rate in words, and whose it is."""
-    rate = find_rate(own, usual)
+    rate = usual if own is None else own
     words = "no limit" if rate == NONE else f"{rate} a minute"
     return f"{words} (the server's)" if own is None else words
 
@@ -157,5 +144,4 @@ def describe_key_rate(key: APIKey) -> str:
 
 def describe_tenant_rate(tenant: Tenant) -> str:
     """Return in words how fast all keys of a tenant together may call."""
-    held: Mapping[str, Any] = tenant.settings
-    return describe_rate(held.get(SETTING), settings.TENANT_RATE)
+    return describe_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)

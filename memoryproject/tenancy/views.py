@@ -65,3 +65,9 @@ class KeyedView(APIView):
         given = form(data=self.request.data if source is None else source)
         given.is_valid(raise_exception=True)
         return cast(dict[str, Any], given.validated_data)
+
+
+class ReadView(KeyedView):
+    """A view that reads."""
+
+    scope = Scope.READ

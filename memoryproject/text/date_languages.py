@@ -6,10 +6,10 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 from pathlib import Path
 
+from memoryproject.text.date_meanings import Printer
 from memoryproject.text.sentences import Writing, detect_writing
 
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -17,12 +17,11 @@ WORD = re.compile(r"[^\W\d_]+")
 SAMPLE_CHARACTERS = 4_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Language:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Language(Printer):
     """One table of `date_languages.toml`: patterns, and how a day is written."""
 
     code: str
-    months: Sequence[str]
     weekdays: Sequence[str]
     seasons: Sequence[str]
     known_by: frozenset[str]
@@ -30,7 +29,6 @@ class Language:
     units: Sequence[str]
     """Day, week, month, year."""
     weekend: str
-    day: str
     days: Mapping[str, str]
     """By the distance from the day of the message."""
     last: Sequence[str]
@@ -38,24 +36,6 @@ class Language:
     next: Sequence[str]
     ago: Sequence[str]
     ahead: Sequence[str]
-
-    def print_day(self, day: date) -> str:
-        """Return a day as the language writes it."""
-        return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
-
-    def print_span(self, first: date, last: date) -> str:
-        """Return some days; what both ends share is written once."""
-        start = self.print_day(first)
-        if first.year == last.year and first.month == last.month:
-            start = self.day.split("{month}")[0].format(d=first.day).strip().removesuffix(" de")
-        elif first.year == last.year:
-            start = start.rsplit(" ", 1)[0].removesuffix(" de")
-        return f"{start}–{self.print_day(last)}"
-
-    def print_month(self, months: int) -> str:
-        """Return a month, counted from the January of year 0."""
-        year, month = divmod(months, 12)
-        return f"{self.months[month]} {date(year, month + 1, 1).year}"
 
 
 @cache

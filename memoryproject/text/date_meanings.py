@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -18,15 +19,9 @@ FIRST_MONTHS = (3, 6, 9, 12)
 MOST_YEARS_AWAY = 60
 """Beyond this a count of years is a figure of speech or history, not a date."""
 NUMBERS: tuple[str, ...] = (
-    "an?|one|一",
-    "two|a couple(?: of)?|二|两",
-    "three|三",
-    "four|四",
-    "five|五",
-    "six|六",
+    *("an?|one|一", "two|a couple(?: of)?|二|两", "three|三", "four|四", "five|五"),
+    *("six|六", "seven|七", "eight|八", "nine|九", "ten|十"),
 )
-NUMBERS += ("seven|七", "eight|八", "nine|九", "ten|十")
-
 
 _FUTURE = re.compile(
     r"(?:\b(?:will|going to|gonna|leaving|moving|starting|due|coming|happening)|['’]ll)\b[^.!?]*$",
@@ -36,38 +31,37 @@ FUTURE_WITHIN = 120
 """Characters before "in two weeks"."""
 
 
-class Printer(Protocol):
-    """How a language writes dates."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Printer:
+    """How a language writes dates: in English as in "1–7 May 2023"."""
 
-    def print_day(self, day: date) -> str: ...
-    def print_span(self, first: date, last: date) -> str: ...
-    def print_month(self, months: int) -> str: ...
-
-
-class English:
-    """Dates as in "1–7 May 2023"."""
+    months: Sequence[str]
+    day: str
 
     def print_day(self, day: date) -> str:
-        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+        """Return a day as the language writes it."""
+        return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
 
     def print_span(self, first: date, last: date) -> str:
+        """Return some days; what both ends share is written once."""
         start = self.print_day(first)
-        if first.year == last.year:
-            start = start.rsplit(" ", 1)[0]
         if first.year == last.year and first.month == last.month:
-            start = str(first.day)
+            start = self.day.split("{month}")[0].format(d=first.day).strip().removesuffix(" de")
+        elif first.year == last.year:
+            start = start.rsplit(" ", 1)[0].removesuffix(" de")
         return f"{start}–{self.print_day(last)}"
 
     def print_month(self, months: int) -> str:
+        """Return a month, counted from the January of year 0."""
         year, month = divmod(months, 12)
-        return f"{MONTHS[month]} {date(year, month + 1, 1).year}"
+        return f"{self.months[month]} {date(year, month + 1, 1).year}"
 
 
-class Chinese:
+ENGLISH = Printer(months=MONTHS, day="{d} {month} {y}")
+
+
+class ChinesePrinter(Printer):
     """Dates as in 2023年5月1日至5月7日; Japanese reads them too."""
-
-    def print_day(self, day: date) -> str:
-        return f"{day.year}年{day.month}月{day.day}日"
 
     def print_span(self, first: date, last: date) -> str:
         return f"{self.print_day(first)}至{last.month}月{last.day}日"
@@ -75,6 +69,9 @@ class Chinese:
     def print_month(self, months: int) -> str:
         year, month = divmod(months, 12)
         return f"{date(year, month + 1, 1).year}年{month + 1}月"
+
+
+CHINESE = ChinesePrinter(months=[str(month) for month in range(1, 13)], day="{y}年{month}月{d}日")
 
 
 Meaning = Callable[[re.Match[str], date, Printer], str | None]
@@ -126,7 +123,7 @@ def months(distance: int) -> Meaning:
 def years(distance: int) -> Meaning:
     def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
         year = str(date(at.year + distance, 1, 1).year)
-        return f"{year}年" if isinstance(printer, Chinese) else year
+        return f"{year}年" if printer is CHINESE else year
 
     return meaning
 
@@ -202,7 +199,7 @@ def weekday(direction: int, wanted: int | None = None) -> Meaning:
         next_week = _monday(at, 1) + timedelta(days=day)
         if coming == next_week:
             return printer.print_day(coming)
-        joint = "or" if isinstance(printer, English) else "/"
+        joint = "or" if printer is ENGLISH else "/"
         return f"{printer.print_day(coming)} {joint} {printer.print_day(next_week)}"
 
     return meaning

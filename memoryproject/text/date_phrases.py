@@ -8,12 +8,12 @@ from functools import cache
 
 from memoryproject.text.date_languages import Language
 from memoryproject.text.date_meanings import (
+    CHINESE,
+    ENGLISH,
     MONTHS,
     SEASONS,
     UNITS,
     WEEKDAYS,
-    Chinese,
-    English,
     Meaning,
     Rule,
     around,
@@ -154,8 +154,7 @@ def rules_of(language: Language | None) -> tuple[Rule, ...]:
             Rule(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), meaning, language)
             for words, meaning in _phrases_of(language)
         )
-    english, chinese = English(), Chinese()
     return tuple(
-        Rule(re.compile(rf"\b(?:{words})\b(?:['’]s\b)?", re.IGNORECASE), meaning, english)
+        Rule(re.compile(rf"\b(?:{words})\b(?:['’]s\b)?", re.IGNORECASE), meaning, ENGLISH)
         for words, meaning in _ENGLISH
-    ) + tuple(Rule(re.compile(words), meaning, chinese) for words, meaning in _CJK)
+    ) + tuple(Rule(re.compile(words), meaning, CHINESE) for words, meaning in _CJK)

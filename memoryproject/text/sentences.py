@@ -29,9 +29,10 @@ FOREIGN_WORDS = frozenset(
     "di per sono io em com uma eu meu minha het een ik van niet mijn og jeg det ikke jag och inte "
     "w nie jestem ve bir ben".split()
 )
-# A full stop behind these ends no sentence.
+TITLES = r"Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e"
+"""Alternatives of a pattern: a full stop behind these ends no sentence."""
 ABBREVIATION = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|jr|sr|inc|ltd|approx|a\.m|p\.m|u\.s|"
+    rf"(?:\b(?:{TITLES}|etc|jr|sr|inc|ltd|approx|a\.m|p\.m|u\.s|"
     r"bzw|ca|usw|z\.b|d\.h|nr|tel|str|sra?|dra?|mme)|\b[A-Z])\.$",
     re.IGNORECASE,
 )

@@ -17,8 +17,7 @@ from memoryproject.edge.fields import (
     TextField,
     WordField,
 )
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror
 
@@ -57,10 +56,8 @@ class NarrowedInput(Strict):
     asked_in = IdField(required=False, help_text=ASKED_IN)
 
 
-class MirroredView(KeyedView):
+class MirroredView(ReadView):
     """A view with a lesser answer in the pages of the mirror, where memories are mirrored."""
-
-    scope = Scope.READ
 
     def answers_without_database(self) -> bool:
         """Return whether memories are mirrored."""

@@ -14,11 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import markdown_response
-from retrieval.api.memories import MAX_TOKENS
+from retrieval.api.forms import BudgetField, markdown_response
 from retrieval.models import ContextSection
 from retrieval.reading import contexts
 
@@ -28,17 +26,12 @@ EXPIRES_AT_MOST = timedelta(days=7)
 class NewContext(Strict):
     """The body of `contexts`."""
 
-    max_tokens = WholeNumberField(
-        min_value=1, max_value=MAX_TOKENS, help_text="Of prompt and response together."
-    )
+    max_tokens = BudgetField(help_text="Of prompt and response together.")
     system_prompt = ContentField(
         required=False, help_text="Stands first, whole. 400 where it does not fit."
     )
-    reserved_for_response = WholeNumberField(
-        default=contexts.RESERVED,
-        min_value=0,
-        max_value=MAX_TOKENS,
-        help_text="Of max_tokens, left for the response.",
+    reserved_for_response = BudgetField(
+        default=contexts.RESERVED, min_value=0, help_text="Of max_tokens, left for the response."
     )
     expires_in_s = WholeNumberField(
         default=int(contexts.EXPIRES_AFTER.total_seconds()),
@@ -52,9 +45,8 @@ class NewSection(Strict):
     """The body of `contexts/{id}/add`."""
 
     memory_id = IdField(help_text="An episode, a fact or a note.")
-    max_tokens = WholeNumberField(
+    max_tokens = BudgetField(
         default=contexts.ADDED_AT_MOST,
-        min_value=1,
         max_value=contexts.ADDED_AT_MOST,
         help_text="Of this memory at most; less where less room is left.",
     )
@@ -115,10 +107,8 @@ class AddedOutput(serializers.Serializer[Any]):
     )
 
 
-class Contexts(KeyedView):
+class Contexts(ReadView):
     """Takes new contexts."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="make_context",
@@ -137,10 +127,8 @@ class Contexts(KeyedView):
         return Response(ContextOutput(context).data, status=201)
 
 
-class OneContext(KeyedView):
+class OneContext(ReadView):
     """A context by its id."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_context",
@@ -152,10 +140,8 @@ class OneContext(KeyedView):
         return Response(ContextOutput(context).data)
 
 
-class ContextText(KeyedView):
+class ContextText(ReadView):
     """A context as it goes into a prompt."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_context_text",
@@ -172,10 +158,8 @@ class ContextText(KeyedView):
         return response
 
 
-class ContextAdd(KeyedView):
+class ContextAdd(ReadView):
     """Adds a memory to a context."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="add_to_context",

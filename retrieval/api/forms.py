@@ -19,7 +19,7 @@ from memoryproject.edge.fields import (
     WholeNumberField,
     WordField,
 )
-from retrieval.recall import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 
@@ -35,6 +35,13 @@ FENCE = (
     "Put the text between two marks with a random word, which say that it is data and no "
     "instruction. The answer names the word; the marks count."
 )
+
+
+class BudgetField(WholeNumberField):
+    """A number of tokens."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
 
 
 class FusionInput(Strict):
@@ -74,11 +81,8 @@ class ContextInput(Strict):
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
     category = WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
-    max_tokens = WholeNumberField(
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text="Pack the most useful text into this budget, never over it.",
+    max_tokens = BudgetField(
+        required=False, help_text="Pack the most useful text into this budget, never over it."
     )
     as_of = MomentField(
         required=False,
@@ -158,9 +162,7 @@ class BlockOutput(serializers.Serializer[Any]):
 
     text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
     sources = Source(
-        source="messages",
-        many=True,
-        help_text="The messages that it shows, or that say its facts.",
+        source="messages", many=True, help_text="The messages that it shows, or that say its facts."
     )
 
 
@@ -196,6 +198,14 @@ class Explanation(serializers.Serializer[Any]):
 
     legs = serializers.DictField(child=Legs(), help_text="By kind of memory.")
     hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
+
+
+class NonceField(serializers.CharField):
+    """The random word in the marks around a text, or null."""
+
+    def __init__(self) -> None:
+        words = "The random word in the marks around it, or null."
+        super().__init__(source="fence.nonce", allow_null=True, help_text=words)
 
 
 class FenceOutput(serializers.Serializer[Any]):

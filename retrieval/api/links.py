@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any
 
@@ -13,8 +14,7 @@ from rest_framework.response import Response
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Strict
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, cut_page, page_schema
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
 from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Place
@@ -43,12 +43,10 @@ class PlaceField(serializers.CharField):
     """The end of a page of links."""
 
     def to_internal_value(self, value: Any) -> Any:
-        parts = value.split(".")
-        if len(parts) == 3 and CANONICAL_UUID.fullmatch(parts[0]) and parts[1] in LINK_TYPES:
-            for outward, direction in DIRECTIONS.items():
-                if parts[2] == direction:
-                    return Place(uuid.UUID(parts[0]), parts[1], outward)
-        raise serializers.ValidationError("This must be the `next` of a page before.")
+        if not re.fullmatch(ONE_PLACE, value):
+            raise serializers.ValidationError("This must be the `next` of a page before.")
+        memory_id, link_type, direction = value.split(".")
+        return Place(uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True])
 
 
 class LinksQuery(Strict):
@@ -122,10 +120,8 @@ class WalkOutput(serializers.Serializer[Any]):
     cut = serializers.BooleanField(help_text="There is more within the depth than the limit.")
 
 
-class MemoryLinks(KeyedView):
+class MemoryLinks(ReadView):
     """Lists the links of a memory."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_memory_links",
@@ -146,10 +142,8 @@ class MemoryLinks(KeyedView):
         return Response({"items": MemoryLinkOutput(page, many=True).data, "next": after})
 
 
-class MemoryWalk(KeyedView):
+class MemoryWalk(ReadView):
     """Follows the links of a memory, and theirs."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="walk_memory",

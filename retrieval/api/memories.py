@@ -11,25 +11,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WholeNumberField, WordField
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
+from memoryproject.tenancy.views import ReadView
 from retrieval import budget, reading
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import FENCE
+from retrieval.api.forms import FENCE, BudgetField, NonceField
 from retrieval.truncation import Strategy
 
-MAX_TOKENS = 1_000_000
 STRATEGIES = [strategy.value for strategy in Strategy]
 
 
 class ChunkInput(Strict):
     """The body of `memories/{id}/chunk`."""
 
-    max_tokens = WholeNumberField(
-        min_value=1, max_value=MAX_TOKENS, help_text="Of the answer's content, header included."
-    )
+    max_tokens = BudgetField(help_text="Of the answer's content, header included.")
     truncation_strategy = WordField(
+        source="strategy",
         choices=STRATEGIES,
         default=Strategy.END.value,
         help_text="end: the beginning is kept; sentence: its whole sentences; middle: both ends.",
@@ -84,17 +81,11 @@ class ChunkOutput(serializers.Serializer[Any]):
     )
     header = serializers.CharField(allow_null=True, help_text="The text's first line, if any.")
     counter = serializers.CharField(help_text="How tokens were counted.")
-    fence = serializers.CharField(
-        source="fence.nonce",
-        allow_null=True,
-        help_text="The random word in the marks around it, or null.",
-    )
+    fence = NonceField()
 
 
-class OneMemory(KeyedView):
+class OneMemory(ReadView):
     """What a memory is."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="peek_memory",
@@ -108,10 +99,8 @@ class OneMemory(KeyedView):
         return Response(PeekOutput(peek).data)
 
 
-class MemoryChunk(KeyedView):
+class MemoryChunk(ReadView):
     """What a memory says."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="chunk_memory",
@@ -124,12 +113,7 @@ class MemoryChunk(KeyedView):
     )
     def post(self, request: Request, memory_id: uuid.UUID) -> Response:
         params = self.read(ChunkInput)
-        chunk = reading.chunk(
-            tenant=self.tenant(),
-            memory_id=memory_id,
-            max_tokens=params["max_tokens"],
-            strategy=Strategy(params["truncation_strategy"]),
-            include_header=params["include_header"],
-            fence=budget.make_fence(wanted=params["fence"]),
-        )
+        params["strategy"] = Strategy(params["strategy"])
+        params["fence"] = budget.make_fence(wanted=params["fence"])
+        chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, **params)
         return Response(ChunkOutput(chunk).data)

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import TextOrNull
 from memoryproject.edge.pages import PageQuery, page_schema, take_page
-from memoryproject.tenancy.models import Scope, Tenant
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.views import ReadView
 from retrieval.models import Retrieval, RetrievalHit
 
 
@@ -54,10 +54,8 @@ class RetrievalOutput(serializers.Serializer[Any]):
     hits = HitOutput(many=True)
 
 
-class Retrievals(KeyedView):
+class Retrievals(ReadView):
     """Lists receipts, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_retrievals",
@@ -75,10 +73,8 @@ class Retrievals(KeyedView):
         )
 
 
-class OneRetrieval(KeyedView):
+class OneRetrieval(ReadView):
     """The receipt of one answer, as the header `Memory-Receipt` names it."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:

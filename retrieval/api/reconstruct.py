@@ -7,18 +7,13 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request as HttpRequest
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import (
-    FlagField,
-    MomentField,
-    TextOrNull,
-    WholeNumberField,
-)
+from memoryproject.edge.fields import FlagField, MomentField, TextOrNull, WholeNumberField
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
-from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL
+from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL
 
@@ -34,10 +29,8 @@ class ReconstructInput(NarrowedInput):
         "4, 12, 24, 72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
     )
     since = MomentField(required=False, help_text="Instead of the level's hours.")
-    max_tokens = WholeNumberField(
+    max_tokens = BudgetField(
         required=False,
-        min_value=1,
-        max_value=1_000_000,
         help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
     )
     fence = FlagField(default=False, help_text=FENCE)
@@ -59,14 +52,10 @@ class RecalledOutput(serializers.Serializer[Any]):
     emotion_valence = TextOrNull(source="memory.emotion_valence")
     timestamp = serializers.DateTimeField(source="memory.at", help_text="When it was so.")
     linked_memory_ids = serializers.ListField(
-        source="linked_ids",
-        child=serializers.UUIDField(),
-        help_text="Both ways, newest first.",
+        source="linked_ids", child=serializers.UUIDField(), help_text="Both ways, newest first."
     )
     tags = serializers.ListField(
-        source="memory.tags",
-        child=serializers.CharField(),
-        help_text="Of a fact its keywords.",
+        source="memory.tags", child=serializers.CharField(), help_text="Of a fact its keywords."
     )
     file_path = serializers.CharField(
         allow_null=True, help_text="In the mirror's folder; null: it is not mirrored."
@@ -92,14 +81,10 @@ class ReconstructionOutput(serializers.Serializer[Any]):
         help_text="Found ones best first, then linked ones, nearest first.",
     )
     synthesized_context = serializers.CharField(
-        source="context.text", help_text="Markdown for a prompt, or empty."
+        source="text", help_text="Markdown for a prompt, or empty."
     )
-    context_tokens = serializers.IntegerField(source="context.tokens")
-    fence = serializers.CharField(
-        source="fence.nonce",
-        allow_null=True,
-        help_text="The random word in the marks around it, or null.",
-    )
+    context_tokens = serializers.IntegerField(source="tokens")
+    fence = NonceField()
     counter = serializers.CharField(help_text="How tokens are counted.")
     cut = serializers.BooleanField(help_text="Links lead to more than was brought back.")
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
@@ -120,8 +105,8 @@ class ReconstructContext(MirroredView):
         "mirrored, a key used within the last five minutes is answered from the mirror while the "
         "database is away: by keywords alone, with `degraded` mirror.",
     )
-    def post(self, request: HttpRequest) -> Response:
-        params = reconstruction.Request(**self.read(ReconstructInput))
+    def post(self, request: Request) -> Response:
+        params = reconstruction.ReconstructRequest(**self.read(ReconstructInput))
         answer = self.answer(
             lambda: reconstruction.reconstruct(
                 tenant=self.tenant(), asked_by=self.key(), request=params, now=timezone.now()

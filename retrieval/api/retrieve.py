@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request as HttpRequest
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
@@ -19,8 +19,7 @@ from episodic.api import EpisodeOutput
 from episodic.models import Episode, Message
 from jobs.models import Job, Kind, State
 from memoryproject.edge.fields import Strict
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import budget, markdown, recall
 from retrieval.api.answers import AnyResponse, name_receipt
@@ -43,19 +42,19 @@ from retrieval.api.forms import (
 from retrieval.budget import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
+from retrieval.request import RecallRequest
 from semantic import queries as semantic_queries
 from semantic.renderings import render_fact
 
 
-class Answering(KeyedView):
+class Answering(ReadView):
     """Runs a recall for the caller."""
 
-    scope = Scope.READ
     kind: Retrieval.Kind
 
     def answer(self, form: type[Strict]) -> Answer:
         """Return the answer to the checked request."""
-        request = recall.Request(kind=self.kind, **self.read(form))
+        request = RecallRequest(kind=self.kind, **self.read(form))
         return recall.recall(
             tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
         )
@@ -74,7 +73,7 @@ class RetrieveMemory(Answering):
         "empty body where nothing matches. Served episodes are reviewed later by how they were "
         "used.",
     )
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(RetrieveInput))
 
 
@@ -84,7 +83,7 @@ class RetrieveMemoryRaw(Answering):
     kind = Retrieval.Kind.RETRIEVE_RAW
 
     @extend_schema(operation_id="retrieve_memory_raw", request=RetrieveInput, responses=RawAnswer)
-    def post(self, request: HttpRequest) -> Response:
+    def post(self, request: Request) -> Response:
         answer = self.answer(RetrieveInput)
         external_id = uuid.UUID(answer.receipt.parameters["conversation_id"])
         return _with_headers(Response(render_raw(answer, external_id)), answer)
@@ -102,7 +101,7 @@ class ContextPreRetrieve(Answering):
         description="Searches facts only. Nothing is reviewed afterwards. The fields "
         "`episodic_limit` and `detail` are passed over.",
     )
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(ContextInput))
 
 
@@ -163,16 +162,11 @@ def _explain(answer: Answer) -> dict[str, Any]:
 
 
 def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
-    return {
-        **EpisodeOutput(episode).data,
-        "messages": RawMessage(messages, many=True).data,
-    }
+    return {**EpisodeOutput(episode).data, "messages": RawMessage(messages, many=True).data}
 
 
-class Recent(KeyedView):
+class Recent(ReadView):
     """Loads the newest episodes."""
-
-    scope = Scope.READ
 
     def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
         """Return the newest episodes of the conversation asked about, newest first."""
@@ -197,7 +191,7 @@ class RecentMemory(Recent):
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="The newest episodes by creation, newest first.",
     )
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def post(self, request: Request) -> HttpResponse:
         params = self.read(RecentTextInput)
         fence = budget.make_fence(wanted=params["fence"])
         text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
@@ -210,7 +204,7 @@ class RecentMemoryRaw(Recent):
     @extend_schema(
         operation_id="recent_memory_raw", request=RecentInput, responses=FullEpisode(many=True)
     )
-    def post(self, request: HttpRequest) -> Response:
+    def post(self, request: Request) -> Response:
         episodes = self.find_episodes(self.read(RecentInput))
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
@@ -218,13 +212,11 @@ class RecentMemoryRaw(Recent):
         return Response([_render_episode(row, messages[row.id]) for row in episodes])
 
 
-class ConversationState(KeyedView):
+class ConversationState(ReadView):
     """How far a conversation is processed."""
 
-    scope = Scope.READ
-
     @extend_schema(operation_id="get_conversation", responses=ConversationOutput)
-    def get(self, request: HttpRequest, conversation_id: uuid.UUID) -> Response:
+    def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
         conversation = episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=conversation_id
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request as HttpRequest
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import (
@@ -22,9 +22,9 @@ from notes.forms import ID_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
 from retrieval.api.examples import list_examples
-from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL
+from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
-from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, Request
+from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 
 RESULTS = 10
 RESULTS_AT_MOST = 100
@@ -63,11 +63,8 @@ class SearchInput(NarrowedInput):
     )
     min_relevance = NumberField(default=0.0, min_value=0, max_value=1)
     max_results = WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
-    max_tokens = WholeNumberField(
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text="The whole texts of all items together stay within it.",
+    max_tokens = BudgetField(
+        required=False, help_text="The whole texts of all items together stay within it."
     )
     sort_by = WordField(choices=ORDERS, default=ORDERS[0])
     max_hops = WholeNumberField(
@@ -94,7 +91,7 @@ class SearchItem(serializers.Serializer[Any]):
     )
     label = serializers.CharField()  # type: ignore[assignment]
     relevance = serializers.FloatField(
-        source="finding.relevance",
+        source="finding.score",
         help_text="0 to 1, comparable between searches: the larger of how much of the query's "
         "words it holds and how near it is in meaning. With `*` 0.5; through links 0.5, halved "
         "by each further link.",
@@ -157,8 +154,8 @@ class Search(MirroredView):
         "Then peek at an item (`memories/{id}`), read it within a limit (`memories/{id}/chunk`), "
         "or put a prompt together (`contexts`).",
     )
-    def post(self, request: HttpRequest) -> Response:
-        params = Request(**self.read(SearchInput))
+    def post(self, request: Request) -> Response:
+        params = SearchRequest(**self.read(SearchInput))
         result = self.answer(
             lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),

@@ -26,6 +26,7 @@ from django.conf import settings
 from indexing.models import Memory as MemoryRow
 from indexing.models import MemoryKind
 from jobs.claims import Claim, OutsideAway, commit
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link
 from retrieval.memory import Memory, load_memories
@@ -133,25 +134,10 @@ def writing(tenant_id: uuid.UUID) -> Iterator[None]:
 
 def pages_of(tenant_id: uuid.UUID) -> Iterator[tuple[uuid.UUID, Path]]:
     """Yield the id and the file of each of a tenant's pages, the newest first."""
-    for year in _sorted(find_root() / str(tenant_id)):
-        for month in _sorted(year):
-            for day in _sorted(month):
-                yield from _pages_in(day)
-
-
-def _sorted(folder: Path) -> list[Path]:
-    try:
-        inner = [path for path in folder.iterdir() if DAY.fullmatch(path.name) and path.is_dir()]
-    except OSError:
-        return []
-    return sorted(inner, reverse=True)
-
-
-def _pages_in(day: Path) -> Iterator[tuple[uuid.UUID, Path]]:
-    for name in sorted(os.listdir(day), reverse=True):
-        match = PAGE_NAME.fullmatch(name)
-        if match:
-            yield uuid.UUID(match[1]), day / name
+    for folder, inner, names in os.walk(find_root() / str(tenant_id)):
+        inner[:] = sorted(filter(DAY.fullmatch, inner), reverse=True)
+        for match in filter(None, map(PAGE_NAME.fullmatch, sorted(names, reverse=True))):
+            yield uuid.UUID(match[1]), Path(folder) / match[0]
 
 
 def mirror_changed(claim: Claim) -> None:
@@ -161,9 +147,8 @@ def mirror_changed(claim: Claim) -> None:
         FolderAway: some are not written; to be tried again.
         LeaseLost: somebody else does the same.
     """
-    memory_ids = sorted(uuid.UUID(name) for name in claim.input)
-    for start in range(0, len(memory_ids), BATCH):
-        mirror_memories(tenant=claim.tenant, memory_ids=memory_ids[start : start + BATCH])
+    for ids in in_batches(sorted(uuid.UUID(name) for name in claim.input), size=BATCH):
+        mirror_memories(tenant=claim.tenant, memory_ids=ids)
     with commit(claim):
         return
 

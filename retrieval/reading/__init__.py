@@ -10,7 +10,6 @@ from memoryproject.text import cleaning, tokens
 from memoryproject.text.tokens import Counter
 from retrieval import budget, links
 from retrieval.budget import Fence
-from retrieval.markdown import one_line
 from retrieval.memory import Memory, load_memory
 from retrieval.truncation import Strategy, cut
 
@@ -105,18 +104,15 @@ def chunk(
 
 
 def fit(
-    memory: Memory,
-    *,
-    max_tokens: int,
-    strategy: Strategy,
-    include_header: bool,
-    counter: Counter,
+    memory: Memory, *, max_tokens: int, strategy: Strategy, include_header: bool, counter: Counter
 ) -> Chunk:
     """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.
 
     A header that would leave no room for any text is left out.
     """
-    header = f"[{memory.source_type}: {one_line(memory.label)}]\n" if include_header else ""
+    header = (
+        f"[{memory.source_type}: {cleaning.clean_line(memory.label)}]\n" if include_header else ""
+    )
     header = cleaning.break_definitions(header)
     text = cleaning.clean_block(memory.quotation)
     whole = header + text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -107,16 +108,13 @@ def create_context(
         context.save(force_insert=True)
         if system_prompt:
             _add_section(
-                ContextSection(
-                    tenant=tenant,
-                    context=context,
-                    kind=ContextSection.Kind.SYSTEM,
-                    position=0,
-                    priority=SYSTEM_PRIORITY,
-                    content=system_prompt,
-                    tokens=size,
-                    truncated=False,
-                )
+                context,
+                kind=ContextSection.Kind.SYSTEM,
+                position=0,
+                priority=SYSTEM_PRIORITY,
+                content=system_prompt,
+                tokens=size,
+                truncated=False,
             )
     return get_context(tenant=tenant, context_id=context.id)
 
@@ -180,9 +178,9 @@ def _add(
     )
     if not chunk.content:
         return Addition(context, memory.id, NO_ROOM, None)
-    section = ContextSection(
-        tenant=tenant,
-        context=context,
+    section = _add_section(
+        context,
+        separator=separator,
         kind=ContextSection.Kind.RETRIEVED,
         memory_id=memory.id,
         position=position,
@@ -191,7 +189,6 @@ def _add(
         tokens=chunk.token_count,
         truncated=chunk.truncated,
     )
-    _add_section(section, separator=separator)
     return Addition(context, memory.id, ADDED, section)
 
 
@@ -210,11 +207,13 @@ def delete_expired(*, at_most: int) -> int:
     return len(ids)
 
 
-def _add_section(section: ContextSection, *, separator: int = 0) -> None:
+def _add_section(context: Context, *, separator: int = 0, **fields: Any) -> ContextSection:
     """Write a section, of a memory or without one the system prompt, and what it takes."""
-    section.context.used_tokens += separator + section.tokens
-    section.context.save(update_fields=["used_tokens"])
+    section = ContextSection(tenant=context.tenant, context=context, **fields)
+    context.used_tokens += separator + section.tokens
+    context.save(update_fields=["used_tokens"])
     section.save(force_insert=True)
+    return section
 
 
 def _get_row(tenant: Tenant, context_id: uuid.UUID, *, lock: bool = False) -> Context:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
+
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
 from retrieval import budget, links, mirror, receipts
 from retrieval.budget import Budget, Fence
-from retrieval.hits import Finding, Hit
+from retrieval.hits import Hit
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
 from retrieval.search import in_mirror, in_tenant
@@ -24,8 +26,6 @@ from retrieval.search.in_tenant import Findings
 
 EXPANDED = 5
 """Of what was found, the best whose links are followed."""
-LINKED_AT_MOST = 100
-"""Memories that links bring in: hubs have thousands of neighbours."""
 TITLE = "## Retrieved Memories"
 BETWEEN = "\n\n"
 
@@ -52,7 +52,7 @@ USUAL_LEVEL = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Request(in_tenant.Request):
+class ReconstructRequest(in_tenant.SearchRequest):
     """What to bring back. The filters narrow what is found, not what links lead to."""
 
     focus_level: int = USUAL_LEVEL
@@ -93,15 +93,6 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Synthesis:
-    """The text, its size, and the memories that it holds, in order."""
-
-    text: str
-    tokens: int
-    memories: tuple[Memory, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Reconstruction:
     """What was brought back: found ones best first, then linked ones, nearest first."""
 
@@ -111,7 +102,8 @@ class Reconstruction:
     """Memories before the budget was applied."""
     recalled: tuple[Recalled, ...]
     """Those that the text holds."""
-    context: Synthesis
+    text: str
+    tokens: int
     cut: bool = False
     """Whether links lead to more than was brought back."""
     degraded: str = ""
@@ -123,7 +115,7 @@ class Reconstruction:
 
 
 def reconstruct(
-    *, tenant: Tenant, asked_by: APIKey | None, request: Request, now: datetime
+    *, tenant: Tenant, asked_by: APIKey | None, request: ReconstructRequest, now: datetime
 ) -> Reconstruction:
     """Bring back what a query is about, for a language model to read, and write the receipt.
 
@@ -131,37 +123,41 @@ def reconstruct(
     """
     started = time.monotonic()
     answer, findings = bring_back(tenant=tenant, request=request, now=now)
-    by_id = {finding.memory_id: finding for finding in findings.best}
+    by_id: dict[uuid.UUID, Hit] = {finding.memory_id: finding for finding in findings.best}
     receipt = receipts.write_receipt(
         tenant=tenant,
         asked_by=asked_by,
         kind=Retrieval.Kind.RECONSTRUCT,
         query=request.query,
         parameters={name: getattr(request, name) for name in APPLIED} | {"since": answer.since},
-        conversation=receipts.find_audience(
-            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
-        ),
+        conversation=in_tenant.find_audience(tenant, request),
         hits=[
-            _to_hit(place, item.memory, by_id.get(item.memory.id))
-            for place, item in enumerate(answer.recalled, start=1)
+            # What links led to has no score.
+            replace(by_id.get(memory.id, Hit(memory.id, memory.kind, 0, 0.0)), rank=place)
+            for place, memory in enumerate([item.memory for item in answer.recalled], start=1)
         ],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
-        tokens=answer.context.tokens,
+        tokens=answer.tokens,
         started=started,
     )
     return replace(answer, receipt=receipt)
 
 
 def bring_back(
-    *, tenant: Tenant, request: Request, now: datetime
+    *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> tuple[Reconstruction, Findings]:
     """Do the same, and write nothing down; also return what the search found."""
     since = request.start(now)
     request = replace(request, since=since, max_results=request.focus.limit)
     findings = in_tenant.find(tenant=tenant, request=request)
     by_id = {finding.memory_id: finding for finding in findings.best}
-    around = explore(tenant=tenant, starts=list(by_id)[:EXPANDED], depth=request.focus.depth)
+    around = links.walk_from(
+        tenant=tenant,
+        starts=list(by_id)[:EXPANDED],
+        depth=request.focus.depth,
+        at_most=settings.RECONSTRUCTION_LINKS_AT_MOST,
+    )
     depths = {node.id: node.depth for node in around.nodes} | dict.fromkeys(by_id, 0)
     order = dict.fromkeys([*by_id, *depths])
     active = load_memories(tenant=tenant, memory_ids=order, active_only=True)
@@ -177,7 +173,9 @@ def bring_back(
     return replace(answer, cut=around.cut, degraded=findings.degraded), findings
 
 
-def reconstruct_from_mirror(*, tenant: Tenant, request: Request, now: datetime) -> Reconstruction:
+def reconstruct_from_mirror(
+    *, tenant: Tenant, request: ReconstructRequest, now: datetime
+) -> Reconstruction:
     """Bring back what the mirror's pages hold, while the database is away; leaves no receipt.
 
     Links are followed as they were stored, not backwards; derived ones are in no page.
@@ -188,7 +186,11 @@ def reconstruct_from_mirror(*, tenant: Tenant, request: Request, now: datetime) 
     best = matches.best[: request.focus.limit]
     pages = {match.memory.id: match.memory for match in best}
     depths = dict.fromkeys(pages, 0) | in_mirror.follow_links(
-        tenant.id, pages, starts=EXPANDED, depth=request.focus.depth, at_most=LINKED_AT_MOST
+        tenant.id,
+        pages,
+        starts=EXPANDED,
+        depth=request.focus.depth,
+        at_most=settings.RECONSTRUCTION_LINKS_AT_MOST,
     )
     answer = compose(
         request,
@@ -205,26 +207,8 @@ def reconstruct_from_mirror(*, tenant: Tenant, request: Request, now: datetime) 
     return replace(answer, cut=matches.cut, degraded=in_mirror.DEGRADED)
 
 
-def _to_hit(rank: int, memory: Memory, finding: Finding | None) -> Hit:
-    """Return what a receipt records: its place among all; what links led to has no score."""
-    if finding is None:
-        return Hit(memory_id=memory.id, shelf=memory.kind, rank=rank, score=0.0)
-    return finding.as_hit(rank)
-
-
-def explore(*, tenant: Tenant, starts: Sequence[uuid.UUID], depth: int) -> links.Walk:
-    """Follow the links of some memories in one statement; a start is none of the result.
-
-    Of more than LINKED_AT_MOST the nearest stay, and of those that are equally near the
-    newest.
-    """
-    if depth == 0 or not starts:
-        return links.Walk((), cut=False)
-    return links.walk_from(tenant=tenant, starts=starts, depth=depth, at_most=LINKED_AT_MOST)
-
-
 def compose(
-    request: Request,
+    request: ReconstructRequest,
     memories: Sequence[Memory],
     *,
     depths: Mapping[uuid.UUID, int],
@@ -235,8 +219,8 @@ def compose(
 ) -> Reconstruction:
     """Return the answer from memories in order; `linked` is asked only about what fits."""
     fence = budget.make_fence(wanted=request.fence)
-    context = synthesize(memories, max_tokens=request.max_tokens, fence=fence)
-    linked_ids = linked([memory.id for memory in context.memories])
+    text, shown = synthesize(memories, max_tokens=request.max_tokens, fence=fence)
+    linked_ids = linked([memory.id for memory in shown])
     recalled = tuple(
         Recalled(
             memory=memory,
@@ -245,15 +229,23 @@ def compose(
             linked_ids=tuple(linked_ids[memory.id]),
             file_path=mirror.find_page(tenant.id, memory.id),
         )
-        for memory in context.memories
+        for memory in shown
     )
-    return Reconstruction(request.focus_level, since, len(memories), recalled, context, fence=fence)
+    return Reconstruction(
+        focus_level=request.focus_level,
+        since=since,
+        total=len(memories),
+        recalled=recalled,
+        text=text,
+        tokens=tokens.count_tokens(text),
+        fence=fence,
+    )
 
 
 def synthesize(
-    memories: Sequence[Memory], *, max_tokens: int | None = None, fence: Fence | None = None
-) -> Synthesis:
-    """Return the memories as markdown, in order, numbered from 1; of none an empty text.
+    memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence | None
+) -> tuple[str, list[Memory]]:
+    """Return the memories as markdown, in order, numbered from 1, and which these are.
 
     With `max_tokens` a memory that does not fit any more is left out whole, and shorter
     ones behind it may still find room. With `fence` the text stands between its marks, which
@@ -267,13 +259,11 @@ def synthesize(
     quarters = Budget(room)
     for memory in memories:
         entry = _write(memory, number=len(chosen) + 1)
-        if room is None or quarters.take(
-            tokens.count_quarters(entry) + tokens.count_quarters(BETWEEN)
-        ):
+        size = 0 if room is None else tokens.count_quarters(entry) + tokens.count_quarters(BETWEEN)
+        if quarters.take(size):
             parts.append(entry)
             chosen.append(memory)
-    text = budget.wrap(BETWEEN.join(parts) if chosen else "", fence)
-    return Synthesis(text, tokens.count_tokens(text), tuple(chosen))
+    return budget.wrap(BETWEEN.join(parts) if chosen else "", fence), chosen
 
 
 def _write(memory: Memory, *, number: int) -> str:
@@ -281,8 +271,8 @@ def _write(memory: Memory, *, number: int) -> str:
     start = f"{number}. "
     content = cleaning.clean_block(memory.content.strip())
     lines = [line.rstrip() for line in content.splitlines()]
-    indented = ["", *(f"{' ' * len(start)}{line}" if line else "" for line in lines)]
-    return f"{start}{_describe(memory)}" + "\n".join(indented)
+    indented = [f"{' ' * len(start)}{line}" if line else "" for line in lines]
+    return "\n".join([start + _describe(memory), *indented])
 
 
 def _describe(memory: Memory) -> str:

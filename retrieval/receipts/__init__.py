@@ -14,7 +14,6 @@ from django.db import connection
 from rest_framework.utils.encoders import JSONEncoder
 
 from episodic.models import Conversation
-from episodic.queries import find_conversation
 from indexing.models import MemoryKind
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
@@ -71,14 +70,6 @@ def write_receipt(
     return retrieval
 
 
-def find_audience(
-    *, tenant: Tenant, asked_in: uuid.UUID | None, conversation_id: uuid.UUID | None
-) -> Conversation | None:
-    """Return where an answer counts as served: what is said of it there is no news."""
-    external_id = asked_in or conversation_id
-    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
-
-
 def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:
     """Return the hits as one list a column."""
     return {
@@ -121,20 +112,13 @@ def take_pending_reviews(conversation: Conversation) -> None:
     wake(job_id)
 
 
-def retrievals_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> list[Retrieval]:
-    """Return the answers that a review job judges, oldest first."""
-    taken = Retrieval.objects.of(tenant).filter(review_job_id=job_id)
-    return list(taken.order_by("created_at", "id"))
-
-
-def served_episode_ids(
-    *, tenant: Tenant, retrievals: Sequence[Retrieval]
-) -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """Return pairs (retrieval, episode) in order of serving, best first."""
+def last_answers_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> dict[uuid.UUID, Retrieval]:
+    """Return by episode the last answer that served it, of those that a review job judges."""
     hits = RetrievalHit.objects.of(tenant).filter(
-        retrieval__in=[retrieval.id for retrieval in retrievals], memory_kind="episode"
+        retrieval__review_job=job_id, memory_kind=MemoryKind.EPISODE
     )
-    return list(hits.order_by("retrieval_id", "rank").values_list("retrieval_id", "memory_id"))
+    newest_last = hits.select_related("retrieval").order_by("retrieval_id", "rank")
+    return {hit.memory_id: hit.retrieval for hit in newest_last}
 
 
 @dataclass(frozen=True, slots=True)

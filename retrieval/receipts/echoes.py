@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
+from memoryproject.text.cleaning import clean_line
 from notes import queries as note_queries
-from retrieval import markdown
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
@@ -46,19 +47,29 @@ SHORTENED = (
 Seqs = frozenset[int]
 Form = tuple[str, str]
 """A text that an answer holds to the letter, and the pattern of all that is printed of it."""
+Part = tuple[uuid.UUID, list[Served], list[Form]]
+"""A memory, what it says, and how it was printed."""
 
 
 def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> Answers:
     """Return what had been served shortly before the messages of a range."""
     reach = _find_reach(conversation, first_seq, last_seq)
-    parts = [*_tell_facts(conversation, reach), *_tell_episodes(conversation, reach)]
-    parts += _tell_notes(conversation, reach)
-    parts += _tell_recent(conversation, first_seq, last_seq)
-    return Answers(
-        served={one: memory_id for part in parts for one, memory_id in part.served.items()},
-        printed=[one for part in parts for one in part.printed],
-        shortened=(SHORTENED_LINE, SHORTENED),
-    )
+    served: dict[Served, uuid.UUID] = {}
+    printed: list[Printed] = []
+    for memory_id, texts, forms in chain(
+        _list_facts(conversation, reach),
+        _list_episodes(conversation, reach),
+        _list_notes(conversation, reach),
+        _list_recent(conversation, first_seq, last_seq),
+    ):
+        cleaned = [replace(item, text=clean_line(item.text)) for item in texts]
+        served |= dict.fromkeys([*texts, *cleaned], memory_id)
+        printed += [
+            Printed(memory_id, " ".join(text.split()), form, texts[0].seqs)
+            for text, form in forms
+            if text.strip()
+        ]
+    return Answers(served=served, printed=printed, shortened=(SHORTENED_LINE, SHORTENED))
 
 
 def _find_reach(conversation: Conversation, first_seq: int, last_seq: int) -> dict[uuid.UUID, Seqs]:
@@ -89,38 +100,32 @@ def _seqs_after(through: Iterable[int], first_seq: int, last_seq: int) -> Seqs:
     )
 
 
-def _tell_facts(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> list[Answers]:
+def _list_facts(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
     facts = Fact.objects.of(conversation.tenant).in_bulk(list(reach))
-    return [
-        _answer(fact.id, [Served(fact.fact, "", reach[fact.id])], list_fact_forms(fact))
-        for fact in (facts[memory_id] for memory_id in reach if memory_id in facts)
-    ]
+    for memory_id in filter(facts.__contains__, reach):
+        fact = facts[memory_id]
+        yield memory_id, [Served(fact.fact, "", reach[memory_id])], list_fact_forms(fact)
 
 
-def _tell_episodes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> list[Answers]:
+def _list_episodes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
     tenant = conversation.tenant
     episodes = Episode.objects.of(tenant).in_bulk(list(reach))
     messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episodes)
-    parts: list[Answers] = []
-    for episode in (episodes[memory_id] for memory_id in reach if memory_id in episodes):
-        seqs, rows = reach[episode.id], messages[episode.id]
-        served = [Served(episode.summary, "", seqs), *(_tell(row, seqs) for row in rows)]
-        forms = [*list_headline_forms(episode), *map(make_message_form, rows)]
-        parts.append(_answer(episode.id, served, forms))
-    return parts
+    for memory_id in filter(episodes.__contains__, reach):
+        episode, rows, seqs = episodes[memory_id], messages[memory_id], reach[memory_id]
+        texts = [Served(episode.summary, "", seqs), *(_quote(row, seqs) for row in rows)]
+        yield memory_id, texts, [*list_headline_forms(episode), *map(make_message_form, rows)]
 
 
-def _tell_notes(conversation: Conversation, reach: dict[uuid.UUID, Seqs]) -> list[Answers]:
-    """Return what served notes say: of a long one the beginning, as `echoes` reads it."""
+def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
+    """Yield what served notes say: of a long one the beginning, as `echoes` reads it."""
     notes = note_queries.notes_by_id(tenant=conversation.tenant, note_ids=list(reach))
-    return [
-        _answer(note.id, [Served(note.content, "", reach[note.id])], [])
-        for note in (notes[memory_id] for memory_id in reach if memory_id in notes)
-    ]
+    for memory_id in filter(notes.__contains__, reach):
+        yield memory_id, [Served(notes[memory_id].content, "", reach[memory_id])], []
 
 
-def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> list[Answers]:
-    """Return the messages that answers with `min_seq` may have shown from the window."""
+def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> Iterator[Part]:
+    """Yield the messages that answers with `min_seq` may have shown from the window."""
     retrievals = Retrieval.objects.of(conversation.tenant).filter(
         conversation=conversation,
         through_seq__range=(first_seq - ECHOED_FOR, last_seq - 1),
@@ -128,36 +133,20 @@ def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> l
     )
     through = set(retrievals.values_list("through_seq", flat=True))
     if not through:
-        return []
+        return
     rows = episodic_queries.messages_between(
         conversation=conversation,
         first_seq=min(through) - RECENT_AT_MOST + 1,
         last_seq=max(through),
     )
-    parts: list[Answers] = []
     for row in rows:
         after = [seq for seq in through if seq - RECENT_AT_MOST < row.seq <= seq]
         seqs = _seqs_after(after, first_seq, last_seq)
         if seqs and row.episode_id is not None:
-            parts.append(_answer(row.episode_id, [_tell(row, seqs)], [make_message_form(row)]))
-    return parts
+            yield row.episode_id, [_quote(row, seqs)], [make_message_form(row)]
 
 
-def _answer(memory_id: uuid.UUID, served: Sequence[Served], forms: Sequence[Form]) -> Answers:
-    """Return one memory's part: what it says, and how it was printed."""
-    seqs = served[0].seqs
-    cleaned = [replace(one, text=markdown.one_line(one.text)) for one in served]
-    return Answers(
-        served=dict.fromkeys([*served, *cleaned], memory_id),
-        printed=[
-            Printed(memory_id, " ".join(text.split()), form, seqs)
-            for text, form in forms
-            if text.strip()
-        ],
-    )
-
-
-def _tell(message: Message, seqs: Seqs) -> Served:
+def _quote(message: Message, seqs: Seqs) -> Served:
     """Return a message as its speaker's words; who has no name is called by the role."""
     names = {Role.USER: "User", Role.ASSISTANT: "Assistant"}
     speaker = message.name or names.get(Role(message.role), "")
@@ -179,20 +168,17 @@ def list_fact_forms(fact: Fact) -> list[Form]:
 
 def list_headline_forms(episode: Episode) -> list[Form]:
     """Return the block of an episode without its messages, and its summary alone."""
-    summary_text = markdown.one_line(episode.summary)
-    title_text = markdown.one_line(episode.title)
+    summary_text = clean_line(episode.summary)
+    title_text = clean_line(episode.title)
     summary = rf"\*\*Summary:\*\* {_literal(summary_text)}"
     title = rf"{SECTION}### {_literal(title_text)}{NOTE}"
-    return [
-        (title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"),
-        (summary_text, summary),
-    ]
+    return [(title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"), (summary_text, summary)]
 
 
 def make_message_form(message: Message) -> Form:
     """Return the line of a message, with the day above it or before it."""
-    text = markdown.one_line(message.content)
-    speaker = _literal(markdown.one_line(message.name) or message.role)
+    text = clean_line(message.content)
+    speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
     line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(text)}\s*\""
     return text, rf"{SECTION}{DATED}{BULLET}{line}"
@@ -200,7 +186,7 @@ def make_message_form(message: Message) -> Form:
 
 def _ways_of(text: str) -> list[str]:
     """Return a text as markdown prints it and, where that differs, as JSON gives it."""
-    return list(dict.fromkeys((markdown.one_line(text), " ".join(text.splitlines()))))
+    return list(dict.fromkeys((clean_line(text), " ".join(text.splitlines()))))
 
 
 def _literal(text: str) -> str:

@@ -22,12 +22,12 @@ from retrieval import mirror
 from retrieval.hits import Finding
 from retrieval.memory import Memory
 from retrieval.mirror.page import UnreadablePage, read_page
-from retrieval.search.in_tenant import EVERYTHING, Findings, Request
+from retrieval.search.in_tenant import Findings, SearchRequest
 from retrieval.search.scores import NEUTRAL, combine
 
 DEGRADED = "mirror"
 ORDERS: dict[str, Callable[[Finding], tuple[Any, ...]]] = {
-    "relevance": lambda item: (item.relevance, item.combined, item.at, item.memory_id),
+    "relevance": lambda item: (item.score, item.combined, item.at, item.memory_id),
     "recency": lambda item: (item.at, item.memory_id),
     "importance": lambda item: (item.importance, item.combined, item.at, item.memory_id),
     "combined": lambda item: (item.combined, item.at, item.memory_id),
@@ -57,7 +57,7 @@ class Matches:
     cut: bool
 
 
-def find(*, tenant: Tenant, request: Request) -> tuple[Findings, dict[uuid.UUID, Memory]]:
+def find(*, tenant: Tenant, request: SearchRequest) -> tuple[Findings, dict[uuid.UUID, Memory]]:
     """Return what a request finds in the tenant's pages, in its order, and those memories.
 
     Relevance is the share of the query's words that a page holds. No link is followed.
@@ -74,9 +74,10 @@ def _to_finding(match: Match) -> Finding:
     memory = match.memory
     return Finding(
         memory_id=memory.id,
-        kind=memory.kind,
+        shelf=memory.kind,
+        rank=0,
+        score=match.share,
         source_type=memory.source_type,
-        relevance=match.share,
         importance=memory.importance,
         combined=combine(relevance=match.share, importance=memory.importance),
         at=memory.at,
@@ -84,12 +85,7 @@ def _to_finding(match: Match) -> Finding:
 
 
 def follow_links(
-    tenant_id: uuid.UUID,
-    pages: dict[uuid.UUID, Memory],
-    *,
-    starts: int,
-    depth: int,
-    at_most: int,
+    tenant_id: uuid.UUID, pages: dict[uuid.UUID, Memory], *, starts: int, depth: int, at_most: int
 ) -> dict[uuid.UUID, int]:
     """Load into `pages` what links of the first ones lead to.
 
@@ -110,29 +106,33 @@ def follow_links(
 
 
 def search_pages(
-    *, tenant_id: uuid.UUID, request: Request, clock: Callable[[], float] = time.monotonic
+    *,
+    tenant_id: uuid.UUID,
+    request: SearchRequest,
+    clock: Callable[[], float] = time.monotonic,
+    pages_at_most: int = PAGES_AT_MOST,
 ) -> Matches:
     """Return the pages of one tenant that hold most of what a request asks for.
 
     A word weighs the more the fewer pages hold it. Of `*` each page holds the half.
     """
-    words = _words_of(request.query)
+    words = frozenset(WORD.findall(text.prepare(request.query)))
     until = clock() + SECONDS_AT_MOST
     holding: list[tuple[Memory, frozenset[str]]] = []
     read, cut = 0, False
     for read, page in enumerate(_pages(tenant_id, request), start=1):
-        if read > PAGES_AT_MOST or clock() > until:
+        if read > pages_at_most or clock() > until:
             cut = True
             break
         if page is None or not _passes(page, request):
             continue
         matching = _words_held(words, text.prepare(page.content))
-        if matching or request.query.strip() == EVERYTHING:
+        if matching or request.is_everything:
             holding.append((page, matching))
     return Matches(_rank(holding, words, read=read), cut=cut)
 
 
-def _passes(memory: Memory, request: Request) -> bool:
+def _passes(memory: Memory, request: SearchRequest) -> bool:
     """Return whether all that a request narrows holds of a memory."""
     return (
         request.conversation_id in (None, memory.conversation)
@@ -147,10 +147,6 @@ def _passes(memory: Memory, request: Request) -> bool:
     )
 
 
-def _words_of(query: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text.prepare(query)))
-
-
 def _words_held(words: frozenset[str], content: str) -> frozenset[str]:
     """Return the words that a text holds: long ones as a part of another too, short ones not."""
     whole = frozenset(WORD.findall(content))
@@ -159,7 +155,7 @@ def _words_held(words: frozenset[str], content: str) -> frozenset[str]:
     )
 
 
-def _pages(tenant_id: uuid.UUID, request: Request) -> Iterator[Memory | None]:
+def _pages(tenant_id: uuid.UUID, request: SearchRequest) -> Iterator[Memory | None]:
     """Yield what can be read, newest first; None: a page that cannot."""
     for memory_id, _ in mirror.pages_of(tenant_id):
         if request.since is not None and mirror.made_at(memory_id) < request.since - AHEAD:

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from pgvector import HalfVector
 
+from episodic.models import Conversation
+from episodic.queries import find_conversation
 from indexing import text
 from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
@@ -38,8 +41,6 @@ CHARACTERS_READ = 2_000
 WORDS_AT_MOST = 40
 FREQUENT = 5_000
 """Units in which a word occurs, counted no further."""
-CANDIDATES_AT_MOST = 5_000
-"""Units that a word of the query brings. Of a more frequent one some are left to the others."""
 NEAR_POOL = 400
 """Units of each kind that an approximate index brings."""
 LINKED_AT_MOST = 500
@@ -54,7 +55,7 @@ STOPPED_BY = "english"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """What to look for; all filters must hold, None does not narrow.
 
     A fact and an episode have their conversation (the agent's id, as text) as source; they
@@ -132,7 +133,13 @@ class Findings:
         return max((node.depth for node in self.nodes), default=0)
 
 
-def find(*, tenant: Tenant, request: Request) -> Findings:
+def find_audience(tenant: Tenant, request: SearchRequest) -> Conversation | None:
+    """Return where an answer counts as served: what is said of it there is no news."""
+    external_id = request.asked_in or request.conversation_id
+    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
+
+
+def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
     """Return the memories that answer a request, in its order: one embedding, one statement.
 
     With `max_hops` the links of what was found are followed in a second statement, and a
@@ -144,7 +151,7 @@ def find(*, tenant: Tenant, request: Request) -> Findings:
 
 
 def find_with(
-    *, tenant: Tenant, request: Request, vector: Vectors | None, degraded: str = ""
+    *, tenant: Tenant, request: SearchRequest, vector: Vectors | None, degraded: str = ""
 ) -> Findings:
     """Do the same with a query that is embedded already; None: words alone decide."""
     findings, total = _ask(tenant, request, vector, linked={})
@@ -170,7 +177,11 @@ def find_with(
 
 
 def _ask(
-    tenant: Tenant, request: Request, vector: Vectors | None, *, linked: Mapping[uuid.UUID, int]
+    tenant: Tenant,
+    request: SearchRequest,
+    vector: Vectors | None,
+    *,
+    linked: Mapping[uuid.UUID, int],
 ) -> tuple[list[Finding], int]:
     """Return what matches, and how much does in all. `linked`: depths of what links lead to."""
     params = {
@@ -197,7 +208,7 @@ def _ask(
     return [_to_finding(row, linked) for row in rows], totals[0] if rows else 0
 
 
-def _words_of(request: Request) -> dict[str, Any]:
+def _words_of(request: SearchRequest) -> dict[str, Any]:
     words = "" if request.is_everything else request.query[:CHARACTERS_READ]
     language = detect_language([words])
     return {
@@ -206,7 +217,7 @@ def _words_of(request: Request) -> dict[str, Any]:
         "languages": list(LANGUAGES),
         "words_at_most": WORDS_AT_MOST,
         "frequent": FREQUENT,
-        "candidates": CANDIDATES_AT_MOST,
+        "candidates": settings.SEARCH_CANDIDATES_AT_MOST,
     }
 
 
@@ -226,4 +237,4 @@ def _meaning_of(vector: Vectors | None) -> dict[str, Any]:
 def _to_finding(row: dict[str, Any], linked: Mapping[uuid.UUID, int]) -> Finding:
     is_linked = row["lexical_rank"] is None and row["vector_rank"] is None
     depth = linked.get(row["memory_id"], 0) if is_linked else 0
-    return Finding(**row | {"kind": MemoryKind(row["kind"]), "depth": depth})
+    return Finding(**row | {"shelf": MemoryKind(row["shelf"]), "rank": 0, "depth": depth})

@@ -20,7 +20,7 @@ from retrieval.links import Node
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
 from retrieval.search import in_mirror
-from retrieval.search.in_tenant import Findings, Request, find
+from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Result:
         return [node for node in self.findings.nodes if node.id in passed]
 
 
-def search(*, tenant: Tenant, asked_by: APIKey | None, request: Request) -> Result:
+def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -> Result:
     """Answer a search and write its receipt. Calls no language model.
 
     With `request.max_tokens` the texts of the items together stay within it: what does not fit any
@@ -83,10 +83,10 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: Request) -> Resu
         kind=Retrieval.Kind.SEARCH,
         query=request.query,
         parameters={name: value for name, value in result.applied.items() if name != "query"},
-        conversation=receipts.find_audience(
-            tenant=tenant, asked_in=request.asked_in, conversation_id=request.conversation_id
-        ),
-        hits=[item.finding.as_hit(place) for place, item in enumerate(result.items, start=1)],
+        conversation=find_audience(tenant, request),
+        hits=[
+            replace(item.finding, rank=place) for place, item in enumerate(result.items, start=1)
+        ],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
         tokens=result.tokens_used,
@@ -95,7 +95,7 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: Request) -> Resu
     return replace(result, receipt=receipt)
 
 
-def search_mirror(*, tenant: Tenant, request: Request) -> Result:
+def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
     """Answer a search from the mirror while the database is away; leaves no receipt."""
     findings, memories = in_mirror.find(tenant=tenant, request=request)
     described = {
@@ -106,7 +106,9 @@ def search_mirror(*, tenant: Tenant, request: Request) -> Result:
     return compose(request, findings, memories | described)
 
 
-def compose(request: Request, findings: Findings, memories: Mapping[uuid.UUID, Memory]) -> Result:
+def compose(
+    request: SearchRequest, findings: Findings, memories: Mapping[uuid.UUID, Memory]
+) -> Result:
     """Return the answer from what was found and loaded; what was not loaded is left out."""
     items, used = fit(findings.best, memories, Budget(request.max_tokens))
     return Result(items, findings, used, tokens.in_use().name, asdict(request))

@@ -24,7 +24,7 @@ WHERE memory.tenant_id = %(tenant)s AND memory.deleted_at IS NULL AND {only}
     AND 'note' = ANY(%(shelves)s::text[])
     AND (%(note_types)s::text[] IS NULL OR memory.source_type = ANY(%(note_types)s::text[]))
     AND (%(source_ids)s::text[] IS NULL OR memory.source_id = ANY(%(source_ids)s::text[]))
-    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = (SELECT id FROM home))
     AND (%(user_id)s::text IS NULL OR memory.user_id = %(user_id)s::text)
     AND (%(category)s::text IS NULL OR memory.category = %(category)s::text)
     AND (%(emotion_valence)s::text IS NULL OR memory.emotion_valence = %(emotion_valence)s::text)
@@ -42,8 +42,8 @@ CROSS JOIN LATERAL (
 ) AS weight
 WHERE memory.tenant_id = %(tenant)s AND memory.invalid_at IS NULL AND {only}
     AND 'fact' = ANY(%(shelves)s::text[])
-    AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN ({named}))
-    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN (SELECT id FROM named))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = (SELECT id FROM home))
     AND (%(category)s::text IS NULL OR memory.category = %(category)s::text)
     AND (%(min_importance)s::float8 IS NULL OR weight.importance >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR memory.valid_at >= %(since)s::timestamptz)
@@ -53,8 +53,8 @@ SELECT memory.id, 'episode', 'episode', memory.surprise, memory.end_at
 FROM episodic_episode AS memory
 WHERE memory.tenant_id = %(tenant)s AND memory.withheld_by_id IS NULL AND {only}
     AND 'episode' = ANY(%(shelves)s::text[])
-    AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN ({named}))
-    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = ({home}))
+    AND (%(source_ids)s::text[] IS NULL OR memory.conversation_id IN (SELECT id FROM named))
+    AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = (SELECT id FROM home))
     AND (%(min_importance)s::float8 IS NULL OR memory.surprise >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR memory.end_at >= %(since)s::timestamptz)
     AND (%(until)s::timestamptz IS NULL OR memory.end_at <= %(until)s::timestamptz)

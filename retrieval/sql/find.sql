@@ -10,18 +10,26 @@
 --      linked uuid[] and link_shares float[] (memories that count that much at least);
 --      filtered bool and the filters of describing.sql; min_relevance float, sort_by text,
 --      at_most int
--- out: memory_id uuid, kind, source_type text, relevance, importance, combined float, at
+-- out: memory_id uuid, shelf, source_type text, score, importance, combined float, at
 --      timestamptz, lexical_rank, vector_rank bigint or NULL, lexical_found, vector_found bigint
 --      (memories of that kind in each leg), distance float or NULL (1 less the cosine),
 --      total bigint (memories that match)
 -- index: indexing_unit_by_terms; indexing_vector_covering, index-only, for wide vectors
 --      indexing_vector_wide; an approximate index of the whole tenant where there is one and
 --      nothing is filtered; those of describing.sql
--- {described} and {passing} are describing.sql, {passes} keeps to what passes the filters, {home}
--- is the row of the conversation; a partial index needs constants: {near_facts} and so on.
+-- {described} and {passing} are describing.sql, {passes} keeps to what passes the filters; a
+-- partial index needs constants: {near_facts} and so on.
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
+home AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id = %(conversation_id)s::uuid
+),
+named AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
+),
 passing AS MATERIALIZED (
     SELECT memory.* FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
 ),
@@ -113,7 +121,7 @@ vector_unit AS (
         SELECT memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND model = %(model)s AND dim = %(dim)s
-            AND (%(conversation_id)s::uuid IS NULL OR conversation_id = ({home}))
+            AND (%(conversation_id)s::uuid IS NULL OR conversation_id = (SELECT id FROM home))
             AND shelf = ANY(%(shelves)s::text[]) AND shelf NOT IN (SELECT shelf FROM near)
             AND invalid_at IS NULL AND {passes} AND (SELECT vector FROM aim) IS NOT NULL
         OFFSET 0
@@ -167,7 +175,8 @@ page AS MATERIALIZED (
     LIMIT %(at_most)s
 )
 -- An array, not a join: thousands of ranks would be joined in a nested loop.
-SELECT page.memory_id, page.kind, source_type, relevance, importance, combined, at,
+SELECT page.memory_id, page.kind AS shelf, source_type, relevance AS score, importance,
+    combined, at,
     by_words.rank AS lexical_rank, by_meaning.rank AS vector_rank, lexical_found, vector_found,
     1 - (%(unlike)s + vector * (%(like)s::float8 - %(unlike)s)) AS distance,
     (SELECT count(*) FROM answer) AS total

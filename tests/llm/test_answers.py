@@ -9,8 +9,9 @@ import pydantic
 import pytest
 
 from memoryproject.ai import llm
+from memoryproject.ai.answers import Completion
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.llm import Completion, Prompt, complete
+from memoryproject.ai.llm import Prompt, complete
 from tests.model_server import ModelServer, says, sends
 
 

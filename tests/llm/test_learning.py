@@ -12,6 +12,7 @@ import pytest
 from pytest_django import Settings
 
 from memoryproject.ai import llm
+from memoryproject.ai.answers import Completion
 from memoryproject.ai.errors import (
     ContentRefused,
     ModelMisbehaved,
@@ -55,7 +56,7 @@ LENGTHS: dict[str, Reply] = {
 }
 
 
-def ask(words: str = SECRET, *, purpose: str = "paint") -> llm.Completion:
+def ask(words: str = SECRET, *, purpose: str = "paint") -> Completion:
     prompt = Prompt(purpose=purpose, version="1", system="Name a colour.", user=words)
     return complete(prompt=prompt, schema=Colour)
 

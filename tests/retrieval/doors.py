@@ -13,7 +13,7 @@ from memoryproject.edge.fields import say_moment
 from retrieval import reading
 from retrieval.reading import contexts
 from retrieval.search import results
-from retrieval.search.in_tenant import Request
+from retrieval.search.in_tenant import SearchRequest
 from retrieval.truncation import Strategy
 from tests.conftest import Agent
 from tests.retrieval.searches import search
@@ -105,7 +105,7 @@ class ByService:
         result = results.search(
             tenant=self.agent.tenant,
             asked_by=self.agent.key,
-            request=Request(query=query, **fields),
+            request=SearchRequest(query=query, **fields),
         )
         return {
             "items": [
@@ -114,7 +114,7 @@ class ByService:
                     "source_type": item.finding.source_type,
                     "source_id": item.memory.source_id or None,
                     "label": item.memory.label,
-                    "relevance": item.finding.relevance,
+                    "relevance": item.finding.score,
                     "importance": item.finding.importance,
                     "combined_score": item.finding.combined,
                     "token_estimate": item.token_estimate,

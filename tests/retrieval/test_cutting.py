@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from indexing.models import MemoryKind
 from memoryproject.ai.counting import get_counter
-from memoryproject.text.cleaning import break_definitions, clean_block
+from memoryproject.text.cleaning import break_definitions, clean_block, clean_line
 from memoryproject.text.tokens import CHARS4, COUNTERS
-from retrieval.markdown import one_line
 from retrieval.memory import Memory
 from retrieval.reading import fit
 from retrieval.truncation import ELLIPSIS, GAP, Strategy, cut
@@ -63,7 +62,7 @@ def test_a_chunk_is_never_over_its_limit_and_says_truncated_if_something_is_miss
         counter=counter,
     )
     text = clean_block(text)
-    header = break_definitions(f"[note: {one_line(label)}]\n") if include_header else ""
+    header = break_definitions(f"[note: {clean_line(label)}]\n") if include_header else ""
     assert chunk.token_count == counter.count(chunk.content) <= limit
     assert chunk.truncated == (chunk.content != header + text)
     assert chunk.truncated == (counter.count(header + text) > limit)

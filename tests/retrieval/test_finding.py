@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from indexing.models import SearchVector
 from memoryproject.text import tokens
 from retrieval.models import Retrieval, RetrievalHit
-from retrieval.search import in_tenant
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.notes.graphs import write
@@ -205,10 +204,8 @@ def test_no_query_an_item(ana: Agent, told: uuid.UUID, hops: int, at_most: int) 
     assert few == many <= at_most
 
 
-def test_a_frequent_word_costs_no_more_than_its_cap(
-    ana: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(in_tenant, "CANDIDATES_AT_MOST", 2)
+def test_a_frequent_word_costs_no_more_than_its_cap(ana: Agent, settings: Any) -> None:
+    settings.SEARCH_CANDIDATES_AT_MOST = 2
     notes = [write(ana, f"The kettle number{n} sings.") for n in range(5)]
     SearchVector.objects.of(ana.tenant).delete()
     assert len(found(ana, "kettle")) == 2

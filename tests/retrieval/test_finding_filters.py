@@ -79,8 +79,8 @@ def test_the_filters_hold_for_facts_and_episodes_too(ana: Agent, told: uuid.UUID
     assert every(conversation_id=str(told), user_id="user-1") == set()
 
 
-def test_a_filter_applies_before_any_limit(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrieval.search.in_tenant.CANDIDATES_AT_MOST", 3)
+def test_a_filter_applies_before_any_limit(ana: Agent, settings: Any) -> None:
+    settings.SEARCH_CANDIDATES_AT_MOST = 3
     for number in range(8):
         write(ana, f"Pricing of plan {number}.")
     wanted = write(ana, "Pricing of the last plan.", user_id="user-1")

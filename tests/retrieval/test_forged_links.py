@@ -20,7 +20,6 @@ from memoryproject.embedded import locate
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from notes.models import Link
 from retrieval import links, mirror, reading
-from retrieval.reading import reconstruction
 from retrieval.search import in_tenant
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
@@ -160,9 +159,9 @@ def test_the_services_follow_it_as_little_as_the_calls(
     assert len(links.links_of(tenant=tenant, memory_id=start, at_most=100)) == 1
     assert len(reading.peek(tenant=tenant, memory_id=start).related_ids) == 1
     assert len(links.neighbours(tenant=tenant, memory_ids=[start])[start]) == 1
-    several = reconstruction.explore(tenant=tenant, starts=[start], depth=3)
+    several = links.walk_from(tenant=tenant, starts=[start], depth=3)
     assert len(several.nodes) == 1
-    request = in_tenant.Request("kettle", max_hops=3, min_relevance=0.4)
+    request = in_tenant.SearchRequest("kettle", max_hops=3, min_relevance=0.4)
     findings = in_tenant.find(tenant=tenant, request=request)
     assert (findings.total, findings.hops_used) == (2, 1)
 

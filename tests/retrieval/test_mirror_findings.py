@@ -13,7 +13,7 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
 from retrieval.search import results
-from retrieval.search.in_tenant import Request
+from retrieval.search.in_tenant import SearchRequest
 from retrieval.search.results import Result
 from tests.retrieval.test_mirror_search import ANA, CLEO, store
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, settings: Any) -> None:
 def ask(query: str, *, tenant: uuid.UUID = ANA, **given: Any) -> Result:
     return results.search_mirror(
         tenant=Tenant(id=tenant, name="somebody's"),
-        request=Request(query=query, **given),
+        request=SearchRequest(query=query, **given),
     )
 
 
@@ -46,7 +46,7 @@ def test_an_item_says_what_its_page_says() -> None:
         "Our bread",
         "Bread.",
     )
-    assert item.finding.relevance == pytest.approx(1)
+    assert item.finding.score == pytest.approx(1)
     assert item.finding.combined == pytest.approx(0.7 + 0.3 * 0.9)
     assert (item.token_estimate, result.tokens_used) == (count_tokens("Bread."),) * 2
     assert (result.findings.total, result.findings.degraded, result.receipt) == (1, "mirror", None)
@@ -97,7 +97,7 @@ def test_least_relevance_and_most_results() -> None:
     assert ids(ask("bread butter", min_relevance=0.99)) == [whole]
     result = ask("bread butter", max_results=1)
     assert ids(result) == [whole] and result.findings.total == 2
-    assert {item.finding.relevance for item in ask("*").items} == {0.5}
+    assert {item.finding.score for item in ask("*").items} == {0.5}
 
 
 def test_a_budget_is_strict() -> None:

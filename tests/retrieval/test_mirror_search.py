@@ -18,7 +18,7 @@ from retrieval import mirror
 from retrieval.memory import Memory
 from retrieval.mirror.page import write_page
 from retrieval.reading import reconstruction
-from retrieval.reading.reconstruction import Request
+from retrieval.reading.reconstruction import ReconstructRequest
 from retrieval.search import in_mirror
 from retrieval.search.in_mirror import Match, search_pages
 
@@ -42,7 +42,7 @@ def store(content: str, tenant: uuid.UUID = ANA, **fields: Any) -> uuid.UUID:
 
 
 def ask(query: str, *, tenant: uuid.UUID = ANA, **filters: Any) -> in_mirror.Matches:
-    return search_pages(tenant_id=tenant, request=Request(query=query, **filters))
+    return search_pages(tenant_id=tenant, request=ReconstructRequest(query=query, **filters))
 
 
 def best(query: str, **given: Any) -> tuple[Match, ...]:
@@ -135,7 +135,7 @@ def test_a_link_does_not_lead_to_another_tenant() -> None:
     hers = store("Butter.", tenant=CLEO)
     mine = store("Bread.", links=(("supports", hers),))
     answer = reconstruction.reconstruct_from_mirror(
-        tenant=Tenant(id=ANA, name="ana's"), request=Request(query="bread"), now=NOW
+        tenant=Tenant(id=ANA, name="ana's"), request=ReconstructRequest(query="bread"), now=NOW
     )
     assert [one.memory.id for one in answer.recalled] == [mine]
 
@@ -147,7 +147,9 @@ def test_links_are_followed_in_rounds_without_cycles() -> None:
         at = NOW if place == 0 else NOW - timedelta(days=300)
         store(f"Link {place}.", id=one, at=at, links=(("supports", target),))
     answer = reconstruction.reconstruct_from_mirror(
-        tenant=Tenant(id=ANA, name="ana's"), request=Request(query="link", focus_level=3), now=NOW
+        tenant=Tenant(id=ANA, name="ana's"),
+        request=ReconstructRequest(query="link", focus_level=3),
+        now=NOW,
     )
     assert [(one.memory.id, one.depth) for one in answer.recalled] == [
         (ids[0], 0), (ids[1], 1), (ids[2], 2),
@@ -172,15 +174,15 @@ def test_reading_ends_in_time_and_says_so() -> None:
     seconds = count()
     matches = search_pages(
         tenant_id=ANA,
-        request=Request(query="bread"),
+        request=ReconstructRequest(query="bread"),
         clock=lambda: float(next(seconds)),
     )
     assert matches.cut and 0 < len(matches.best) < 5
     assert not ask("bread").cut
 
 
-def test_only_so_many_pages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_mirror, "PAGES_AT_MOST", 2)
+def test_only_so_many_pages_are_read() -> None:
     notes = [store(f"Bread {number}.") for number in range(3)]
-    matches = ask("bread")
+    request = ReconstructRequest(query="bread")
+    matches = search_pages(tenant_id=ANA, request=request, pages_at_most=2)
     assert matches.cut and {match.memory.id for match in matches.best} == set(notes[1:])

@@ -16,7 +16,6 @@ from episodic.models import Episode
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens, in_use
 from retrieval.models import Retrieval
-from retrieval.reading import reconstruction
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -227,8 +226,8 @@ def test_linked_ones_come_after_found_ones_nearest_first(ana: Agent) -> None:
     assert set(ids(answer)[:2]) == {start, second} and ids(answer)[2:] == [near, far]
 
 
-def test_a_hub_is_cut_and_the_answer_says_so(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reconstruction, "LINKED_AT_MOST", 3)
+def test_a_hub_is_cut_and_the_answer_says_so(ana: Agent, settings: Any) -> None:
+    settings.RECONSTRUCTION_LINKS_AT_MOST = 3
     hub = lighthouse(ana)
     leaves = [old(ana, f"Leaf {place}.") for place in range(4)]
     for leaf in leaves[:3]:

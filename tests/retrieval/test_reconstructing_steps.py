@@ -29,6 +29,7 @@ from indexing.models import SearchVector
 from memoryproject.ai import embeddings
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens
+from retrieval import links
 from retrieval.models import Retrieval
 from retrieval.reading import reconstruction
 from tests.conftest import Agent
@@ -44,7 +45,7 @@ def bring_back(agent: Agent, query: str = QUERY, **fields: Any) -> reconstructio
     """Ask the service."""
     answer, _ = reconstruction.bring_back(
         tenant=agent.tenant,
-        request=reconstruction.Request(query=query, **fields),
+        request=reconstruction.ReconstructRequest(query=query, **fields),
         now=timezone.now(),
     )
     return answer
@@ -168,7 +169,7 @@ def test_the_first_level_is_what_is_linked_directly_and_the_second_what_that_is_
         depths = {one["id"]: one["depth"] for one in answer["memories_retrieved"]}
         assert depths == expected
         assert answer["total_memories"] == len(expected)
-    around = reconstruction.explore(tenant=ana.tenant, starts=[uuid.UUID(a)], depth=2)
+    around = links.walk_from(tenant=ana.tenant, starts=[uuid.UUID(a)], depth=2)
     assert {str(node.id) for node in around.nodes} == {b, c, d, e, f, g}
 
 
@@ -217,8 +218,8 @@ def test_the_service_brings_back_what_the_call_answers(ana: Agent, told: uuid.UU
     answer = ask(ana, "moving to Rotterdam", focus_level=5, since=say_moment(since))
     service = bring_back(ana, "moving to Rotterdam", focus_level=5, since=since)
     assert service.total == answer["total_memories"] > 3
-    assert service.context.text == answer["synthesized_context"]
-    assert service.context.tokens == answer["context_tokens"]
+    assert service.text == answer["synthesized_context"]
+    assert service.tokens == answer["context_tokens"]
     shown = [
         (one["id"], one["content"], one["depth"], one["distance"], one["linked_memory_ids"])
         for one in answer["memories_retrieved"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from episodic.engines import Line
 from episodic.models import Episode, Message
+from memoryproject.text.cleaning import clean_line
 from retrieval import markdown
 from retrieval.receipts import echoes
 from semantic.echoes import Answers, Printed, cut_quotes
@@ -49,7 +50,7 @@ def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: 
 @given(sentence=TEXT)
 def test_any_fact_is_cut_as_it_is_printed_or_listed(sentence: str) -> None:
     forms = echoes.list_fact_forms(Fact(category="identity", fact=sentence))
-    text = markdown.one_line(sentence)
+    text = clean_line(sentence)
     for shown in (
         f"- [identity] {text} (sources: 2 conversations)",
         f"- [identity, 2026-03-02] {text} [id: {MEMORY}]",

@@ -95,7 +95,7 @@ SEARCHES = [(QUERY, True), (QUERY, False), ("piano", True), ("piano", False), ("
 
 
 def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[in_tenant.Finding], int]:
-    request = in_tenant.Request(query=query, max_results=100)
+    request = in_tenant.SearchRequest(query=query, max_results=100)
     vector = embeddings.embed_query(query) if by_meaning else None
     return in_tenant._ask(agent.tenant, request, vector, linked={})
 

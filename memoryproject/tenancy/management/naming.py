@@ -1,4 +1,4 @@
-"""How a key is named on the command line: by its id, or by how its secret begins."""
+"""Finds what the command line names: a tenant by name, a key by id or how its secret begins."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.models import APIKey, Tenant
 
 NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
 
 
-def find_named_key(given: str) -> APIKey:
+def find_named_key(name: str) -> APIKey:
     """Return the key.
 
     Raises:
@@ -19,10 +19,18 @@ def find_named_key(given: str) -> APIKey:
     """
     keys = APIKey.across_tenants.select_related("tenant")
     try:
-        found = list(keys.filter(id=UUID(given)))
+        matches = list(keys.filter(id=UUID(name)))
     except ValueError:
-        found = list(keys.filter(prefix=given[: APIKey._meta.get_field("prefix").max_length])[:2])
-    if len(found) != 1:
-        trouble = "More than one key begins" if found else "No key has this id or begins"
+        matches = list(keys.filter(prefix=name[: APIKey._meta.get_field("prefix").max_length])[:2])
+    if len(matches) != 1:
+        trouble = "More than one key begins" if matches else "No key has this id or begins"
         raise CommandError(f"{trouble} like this: see manage.py list_keys.")
-    return found[0]
+    return matches[0]
+
+
+def find_tenant(name: str) -> Tenant:
+    """Return the tenant of that name, or raise CommandError."""
+    tenant = Tenant.objects.filter(name=name).first()
+    if tenant is None:
+        raise CommandError(f'No tenant is named "{name}".')
+    return tenant

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.management.naming import find_tenant
 from retrieval.api.forms import FusionInput
 from retrieval.search.scores import DEFAULTS, SETTING
 
@@ -26,9 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--reset", action="store_true", help="take the defaults again first")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = Tenant.objects.filter(name=options["tenant"]).first()
-        if tenant is None:
-            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        tenant = find_tenant(options["tenant"])
         numbers = {} if options["reset"] else tenant.settings.get(SETTING, {})
         numbers = {**numbers, **read_numbers(options["numbers"])}
         if options["numbers"] or options["reset"]:

@@ -41,26 +41,26 @@ class Command(BaseCommand):
         self.stdout.write(made.secret)
 
 
-def read_name(given: str, *, option: str) -> str:
+def read_name(text: str, *, option: str) -> str:
     """Return the name without white space around it.
 
     Raises:
         CommandError: it is empty, too long or cannot be stored.
     """
-    name = given.strip()
+    name = text.strip()
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise CommandError(f"{option} must be 1 to 200 printable characters.")
     return name
 
 
-def read_moment(given: str) -> datetime:
+def read_moment(text: str) -> datetime:
     """Return the time.
 
     Raises:
         CommandError: it is none, or has no offset.
     """
     try:
-        moment = parse_datetime(given)
+        moment = parse_datetime(text)
     except ValueError:  # such as 31 February
         moment = None
     if moment is None or moment.tzinfo is None:

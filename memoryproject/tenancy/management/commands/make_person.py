@@ -37,13 +37,13 @@ class Command(BaseCommand):
         self.stdout.write(password)
 
 
-def read_login(given: str) -> str:
+def read_login(text: str) -> str:
     """Return the name without white space around it.
 
     Raises:
         CommandError: nobody can be called that.
     """
-    name = given.strip()
+    name = text.strip()
     try:
         UnicodeUsernameValidator()(name)
     except ValidationError as error:

@@ -6,8 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits
-from memoryproject.tenancy.management.naming import NAMED, find_named_key
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.management.naming import NAMED, find_named_key, find_tenant
 
 DEFAULT = "default"
 
@@ -34,30 +33,22 @@ class Command(BaseCommand):
                 key = find_named_key(options["key"])
                 if changes:
                     limits.set_key_rate(key, rate)
-                told = limits.describe_key_rate(key)
+                description = limits.describe_key_rate(key)
             else:
                 tenant = find_tenant(options["tenant"])
                 if changes:
                     limits.set_tenant_rate(tenant, rate)
-                told = limits.describe_tenant_rate(tenant)
+                description = limits.describe_tenant_rate(tenant)
         except Problem as problem:
             raise CommandError(problem.message) from problem
-        self.stdout.write(told)
+        self.stdout.write(description)
 
 
-def find_tenant(name: str) -> Tenant:
-    """Return the tenant of that name, or raise CommandError."""
-    tenant = Tenant.objects.filter(name=name).first()
-    if tenant is None:
-        raise CommandError(f'No tenant is named "{name}".')
-    return tenant
-
-
-def read_rate(given: str) -> int | None:
+def read_rate(text: str) -> int | None:
     """Return the rate, None for the server's; raise CommandError where it is none."""
-    if given == DEFAULT:
+    if text == DEFAULT:
         return None
     try:
-        return int(given)
+        return int(text)
     except ValueError:
         raise CommandError(f'A rate is a whole number, or "{DEFAULT}".') from None

@@ -130,25 +130,6 @@ def walk_from(
 
     One statement. What the tenant does not have is no start.
     """
-    rows = walk_rows(
-        tenant=tenant, starts=starts, depth=depth, at_most=at_most, link_types=link_types
-    )
-    nodes = tuple(
-        Node(memory_id, kind, distance, via, link_type, outward)
-        for distance, memory_id, kind, via, link_type, outward, _ in rows
-    )
-    return Walk(nodes, cut=bool(rows and rows[0][-1]))
-
-
-def walk_rows(
-    *,
-    tenant: Tenant,
-    starts: Sequence[uuid.UUID],
-    depth: int,
-    at_most: int,
-    link_types: Sequence[str] = LINK_TYPES,
-) -> list[Any]:
-    """Return the rows of `walk.sql` as they come; the benchmark times this."""
     params = {
         "tenant": tenant.id,
         "starts": list(starts),
@@ -157,7 +138,12 @@ def walk_rows(
         "types": list(link_types),
         "fan": at_most + 1 + len(starts),
     }
-    return _run(read_edges("walk.sql", once=True), params)
+    rows = _run(read_edges("walk.sql", once=True), params) if depth and starts else []
+    nodes = tuple(
+        Node(memory_id, kind, distance, via, link_type, outward)
+        for distance, memory_id, kind, via, link_type, outward, _ in rows
+    )
+    return Walk(nodes, cut=bool(rows and rows[0][-1]))
 
 
 def links_of(
@@ -180,19 +166,16 @@ def links_of(
         "types": list(link_types),
         "at_most": at_most,
         "fan": None,
-        "after_id": after.other_id if after else None,
-        "after_type": after.link_type if after else None,
-        "after_outward": after.outward if after else None,
+        "after_id": after and after.other_id,
+        "after_type": after and after.link_type,
+        "after_outward": after and after.outward,
     }
     rows = _run(read_edges("links.sql", once=False), params)
     return [Edge(*((memory_id, row[1]) if row[4] else (row[1], memory_id)), *row) for row in rows]
 
 
 def links_between(
-    *,
-    tenant: Tenant,
-    memory_ids: Sequence[uuid.UUID],
-    link_types: Sequence[str] = LINK_TYPES,
+    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], link_types: Sequence[str] = LINK_TYPES
 ) -> list[Between]:
     """Return every link of which both ends are among the memories; one statement.
 
