@@ -84,9 +84,13 @@ def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:
 
 
 def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
-    """Return how many memories each leg found, by shelf; shelves that found none are left out."""
+    """Return how many memories each leg found, by shelf; shelves that found none are left out.
+
+    Each hit of the search knows it; what was reached by a link knows of none.
+    """
     return {
-        hit.shelf.value: {"lexical": hit.lexical_found, "vector": hit.vector_found} for hit in hits
+        hit.shelf.value: {"lexical": hit.lexical_found, "vector": hit.vector_found}
+        for hit in sorted(hits, key=lambda hit: (hit.lexical_found, hit.vector_found))
     }
 
 
