@@ -1,4 +1,4 @@
-"""Undo everything that came from one source since some moment."""
+"""Roll back one source: quarantine what it posted since some moment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from semantic.rollback import preview, roll_back
 
 class Command(BaseCommand):
     help = (
-        "Withhold what a key, a conversation, a speaker or a role has said since some moment, and "
-        "undo what was learnt from it. It is all kept, and can be lifted. Without --reason: count "
-        "only."
+        "Quarantine what a key, a conversation, a speaker or a role has posted since some moment, "
+        "and revert what was made from it. All of it is kept, and you can lift the quarantine "
+        "later. Without --reason: count only."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -137,7 +137,7 @@ def test_what_is_in_no_episode_yet_is_shown_as_the_window(
     answer = visit(curator, talk)
     assert [block.kind for block in answer.context["blocks"]] == ["episode", "episode", "window"]
     text = answer.content.decode()
-    assert "Not yet processed (in the window)" in text and "at 20 messages" in text
+    assert "Not yet processed" in text and "at 20 messages" in text
 
 
 def test_an_empty_conversation_says_what_to_do(ana: Agent, curator: Client) -> None:
