@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django import forms
 
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from semantic.curation import REASON_AT_MOST
+
+Result = TypeVar("Result")
 
 
 class ReasonForm(forms.Form):
@@ -40,9 +43,20 @@ class ConversationField(forms.CharField):
         return read_id(text)
 
 
+def submit(form: Any, act: Callable[[], Result]) -> Result | None:
+    """Do what a form asks for; None: it was not done, and the form shows why."""
+    if not form.is_valid():
+        return None
+    try:
+        return act()
+    except Problem as problem:
+        add_problem(form, problem)
+        return None
+
+
 def add_problem(form: Any, problem: Problem) -> None:
     """Show a problem at the field that it is about, or above all of them."""
-    for name, said in problem.fields.items():
-        form.add_error(name if name in form.fields else None, said)
+    for name, faults in problem.fields.items():
+        form.add_error(name if name in form.fields else None, faults)
     if not problem.fields:
         form.add_error(None, problem.message)

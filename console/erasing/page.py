@@ -114,9 +114,9 @@ FINDERS = {
 
 
 @page_for(ERASE)
-def erase(request: HttpRequest, *, scope: Scope, **named_id: uuid.UUID) -> HttpResponse:
+def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpResponse:
     """Show what would go, or erase it when the form is right; the address names one row."""
-    subject = FINDERS[scope](*named_id.values())
+    subject = FINDERS[scope](*row_id.values())
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():
