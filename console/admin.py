@@ -8,7 +8,7 @@ from console.cases import page as case_page
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
 from console.erasing.page import ERASE
-from console.facts import bulk_actions, changeset_page
+from console.facts import bulk_actions, changes
 from console.facts import page as fact_page
 from console.graph import links
 from console.jobs import actions as job_actions
@@ -36,7 +36,7 @@ ConversationAdmin.story = Story(
 EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
 FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
 FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
-ChangesetAdmin.story = Story("console/facts/changeset.html", changeset_page.get_story)
+ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)
 NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
 LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)

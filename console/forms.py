@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django import forms
 
-from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from semantic.curation import REASON_AT_MOST
 
@@ -33,14 +31,10 @@ class WordsField(forms.CharField):
         return str(super().to_python(value) or "").replace("\x00", " ").strip()
 
 
-class ConversationField(forms.CharField):
+class ConversationField(forms.UUIDField):
     """The whole id of a conversation, the agent's or ours."""
 
-    def clean(self, value: Any) -> uuid.UUID | None:
-        text = super().clean(value)
-        if text and read_id(text) is None:
-            raise forms.ValidationError("Give the whole id, as the agent uses it.")
-        return read_id(text)
+    default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
 
 
 def submit(form: Any, act: Callable[[], Result]) -> Result | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -78,9 +77,8 @@ def show_entry(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         params = form.cleaned_data
         named = params["memory"] or read_id(params["phrase"])
-        receipt = search.find_receipt(named) if named else None
-        if receipt is not None:
-            return redirect("console:case", receipt.id)
+        if named and Retrieval.across_tenants.filter(id=named).exists():
+            return redirect("console:case", named)
         tenant, hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
@@ -159,11 +157,14 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
 
 
 def _as_file(case: Case) -> HttpResponse:
-    text = json.dumps(render_case(case), indent=2, ensure_ascii=False)
-    response = HttpResponse(text, content_type="application/json; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="case-{case.retrieval.id}.json"'
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return JsonResponse(
+        render_case(case),
+        json_dumps_params={"indent": 2, "ensure_ascii": False},
+        headers={
+            "Content-Disposition": f'attachment; filename="case-{case.retrieval.id}.json"',
+            "Cache-Control": "private, no-store",
+        },
+    )
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from console.conversations.overview import read_cells
 from console.conversations.timeline import (
     FACTS_AT_MOST,
     MESSAGES_A_PAGE,
@@ -23,6 +22,7 @@ from console.conversations.timeline import (
     first_seq_from,
     last_seq_until,
     read_blocks,
+    read_cells,
 )
 from console.pages import find_way_back, page_for
 from episodic import revealing

@@ -27,7 +27,7 @@ SEES_CHANGESET = ("semantic.view_changeset", CURATE)
 
 FORMS: dict[str, tuple[type[ActForm], str]] = {
     "invalidate": (forms.InvalidateForm, "Retire a fact"),
-    "restore": (forms.RestoreForm, "Restore a fact"),
+    "restore": (ActForm, "Restore a fact"),
     "correct": (forms.CorrectForm, "Correct a fact"),
 }
 """By the act of an address: what it asks for, and its title."""

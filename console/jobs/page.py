@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
-from console.action_log import records_of
+from console.action_log import list_records
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
 from episodic.models import Episode, Message, Review
 from jobs import claims
@@ -87,7 +87,7 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
         "may_retry": operates and job.state in {State.DEAD, State.CANCELLED},
         "may_cancel": operates and job.state == State.READY,
         "if_cancelled": IF_CANCELLED[Kind(job.kind)],
-        "records": records_of(job),
+        "records": list_records(Job, job.id),
         "conversation_id": conversation_of(job),
     }
 

@@ -56,13 +56,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     except Problem as problem:
         messages.error(request, problem.message)
         return redirect("admin:tenancy_apikey_changelist")
-    return show_page(
-        request,
-        "console/keys/secret.html",
-        title="Key made",
-        key=created.key,
-        secret=created.secret,
-    )
+    return show_secret(request, "Key made", created)
 
 
 def show_form(request: HttpRequest, form: NewKeyForm, *, status: int = 200) -> HttpResponse:

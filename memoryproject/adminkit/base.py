@@ -146,15 +146,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(super().has_view_permission(request, obj))
-
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         hidden = lookup.split("__")[0] in self.hidden
         return not hidden and bool(super().lookup_allowed(lookup, value, request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return [self._cell(name) for name in super().get_list_display(request)]
+        return [self._cells.get(name, name) for name in super().get_list_display(request)]
 
     def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
         keys = [field.name for field in self.model._meta.fields if field.is_relation]
@@ -201,12 +198,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         response: HttpResponse = super().render_change_form(request, context, *given, **named)
         return response
 
-    def _cell(self, name: Any) -> Any:
-        """Return the list's column of that name: long texts are cut, times are exact."""
-        return self._cells.get(name, name)
-
     @cached_property
     def _cells(self) -> dict[str, Any]:
+        """The list's column of each field: long texts are cut, times are exact."""
         return {
             field.name: values.show_in_list(field, points_at=self.points_at.get(field.name, ""))
             for field in self.model._meta.fields

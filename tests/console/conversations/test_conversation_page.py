@@ -14,10 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from console.conversations import overview, timeline
 from console.conversations import page as conversation_page
-from console.conversations.overview import read_cells, surprise_level
-from console.transcript import CUT_AT, render_seqs, render_span
+from console.conversations import timeline
+from console.conversations.timeline import read_cells, surprise_level
+from console.transcript import CUT_AT, render_span
 from episodic.models import Conversation, Episode, Message
 from jobs.models import Job, State
 from semantic.curation import Act, invalidate_facts
@@ -269,7 +269,7 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
     talk.refresh_from_db()
     one_by_one = read_cells(talk)
     assert [cell.episodes for cell in one_by_one] == [1, 1, 1]
-    monkeypatch.setattr(overview, "CELLS_AT_MOST", 2)
+    monkeypatch.setattr(timeline, "CELLS_AT_MOST", 2)
     merged = read_cells(talk)
     assert [(cell.first_seq, cell.last_seq, cell.episodes) for cell in merged] == [
         (1, 16, 2), (17, 20, 1),
@@ -446,7 +446,3 @@ def test_another_tenants_talk_of_the_same_id_is_not_mixed_in(
 )
 def test_a_span_is_said_in_two_units_at_most(span: timedelta, words: str) -> None:
     assert render_span(span) == words
-
-
-def test_seqs_are_written_in_runs() -> None:
-    assert render_seqs([9, 4, 3, 5, 3]) == "3–5, 9"
