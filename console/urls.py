@@ -12,7 +12,6 @@ from console.graph import links
 from console.graph import page as graph
 from console.jobs import actions as jobs
 from console.keys import actions as keys
-from console.keys import budget
 from console.notes import actions as notes
 from console.playground import page as playground
 from console.search import page as search
@@ -38,7 +37,7 @@ urlpatterns = [
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
     path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
     path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
-    path("tenants/<uuid:tenant_id>/budget/", budget.set_budget, name="budget"),
+    path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
     *(
         path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
         for act in ("invalidate", "restore", "correct")

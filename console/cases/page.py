@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -32,8 +32,8 @@ SEEN_BY = (
     "episodic.view_episode",
     "episodic.view_message",
 )
-DAY = "%Y-%m-%d"
-MOMENTS = [DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
+MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
+FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
 
 
 class CaseForm(forms.Form):
@@ -42,29 +42,20 @@ class CaseForm(forms.Form):
     phrase = WordsField(required=False, max_length=QUERY_AT_MOST, label="What you know")
     memory = forms.UUIDField(required=False, label="Memory")
     conversation = ConversationField(required=False, label="Conversation")
-    since = forms.CharField(required=False, max_length=40, label="Asked from")
-    until = forms.CharField(required=False, max_length=40, label="to")
-
-    def clean_since(self) -> datetime | None:
-        """Take a day or a time, in UTC."""
-        return _read_moment(self.cleaned_data["since"], ends=False)
+    since = forms.DateTimeField(
+        required=False, label="Asked from", input_formats=MOMENTS, error_messages=FAULTS
+    )
+    until = forms.DateTimeField(
+        required=False, label="to", input_formats=MOMENTS, error_messages=FAULTS
+    )
 
     def clean_until(self) -> datetime | None:
-        """Take a day, all of it, or a time, in UTC."""
-        return _read_moment(self.cleaned_data["until"], ends=True)
-
-
-def _read_moment(written: str, *, ends: bool) -> datetime | None:
-    for form in MOMENTS if written.strip() else []:
-        try:
-            moment = datetime.strptime(written.strip(), form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
-        step = timedelta(days=1) if form == DAY else timedelta(minutes=1)
-        return moment + step if ends and moment.year < datetime.max.year else moment
-    if written.strip():
-        raise forms.ValidationError("Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC.")
-    return None
+        """Return the end of the day, or of the minute, that is named."""
+        until: datetime | None = self.cleaned_data["until"]
+        if until is None or until.year == datetime.max.year:
+            return until
+        is_day = len(str(self["until"].value()).strip()) == len("2026-03-03")
+        return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
 
 
 @page_for(*SEEN_BY)
