@@ -173,8 +173,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             return queryset.none(), False
         if sought is None:
             rows = self._newest(queryset) if search_term.strip() else queryset
-            found, repeated = super().get_search_results(request, rows, search_term)
-            return found, repeated
+            hits, may_repeat = super().get_search_results(request, rows, search_term)
+            return hits, may_repeat
         places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
         return queryset.filter(places), False
 
@@ -184,9 +184,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return rows.filter(pk__in=newest)
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *given: Any, **named: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        row = named.get("obj")
+        row = kwargs.get("obj")
         if row is not None:
             doors = [door for door in self.doors if door.opens_for(request, row)]
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
@@ -195,7 +195,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             if self.story is not None:
                 context["story"] = self.story.template
                 context |= self.story.tell(request, row)
-        response: HttpResponse = super().render_change_form(request, context, *given, **named)
+        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return response
 
     @cached_property

@@ -49,21 +49,21 @@ class Command(BaseCommand):
             raise CommandError(problem.message) from problem
 
     def _count(self, act: Act, source: Source) -> None:
-        found = preview(act=act, source=source)
-        self._tell(found.counts.to_json())
-        if found.conversations:
-            rest = f"{found.messages} messages in {found.conversations} more conversations"
+        counted = preview(act=act, source=source)
+        self._print_counts(counted.counts.to_json())
+        if counted.conversations:
+            rest = f"{counted.messages} messages in {counted.conversations} more conversations"
             self.stdout.write(f"not looked at: {rest}")
         self.stdout.write("Nothing was changed: give a --reason to do it.")
 
     def _undo(self, act: Act, source: Source) -> None:
-        made = roll_back(act=act, source=source)
-        self._tell(made.made)
-        if made.done_at is None:
+        withholding = roll_back(act=act, source=source)
+        self._print_counts(withholding.made)
+        if withholding.done_at is None:
             self.stdout.write("A worker goes on with it, one conversation after the other.")
-        self.stdout.write(f"Withheld as {made.id}; it can be lifted.")
+        self.stdout.write(f"Quarantined as {withholding.id}; you can lift the quarantine.")
 
-    def _tell(self, counts: dict[str, int]) -> None:
+    def _print_counts(self, counts: dict[str, int]) -> None:
         for name, number in counts.items():
             self.stdout.write(f"{name}: {number}")
 
