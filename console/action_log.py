@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django.contrib import admin
@@ -18,13 +17,13 @@ ENTRIES_AT_MOST = 50
 
 
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
-    """Write down that the person did something to a row, in the transaction of the deed."""
+    """Write down that the person did something to a row, in the transaction of that."""
     registered: Any = admin.site.get_model_admin(type(row))
     (registered.log_addition if is_new else registered.log_change)(request, row, what)
 
 
 def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
-    """Write down that the person did something to a memory, in the transaction of the deed.
+    """Write down that the person did something to a memory, in the transaction of that.
 
     The entry names the memory by its id: of what it says nothing stays behind that an erasure
     would not find.
@@ -39,17 +38,8 @@ def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> Non
     )
 
 
-def records_of_memory(memory_id: uuid.UUID) -> list[LogEntry]:
-    """Return what people did to a memory and its links, the newest first."""
-    return _newest(Memory, memory_id)
-
-
-def records_of(row: models.Model) -> list[LogEntry]:
-    """Return what people did to a row, the newest first."""
-    return _newest(type(row), row.pk)
-
-
-def _newest(model: type[models.Model], key: Any) -> list[LogEntry]:
+def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
+    """Return what people did to a row, the newest first; of a note too as of a `Memory`."""
     entries = LogEntry.objects.filter(
         content_type=ContentType.objects.get_for_model(model), object_id=str(key)
     )

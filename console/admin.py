@@ -7,7 +7,8 @@ from django.contrib import admin
 from console.cases import page as case_page
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
-from console.facts import bulk_actions, changeset_page
+from console.erasing.page import ERASE
+from console.facts import bulk_actions, changes
 from console.facts import page as fact_page
 from console.graph import links
 from console.jobs import actions as job_actions
@@ -16,8 +17,8 @@ from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from console.notes import page as note_page
-from episodic.admin import ConversationAdmin, EpisodeAdmin, WithholdingAdmin
-from memoryproject.adminkit.base import Listing, ReadOnlyAdmin, Story
+from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
+from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
 from retrieval.admin import RetrievalAdmin
@@ -35,11 +36,19 @@ ConversationAdmin.story = Story(
 EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
 FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
 FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
-ChangesetAdmin.story = Story("console/facts/changeset.html", changeset_page.get_story)
+ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)
 NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
 LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
+
+MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
+ConversationAdmin.doors += (Door("Erase…", ERASE, "console:erase_conversation"),)
+NoteAdmin.doors += (
+    Door("Erase…", ERASE, "console:erase_note"),
+    Door("Erase all of this user…", ERASE, "console:erase_user", needs="user_id"),
+)
+TenantAdmin.doors += (Door("Erase…", ERASE, "console:erase_tenant"),)
 
 
 @admin.register(SavedFilter)

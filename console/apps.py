@@ -1,6 +1,12 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class ConsoleConfig(AppConfig):
     name = "console"
     verbose_name = "Console"
+
+    def ready(self) -> None:
+        """Let an erasure delete the console's own rows."""
+        import_module("erasure.other_rows").register(import_module("console.erasing.rows").ERASER)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django import forms
 
-from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from semantic.curation import REASON_AT_MOST
+
+Result = TypeVar("Result")
 
 
 class ReasonForm(forms.Form):
@@ -30,19 +31,26 @@ class WordsField(forms.CharField):
         return str(super().to_python(value) or "").replace("\x00", " ").strip()
 
 
-class ConversationField(forms.CharField):
+class ConversationField(forms.UUIDField):
     """The whole id of a conversation, the agent's or ours."""
 
-    def clean(self, value: Any) -> uuid.UUID | None:
-        text = super().clean(value)
-        if text and read_id(text) is None:
-            raise forms.ValidationError("Give the whole id, as the agent uses it.")
-        return read_id(text)
+    default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
+
+
+def submit(form: Any, act: Callable[[], Result]) -> Result | None:
+    """Do what a form asks for; None: it was not done, and the form shows why."""
+    if not form.is_valid():
+        return None
+    try:
+        return act()
+    except Problem as problem:
+        add_problem(form, problem)
+        return None
 
 
 def add_problem(form: Any, problem: Problem) -> None:
     """Show a problem at the field that it is about, or above all of them."""
-    for name, said in problem.fields.items():
-        form.add_error(name if name in form.fields else None, said)
+    for name, faults in problem.fields.items():
+        form.add_error(name if name in form.fields else None, faults)
     if not problem.fields:
         form.add_error(None, problem.message)

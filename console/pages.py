@@ -5,11 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import wraps
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -32,12 +31,7 @@ def page_for(*permissions: str) -> Callable[[View], View]:
     """
 
     def decorate(view: View) -> View:
-        @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not request.user.has_perms(permissions):
-                raise PermissionDenied
-            return view(request, *args, **kwargs)
-
+        guarded = permission_required(permissions, raise_exception=True)(view)
         page: View = admin.site.admin_view(guarded)
         return page
 

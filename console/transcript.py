@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import QuerySet
@@ -45,22 +44,22 @@ class ShownMessage:
     id: uuid.UUID
     seq: int
     role: str
-    speaker: str
+    name: str
+    occurred_at: datetime
+    episode_id: uuid.UUID | None
+    quarantined_by_id: uuid.UUID | None
+    """The job that failed because of it."""
+    withheld_by_id: uuid.UUID | None
+    """Why it is neither processed nor served: its source was rolled back."""
+    characters: int
     text: str
     is_masked: bool
-    characters: int
-    at: datetime
-    episode_id: uuid.UUID | None
-    quarantined_by: uuid.UUID | None
-    """The job that failed because of it."""
-    withheld_by: uuid.UUID | None
-    """Why it is neither processed nor served: its source was rolled back."""
     silence: Silence | None
 
     @property
-    def stamp(self) -> str:
-        """Its time, to the second, in UTC."""
-        return self.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    def speaker(self) -> str:
+        """Its name, else its role."""
+        return self.name or self.role
 
     @property
     def is_cut(self) -> bool:
@@ -85,22 +84,9 @@ def read_transcript(
     )  # fmt: skip
     shown: list[ShownMessage] = []
     for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
-        shown.append(
-            ShownMessage(
-                id=row["id"],
-                seq=row["seq"],
-                role=row["role"],
-                speaker=row["name"] or row["role"],
-                text=row["head"] if readable else mask_of_length(row["characters"]),
-                is_masked=not readable,
-                characters=row["characters"],
-                at=row["occurred_at"],
-                episode_id=row["episode_id"],
-                quarantined_by=row["quarantined_by_id"],
-                withheld_by=row["withheld_by_id"],
-                silence=_silence_between(shown[-1].at, row["occurred_at"]) if shown else None,
-            )
-        )
+        text = row.pop("head") if readable else mask_of_length(row["characters"])
+        silence = _silence_between(shown[-1].occurred_at, row["occurred_at"]) if shown else None
+        shown.append(ShownMessage(**row, text=text, is_masked=not readable, silence=silence))
     return shown
 
 
@@ -116,14 +102,3 @@ def render_span(span: timedelta) -> str:
     parts = [(days, "day"), (hours, "hour"), (minutes % 60 if not days else 0, "minute")]
     words = [f"{number:,} {unit}{'s' * (number != 1)}" for number, unit in parts if number]
     return " ".join(words) or "under a minute"
-
-
-def render_seqs(seqs: Iterable[int]) -> str:
-    """Return seqs as readers write them: `3–5, 9`."""
-    runs: list[list[int]] = []
-    for seq in sorted(set(seqs)):
-        if runs and seq == runs[-1][1] + 1:
-            runs[-1][1] = seq
-        else:
-            runs.append([seq, seq])
-    return ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in runs)

@@ -5,20 +5,28 @@ from django.urls import path
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
+from console.erasing.page import erase
 from console.facts import actions as facts
 from console.facts import bulk_actions, review_queue
 from console.graph import links
 from console.graph import page as graph
 from console.jobs import actions as jobs
 from console.keys import actions as keys
-from console.keys import budget
 from console.notes import actions as notes
 from console.playground import page as playground
 from console.search import page as search
 from console.search import saved_filters
 from console.transfer import export_page, import_page
+from erasure.models import Scope
 
 app_name = "console"
+ERASED = {
+    Scope.MESSAGE: "messages/<uuid:message_id>/erase/",
+    Scope.CONVERSATION: "conversations/<uuid:conversation_id>/erase/",
+    Scope.NOTE: "notes/<uuid:note_id>/erase/",
+    Scope.USER: "notes/<uuid:note_id>/erase-user/",
+    Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
+}
 urlpatterns = [
     path("jobs/retry/", jobs.retry_jobs, name="jobs_retry"),
     *(
@@ -29,7 +37,7 @@ urlpatterns = [
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
     path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
     path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
-    path("tenants/<uuid:tenant_id>/budget/", budget.set_budget, name="budget"),
+    path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
     *(
         path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
         for act in ("invalidate", "restore", "correct")
@@ -38,11 +46,7 @@ urlpatterns = [
         path(f"facts/{act}/", bulk_actions.change_facts, {"name": act}, f"facts_{act}")
         for act in ("invalidate", "restore")
     ),
-    path(
-        "changesets/<uuid:changeset_id>/revert/",
-        facts.revert_changeset,
-        name="changeset_revert",
-    ),
+    path("changesets/<uuid:changeset_id>/revert/", facts.revert_changeset, name="changeset_revert"),
     path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),
     *(
         path(f"notes/<uuid:note_id>/{act}/", notes.delete_or_restore, {"name": act}, f"note_{act}")
@@ -67,9 +71,9 @@ urlpatterns = [
     path("import/<uuid:run_id>/", import_page.show_run, name="import_run"),
     path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
     path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
-    path(
-        "reveal/<uuid:conversation_id>/",
-        conversations.reveal_conversation,
-        name="reveal",
+    path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
+    *(
+        path(address, erase, {"scope": scope}, f"erase_{scope.value}")
+        for scope, address in ERASED.items()
     ),
 ]

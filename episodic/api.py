@@ -219,8 +219,8 @@ class Flush(KeyedView):
         operation_id="flush",
         request=FlushInput,
         responses={202: FlushOutput, 404: Error},
-        description="Segments the whole window now, whatever its size, then draws facts from "
-        "every episode that none were drawn from yet.",
+        description="Segments the whole window now, whatever its size, then consolidates "
+        "every episode that has not been yet.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(FlushInput)
@@ -263,14 +263,14 @@ class MessageOutput(serializers.Serializer[Any]):
     timestamp = serializers.DateTimeField(source="occurred_at")
     received_at = serializers.DateTimeField()
     metadata = serializers.DictField()
-    episode_id = serializers.UUIDField(allow_null=True, help_text="null: in the window.")
+    episode_id = serializers.UUIDField(allow_null=True, help_text="null: not yet processed.")
     posted_by = serializers.UUIDField(
         source="posted_by_id", allow_null=True, help_text="The key that posted it."
     )
     withheld_by = serializers.UUIDField(
         source="withheld_by_id",
         allow_null=True,
-        help_text="What withholds it from memory; null: nothing does.",
+        help_text="The rollback that quarantined it; null: none.",
     )
 
 

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from console import erasure as console
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.recounting import draw_anew
+from erasure import other_rows
 from indexing import erasing as index
 from indexing.mirrored import tell_mirror
 from jobs import erasing as jobs
@@ -77,8 +77,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=conversation.id)
     draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
-    console.erase_names([message.id])
-    done.counts["saved_searches"] += console.erase_addresses([message.id])
+    done.counts += other_rows.erase_mentions([message.id])
     episodic.settle(conversation)
     changed = [*held_again, *tainted.bereft]
     _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
@@ -133,12 +132,8 @@ def erase_conversation(
     done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
-    done.counts["import_rows"] += console.erase_import_rows(
-        tenant=tenant, external_id=conversation.external_id
-    )
-    ids = [conversation.id, conversation.external_id]
-    console.erase_names(ids)
-    done.counts["saved_searches"] += console.erase_addresses(ids)
+    done.counts += other_rows.erase_of_conversation(conversation)
+    done.counts += other_rows.erase_mentions([conversation.id, conversation.external_id])
     episodic.forget_speakers(conversation)
     episodic.settle(conversation)
     if with_work:
@@ -173,9 +168,8 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     counts["search_units"] += units
     counts["search_vectors"] += vectors
     counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
-    console.erase_names(ids)
-    console.forget_acts(tenant=tenant, memory_ids=ids)
-    counts["saved_searches"] += console.erase_addresses(ids)
+    counts += other_rows.erase_mentions(ids)
+    other_rows.forget_reasons(tenant=tenant, memory_ids=ids)
     tell_mirror(
         tenant=tenant, conversation_id=home.id if home else None, memory_ids=sorted(origins)
     )

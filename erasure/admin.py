@@ -1,4 +1,4 @@
-"""Admin of erasures, and links to the erase page from what can be erased."""
+"""Admin of erasures."""
 
 from __future__ import annotations
 
@@ -6,23 +6,11 @@ from typing import Any
 
 from django.contrib import admin
 
-from episodic.admin import ConversationAdmin, MessageAdmin
 from episodic.models import ErasedKey
 from erasure.models import Erasure
-from erasure.pages import ERASE
-from memoryproject.adminkit.base import Door, ReadOnlyAdmin
+from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
 from memoryproject.adminkit.values import coloured_word
-from memoryproject.tenancy.admin import TenantAdmin
-from notes.admin import NoteAdmin
-
-MessageAdmin.doors += (Door("Erase…", ERASE, "erasure:message"),)
-ConversationAdmin.doors += (Door("Erase…", ERASE, "erasure:conversation"),)
-NoteAdmin.doors += (
-    Door("Erase…", ERASE, "erasure:note"),
-    Door("Erase all of this user…", ERASE, "erasure:user", needs="user_id"),
-)
-TenantAdmin.doors += (Door("Erase…", ERASE, "erasure:tenant"),)
 
 
 @admin.register(Erasure)

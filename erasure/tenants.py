@@ -13,12 +13,10 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from console import erasure as console
-from console.models import ImportBatch
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Review
-from erasure import acts
+from erasure import acts, other_rows
 from erasure.history import erase_history
 from erasure.models import Erasure
 from indexing import erasing as index
@@ -59,8 +57,7 @@ COUNTED: dict[str, type[TenantModel]] = {
 def count_tenant(tenant: Tenant) -> Counter[str]:
     """Return how many rows an erasure would delete, by kind."""
     counts = Counter({name: table.objects.of(tenant).count() for name, table in COUNTED.items()})
-    batches = ImportBatch.objects.of(tenant).exclude(rows=[])
-    counts["import_rows"] = sum(len(rows) for rows in batches.values_list("rows", flat=True))
+    counts += other_rows.count_of_tenant(tenant)
     counts["pages"] = retrieval.count_all_pages(tenant.id)
     return counts
 
@@ -121,9 +118,8 @@ def erase_rest(tenant: Tenant) -> Counter[str]:
     episodic.erase_tenant(tenant)
     index.erase_scope(tenant=tenant, conversation_id=None)
     keys = APIKey.objects.of(tenant).values_list("id", flat=True)
-    console.erase_names([tenant.id, *keys])
-    console.erase_addresses([tenant.id])
-    counts["import_rows"] += console.erase_tenant(tenant)
+    other_rows.erase_mentions([tenant.id, *keys])
+    counts += other_rows.erase_of_tenant(tenant)
     jobs.erase_jobs(tenant=tenant, at_most=AT_ONCE)
     counts["keys"] += tenancy.erase_tenant(tenant)
     return counts

@@ -89,7 +89,7 @@ class UsageOutput(serializers.Serializer[Any]):
 
     spent_today = serializers.FloatField()
     daily_budget = serializers.FloatField(allow_null=True, help_text="null: no limit.")
-    parked_jobs = serializers.IntegerField(help_text="Jobs that wait for money or for a price.")
+    parked_jobs = serializers.IntegerField(help_text="Jobs paused by budget, or with no price.")
     rows = UsageRow(many=True)
 
 

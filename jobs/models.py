@@ -19,7 +19,7 @@ class Kind(models.TextChoices):
     EMBED = "embed", "make the vectors that are missing"
     MIRROR = "mirror", "write what has changed to the mirror"
     ERASE = "erase", "erase what somebody wants erased"
-    ROLLBACK = "rollback", "undo what came from a source, or let it count again"
+    ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
 
 
 class State(models.TextChoices):

@@ -88,7 +88,6 @@ api = [
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path("admin/", include("console.urls")),
-    path("admin/", include("erasure.urls")),
     # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
     re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),
     path("admin/", admin.site.urls),

@@ -188,5 +188,5 @@ class LinkInput(Strict):
         choices=[kind.value for kind in LinkType],
         default=LinkType.RELATES_TO.value,
         help_text="relates_to if nothing is said. What the server links itself (derived_from, "
-        "supersedes, next) cannot be drawn.",
+        "supersedes, next) cannot be created.",
     )

@@ -24,8 +24,8 @@ class FactQuery(PageQuery):
     state = WordField(
         choices=["active", "invalid", "all", "waiting"],
         default="active",
-        help_text="Held, closed, or both; `waiting`, with scope `curate`: what is neither until a "
-        "curator approves or rejects it.",
+        help_text="Active, invalid, or both; `waiting`, with scope `curate`: pending review, until "
+        "a curator approves or rejects it.",
     )
 
 

@@ -203,13 +203,13 @@ class Change(TenantModel):
 
     class Action(models.TextChoices):
         NEW = "new", "new"
-        MERGE = "merge", "merged into one already held"
+        MERGE = "merge", "merged into an active one"
         REINFORCE = "reinforce", "reinforced"
         UPDATE = "update", "replaced by a newer version"
         INVALIDATE = "invalidate", "invalidated"
         RESTORE = "restore", "restored"
         WITHDRAW = "withdraw", "evidence taken back"
-        RETURN = "return", "evidence counts again"
+        RETURN = "return", "evidence restored"
         SKIP = "skip", "left undone"
         SUGGEST = "suggest", "suggested to curators"
 

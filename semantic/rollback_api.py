@@ -41,20 +41,20 @@ class RollbackInput(Reasoned):
     conversation_id = IdField(required=False, help_text="Only in this conversation.")
     speaker = TextField(required=False, max_length=200, help_text="The messages' `name`.")
     role = WordField(choices=Role.choices, required=False)
-    dry_run = FlagField(default=False, help_text="Only say what it would come to.")
+    dry_run = FlagField(default=False, help_text="Preview: change nothing.")
 
 
 class CountsOutput(Output):
-    """What undoing a source comes to."""
+    """The figures of a rollback."""
 
     conversations = serializers.IntegerField()
-    messages = serializers.IntegerField(help_text="Withheld: kept, neither learnt from nor served.")
-    episodes = serializers.IntegerField(help_text="Taken apart: they held such messages.")
-    returned = serializers.IntegerField(help_text="Other messages in them, which are made anew.")
+    messages = serializers.IntegerField(help_text="Quarantined: neither processed nor served.")
+    episodes = serializers.IntegerField(help_text="Deleted: they contain such messages.")
+    returned = serializers.IntegerField(help_text="Other messages in them, processed anew.")
     runs = serializers.IntegerField(help_text="Reverted: they had read such messages.")
-    closed = serializers.IntegerField(help_text="Facts held no longer, or waiting no longer.")
-    reopened = serializers.IntegerField(help_text="Facts held again.")
-    redrawn = serializers.IntegerField(help_text="Other episodes, from which facts are drawn anew.")
+    closed = serializers.IntegerField(help_text="Facts retired, or no longer pending review.")
+    reopened = serializers.IntegerField(help_text="Facts restored.")
+    redrawn = serializers.IntegerField(help_text="Other episodes, consolidated anew.")
     left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
 
@@ -66,7 +66,7 @@ class RemainingOutput(Output):
 
 
 class RollbackOutput(Output):
-    """What withholds a source, or would."""
+    """A rollback of a source, or the preview of one."""
 
     id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
     since = serializers.DateTimeField(source="source.since")
@@ -79,16 +79,16 @@ class RollbackOutput(Output):
     actor = serializers.CharField()
     reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
-    lifted_at = serializers.DateTimeField(allow_null=True, help_text="null: it stands.")
+    lifted_at = serializers.DateTimeField(allow_null=True, help_text="null: still quarantined.")
     done_at = serializers.DateTimeField(
-        allow_null=True, help_text="null: a worker goes on, with it or with lifting it."
+        allow_null=True, help_text="null: a worker still quarantines its messages, or returns them."
     )
     counts = CountsOutput()
     remaining = RemainingOutput()
 
 
 class Rollbacks(Curating):
-    """Undoes what came from a source, and lists what was undone."""
+    """Rolls back a source, and lists rollbacks."""
 
     @extend_schema(
         operation_id="list_rollbacks",
@@ -106,13 +106,13 @@ class Rollbacks(Curating):
         operation_id="roll_back",
         request=RollbackInput,
         responses={201: RollbackOutput, 202: RollbackOutput, 200: RollbackOutput, 404: Error},
-        description="Undoes everything that came from a source since some moment: its messages "
-        "are withheld (kept, but neither learnt from nor served), the runs that read them are "
-        "reverted, and what else these had read is learnt anew. 202: it has spoken in more than "
+        description="Reverts everything that came from a source since some moment: its messages "
+        "are quarantined (kept, but neither processed nor served), the runs that read them are "
+        "reverted, and what else these had read is processed anew. 202: it has posted to more than "
         f"{rollback.CONVERSATIONS_AT_ONCE} conversations, and a worker does one after the other; "
         "`rollbacks/{id}` says how far. With `dry_run` nothing is changed, the answer is 200, and "
         f"the first {rollback.CONVERSATIONS_AT_ONCE} conversations are counted. 404: the source "
-        "has said nothing since then.",
+        "has posted nothing since then.",
     )
     def post(self, request: Request) -> Response:
         body = self.read(RollbackInput)
@@ -165,9 +165,8 @@ class LiftRollback(Curating):
         operation_id="lift_rollback",
         request=Reasoned,
         responses={200: RollbackOutput, 202: RollbackOutput, 409: Error},
-        description="Lets count again what was withheld: its messages return to the window, and "
-        "episodes and facts are made of them like of new ones. 202: a worker goes on with it. "
-        "409: it is lifted already." + AGAIN,
+        description="Ends the quarantine of a source: its messages return to the window, and are "
+        "processed like new ones. 202: a worker goes on with it. 409: it has ended." + AGAIN,
     )
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
         act = self.act(self.read(Reasoned)["reason"])

@@ -103,7 +103,7 @@ def _render_messages(messages: Sequence[ShownMessage]) -> list[dict[str, Any]]:
             "seq": row.seq,
             "role": row.role,
             "speaker": row.speaker,
-            "at": say_moment(row.at),
+            "at": say_moment(row.occurred_at),
             "content": row.text,
             "is_masked": row.is_masked,
             "characters": row.characters,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -33,8 +32,8 @@ SEEN_BY = (
     "episodic.view_episode",
     "episodic.view_message",
 )
-DAY = "%Y-%m-%d"
-MOMENTS = [DAY, "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
+MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
+FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
 
 
 class CaseForm(forms.Form):
@@ -43,29 +42,20 @@ class CaseForm(forms.Form):
     phrase = WordsField(required=False, max_length=QUERY_AT_MOST, label="What you know")
     memory = forms.UUIDField(required=False, label="Memory")
     conversation = ConversationField(required=False, label="Conversation")
-    since = forms.CharField(required=False, max_length=40, label="Asked from")
-    until = forms.CharField(required=False, max_length=40, label="to")
-
-    def clean_since(self) -> datetime | None:
-        """Take a day or a time, in UTC."""
-        return _read_moment(self.cleaned_data["since"], ends=False)
+    since = forms.DateTimeField(
+        required=False, label="Asked from", input_formats=MOMENTS, error_messages=FAULTS
+    )
+    until = forms.DateTimeField(
+        required=False, label="to", input_formats=MOMENTS, error_messages=FAULTS
+    )
 
     def clean_until(self) -> datetime | None:
-        """Take a day, all of it, or a time, in UTC."""
-        return _read_moment(self.cleaned_data["until"], ends=True)
-
-
-def _read_moment(written: str, *, ends: bool) -> datetime | None:
-    for form in MOMENTS if written.strip() else []:
-        try:
-            moment = datetime.strptime(written.strip(), form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
-        step = timedelta(days=1) if form == DAY else timedelta(minutes=1)
-        return moment + step if ends and moment.year < datetime.max.year else moment
-    if written.strip():
-        raise forms.ValidationError("Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC.")
-    return None
+        """Return the end of the day, or of the minute, that is named."""
+        until: datetime | None = self.cleaned_data["until"]
+        if until is None or until.year == datetime.max.year:
+            return until
+        is_day = len(str(self["until"].value()).strip()) == len("2026-03-03")
+        return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
 
 
 @page_for(*SEEN_BY)
@@ -78,9 +68,8 @@ def show_entry(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         params = form.cleaned_data
         named = params["memory"] or read_id(params["phrase"])
-        receipt = search.find_receipt(named) if named else None
-        if receipt is not None:
-            return redirect("console:case", receipt.id)
+        if named and Retrieval.across_tenants.filter(id=named).exists():
+            return redirect("console:case", named)
         tenant, hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
@@ -159,11 +148,14 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
 
 
 def _as_file(case: Case) -> HttpResponse:
-    text = json.dumps(render_case(case), indent=2, ensure_ascii=False)
-    response = HttpResponse(text, content_type="application/json; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="case-{case.retrieval.id}.json"'
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return JsonResponse(
+        render_case(case),
+        json_dumps_params={"indent": 2, "ensure_ascii": False},
+        headers={
+            "Content-Disposition": f'attachment; filename="case-{case.retrieval.id}.json"',
+            "Cache-Control": "private, no-store",
+        },
+    )
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:

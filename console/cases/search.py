@@ -89,11 +89,6 @@ def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
     return candidates[:CANDIDATES_AT_MOST]
 
 
-def find_receipt(named: uuid.UUID) -> Retrieval | None:
-    """Return the answer whose receipt has this id, whoever's it is."""
-    return Retrieval.across_tenants.filter(id=named).first()
-
-
 def find_owner(named: uuid.UUID) -> Tenant | None:
     """Return whose fact, episode or message has this id; None: nobody's."""
     hit = RetrievalHit.across_tenants.filter(memory_id=named).select_related("tenant").first()

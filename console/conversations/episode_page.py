@@ -1,21 +1,35 @@
-"""The page of an episode: its messages, facts, retrievability, reviews, and answers."""
+"""The page of an episode: its messages, facts, answers, and retrievability as a curve."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from django.http import HttpRequest
 
-from console.conversations.forgetting_curve import REVIEWS_AT_MOST, describe_memory, draw_forgetting
+from console.charts import Chart, Series
 from console.conversations.timeline import MESSAGES_A_PAGE, Block, SupportedFact, facts_from
 from console.servings import list_servings
 from console.transcript import read_transcript, render_span
-from episodic import queries
+from episodic import fsrs_memory, queries
+from episodic.engines import Rating
 from episodic.models import Episode, Message, Review
 from episodic.revealing import Reader
 
 SERVED_AT_MOST = 50
+REVIEWS_AT_MOST = 100
+STEPS = 120
+"""Points of the curve."""
+AHEAD = timedelta(days=30)
+RATING_COLOURS = {
+    Rating.AGAIN: "red",
+    Rating.HARD: "orange",
+    Rating.GOOD: "green",
+    Rating.EASY: "blue",
+}
 
 
 def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
@@ -67,3 +81,90 @@ def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
     earlier = others.filter(first_seq__lt=episode.first_seq).order_by("-first_seq")
     later = others.filter(first_seq__gt=episode.first_seq).order_by("first_seq")
     return earlier.first(), later.first()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The time from one review of an episode to the next, with one stability."""
+
+    since: datetime
+    stability_days: float
+
+    def retrievability_at(self, moment: datetime) -> float:
+        """Return how likely it is still remembered at a time of the stretch."""
+        return fsrs_memory.retrievability(
+            elapsed=moment - self.since, stability_days=self.stability_days
+        )
+
+
+def describe_memory(episode: Episode, *, now: datetime) -> dict[str, Any]:
+    """Return how well an episode is remembered now, as its page shows it."""
+    last = Stretch(episode.last_reviewed_at, episode.stability)
+    reviewed = episode.last_reviewed_at > episode.created_at
+    return {
+        "percent": round(100 * last.retrievability_at(now)),
+        "stability": render_days(episode.stability),
+        "last_reviewed_at": episode.last_reviewed_at if reviewed else None,
+    }
+
+
+def render_days(days: float) -> str:
+    """Return a stability in words: `3.2 days`, `7 hours 12 minutes`, `2.1 years`."""
+    if days < 1:
+        return render_span(timedelta(days=days))
+    return f"{days:.1f} days" if days < 730 else f"{days / 365.25:,.1f} years"
+
+
+def list_stretches(episode: Episode, reviews: Sequence[Review]) -> list[Stretch]:
+    """Return an episode's life from review to review; `reviews` are the newest, oldest first.
+
+    Where there are older ones, its life begins with the first of `reviews`.
+    """
+    if not reviews:
+        return [Stretch(episode.last_reviewed_at, episode.stability)]
+    since = [Stretch(review.created_at, review.stability_after) for review in reviews]
+    if len(reviews) >= REVIEWS_AT_MOST:
+        return since
+    return [Stretch(episode.created_at, reviews[0].stability_before), *since]
+
+
+def draw_forgetting(episode: Episode, reviews: Sequence[Review], *, now: datetime) -> Chart:
+    """Return retrievability from creation to 30 days from now, each review rated by colour.
+
+    A review stands at the retrievability before it; after it the curve begins anew at 1.
+    """
+    stretches = list_stretches(episode, reviews)
+    start = stretches[0].since
+    step = (now + AHEAD - start) / STEPS
+    moments = [start + at * step for at in range(STEPS + 1)]
+    present = min(max((now - start) // step, 0), STEPS)
+    chances = [_chance_at(moment, stretches) for moment in moments]
+    marks: dict[Rating, list[float | None]] = {}
+    ends = reviews[len(reviews) - len(stretches) + 1 :]
+    for (before, after), review in zip(pairwise(stretches), ends, strict=True):
+        place = min((after.since - start) // step, STEPS)
+        chance = round(before.retrievability_at(after.since), 3)
+        marks.setdefault(Rating(review.rating), [None] * len(moments))[place] = chance
+        chances[place] = chance
+    return Chart(
+        key="forgetting",
+        title="How likely it is still remembered, until 30 days from now",
+        kind="line",
+        labels=[f"{moment.day} {moment:%b %Y}" for moment in moments],
+        series=[
+            Series("until now", [*chances[: present + 1], *[None] * (STEPS - present)], fill=True),
+            Series("if it is not used", [*[None] * present, *chances[present:]], colour="grey"),
+            *(
+                Series(f"rated {rating.value}", marks[rating], RATING_COLOURS[rating], True)
+                for rating in Rating
+                if rating in marks
+            ),
+        ],
+        y_max=1.0,
+        height_px=220,
+    )
+
+
+def _chance_at(moment: datetime, stretches: Sequence[Stretch]) -> float:
+    begun = [stretch for stretch in stretches if stretch.since <= moment] or stretches[:1]
+    return round(begun[-1].retrievability_at(moment), 3)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from console.conversations.overview import read_cells
 from console.conversations.timeline import (
     FACTS_AT_MOST,
     MESSAGES_A_PAGE,
@@ -23,6 +22,7 @@ from console.conversations.timeline import (
     first_seq_from,
     last_seq_until,
     read_blocks,
+    read_cells,
 )
 from console.pages import find_way_back, page_for
 from episodic import revealing
@@ -30,6 +30,7 @@ from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
 from jobs.models import Job, State
+from memoryproject.adminkit import values
 from memoryproject.adminkit.filters import EPOCH, read_moment
 from memoryproject.edge.errors import Problem
 from semantic.models import Fact
@@ -39,103 +40,80 @@ LISTED_AT_MOST = 10
 SLIDER_STEPS = 1_000
 
 
-@dataclass(slots=True)
-class PageParams:
-    """What the address asks for; what cannot be read is left out, and explained in `faults`."""
+class MomentField(forms.CharField):
+    """A time as `read_moment` reads it."""
 
-    as_of: datetime | None = None
-    seq: int | None = None
-    day: datetime | None = None
-    faults: dict[str, str] = field(default_factory=dict)
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        try:
+            return read_moment(text) if text else None
+        except Problem as problem:
+            raise forms.ValidationError(problem.message) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Which messages are shown, of how many."""
+class PlaceForm(forms.Form):
+    """What the address asks for: a time to look back from, and a message or day to go to."""
 
-    first_seq: int
-    last_seq: int
-    messages: int
-    """All of the conversation."""
-    until_seq: int
-    """The last one that can be shown: at the time asked for, if any."""
+    as_of = MomentField(required=False)
+    day = MomentField(required=False)
 
-    @property
-    def has_others(self) -> bool:
-        """Whether there is more than one page."""
-        return self.messages > MESSAGES_A_PAGE
+    def __init__(self, *args: Any, last_seq: int) -> None:
+        super().__init__(*args)
+        fault = f"Write the number of a message, 1 to {last_seq:,}."
+        self.fields["seq"] = forms.IntegerField(
+            required=False,
+            min_value=1,
+            max_value=max(last_seq, 1),
+            error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), fault),
+        )
 
 
 def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, Any]:
     """Return what stands above a conversation's columns."""
     person, reader = request.user, Reader(request.user)
-    params = read_params(request.GET, conversation)
-    page = choose_page(conversation, params)
+    form = PlaceForm(request.GET, last_seq=conversation.next_seq - 1)
+    faults = {name: texts[0] for name, texts in form.errors.items()}
+    page, as_of = choose_page(conversation, form.cleaned_data), form.cleaned_data.get("as_of")
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
     blocks: list[Block] = []
     if reads:
         blocks = read_blocks(
             conversation,
-            first_seq=page.first_seq,
+            first_seq=page.start_index(),
             reader=reader,
-            as_of=params.as_of,
+            as_of=as_of,
             with_facts=person.has_perm("semantic.view_fact"),
         )
     cells = read_cells(conversation) if reads else []
-    links = [_link_to(page, params, cell.first_seq, f"#e{cell.first_seq}") for cell in cells]
     return {
         "reader": reader if reads else None,
         "conversation": conversation,
-        "params": params,
+        "message_count": conversation.next_seq - 1,
+        "as_of": as_of,
+        "faults": faults,
         "page": page,
         "blocks": blocks,
         "facts_at_most": FACTS_AT_MOST,
         "facts_are_cut": sum(len(block.facts) for block in blocks) >= FACTS_AT_MOST,
         "may_read_timeline": reads,
         "episodes": sum(cell.episodes for cell in cells),
-        "strip": list(zip(cells, links, strict=True)),
-        "slider": _slider(conversation, params) if reads else None,
-        "turns": _turns(page, params),
+        "strip": [(cell, _link_to(page, as_of, cell.first_seq)) for cell in cells],
+        "slider": _slider(conversation, as_of) if reads else None,
+        "turns": _turns(page, as_of),
         "progress": read_progress(request, conversation),
-        "facts_then": _facts_then(conversation, params.as_of),
+        "facts_then": _facts_then(conversation, as_of),
     }
 
 
-def read_params(query: QueryDict, conversation: Conversation) -> PageParams:
-    """Return what an address asks for: `as_of`, and `seq` or `day` to go to."""
-    params = PageParams()
-    params.as_of, params.day = (_read_moment(query, name, params) for name in ("as_of", "day"))
-    seq = str(query.get("seq", "")).strip()
-    last = conversation.next_seq - 1
-    if seq.isdecimal() and len(seq) < 19 and 1 <= int(seq) <= max(last, 1):
-        params.seq = int(seq)
-    elif seq:
-        params.faults["seq"] = f"Write the number of a message, 1 to {last:,}."
-    return params
-
-
-def _read_moment(query: QueryDict, name: str, params: PageParams) -> datetime | None:
-    written = str(query.get(name, ""))
-    try:
-        return read_moment(written) if written.strip() else None
-    except Problem as problem:
-        params.faults[name] = problem.message
-        return None
-
-
-def choose_page(conversation: Conversation, params: PageParams) -> Range:
-    """Return the page that is asked for; else the last one, of all or of what had been said."""
-    messages = conversation.next_seq - 1
-    until = messages
-    if params.as_of is not None:
-        until = last_seq_until(conversation, params.as_of) or 0
-    seq = params.seq
-    if seq is None and params.day is not None:
-        seq = first_seq_from(conversation, params.day)
-    seq = min(seq or until, until)
-    first = max(seq - 1, 0) // MESSAGES_A_PAGE * MESSAGES_A_PAGE + 1
-    last = min(first + MESSAGES_A_PAGE - 1, until)
-    return Range(first_seq=first, last_seq=last, messages=messages, until_seq=until)
+def choose_page(conversation: Conversation, params: Mapping[str, Any]) -> Page[int]:
+    """Return the seqs of the page that is asked for, else of the last one, until `as_of`."""
+    until, seq = conversation.next_seq - 1, params.get("seq")
+    if params.get("as_of"):
+        until = last_seq_until(conversation, params["as_of"]) or 0
+    if seq is None and params.get("day"):
+        seq = first_seq_from(conversation, params["day"])
+    pages = Paginator(range(1, until + 1), MESSAGES_A_PAGE)
+    return pages.get_page(-(-(seq or until) // MESSAGES_A_PAGE))
 
 
 def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
@@ -179,31 +157,29 @@ def _describe_window(conversation: Conversation) -> str:
     )
 
 
-def _turns(page: Range, params: PageParams) -> list[tuple[str, str]]:
+def _turns(page: Page[int], as_of: datetime | None) -> list[tuple[str, str]]:
     """Return title and address of the other pages."""
-    last_first = (page.until_seq - 1) // MESSAGES_A_PAGE * MESSAGES_A_PAGE + 1
-    places: list[tuple[str, int]] = []
-    if page.first_seq > 1:
-        places += [("« First", 1), ("‹ Earlier", page.first_seq - MESSAGES_A_PAGE)]
-    if page.first_seq < last_first:
-        places += [("Later ›", page.first_seq + MESSAGES_A_PAGE), ("Last »", last_first)]
-    return [(title, _address(params, seq)) for title, seq in places]
+    numbers: list[tuple[str, int]] = []
+    if page.has_previous():
+        numbers += [("« First", 1), ("‹ Earlier", page.previous_page_number())]
+    if page.has_next():
+        numbers += [("Later ›", page.next_page_number()), ("Last »", page.paginator.num_pages)]
+    return [
+        (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1)) for title, number in numbers
+    ]
 
 
-def _link_to(page: Range, params: PageParams, seq: int, anchor: str) -> str:
-    """Return where a message is shown: on this page or on another."""
-    here = page.first_seq <= seq <= page.last_seq
-    return anchor if here else f"{_address(params, seq)}{anchor}"
+def _link_to(page: Page[int], as_of: datetime | None, seq: int) -> str:
+    """Return where the episode that begins with a message is shown: on this page or another."""
+    return f"{'' if seq in page.object_list else _address(as_of, seq)}#e{seq}"
 
 
-def _address(params: PageParams, seq: int) -> str:
-    query: dict[str, Any] = {"seq": seq}
-    if params.as_of is not None:
-        query["as_of"] = params.as_of.isoformat()
+def _address(as_of: datetime | None, seq: int) -> str:
+    query = {"seq": str(seq)} if as_of is None else {"seq": str(seq), "as_of": as_of.isoformat()}
     return f"?{urlencode(query)}"
 
 
-def _slider(conversation: Conversation, params: PageParams) -> dict[str, int] | None:
+def _slider(conversation: Conversation, as_of: datetime | None) -> dict[str, int] | None:
     """Return the range of times to choose from, in ms since 1970; None: there is no range."""
     ends = Message.objects.of(conversation.tenant).filter(
         conversation=conversation, seq__in=[1, conversation.next_seq - 1]
@@ -213,7 +189,7 @@ def _slider(conversation: Conversation, params: PageParams) -> dict[str, int] | 
         return None
     # Rounded up, so that the right end includes the last message.
     first, last = times[0], times[-1] + 1_000
-    now = _in_ms(params.as_of) if params.as_of else last
+    now = _in_ms(as_of) if as_of else last
     step = max((last - first) // SLIDER_STEPS, 1)
     return {"first": first, "last": last, "step": step, "value": min(max(now, first), last)}
 
@@ -224,12 +200,10 @@ def _in_ms(moment: datetime) -> int:
 
 def _facts_then(conversation: Conversation, as_of: datetime | None) -> tuple[str, str]:
     """Return title and address of the list of the conversation's facts, as true then."""
-    query = {"conversation__exact": str(conversation.id)}
-    title = "All facts of the conversation"
-    if as_of is not None:
-        query["true_at"] = as_of.isoformat()
-        title = "All facts true then"
-    return (title, f"{reverse('admin:semantic_fact_changelist')}?{urlencode(query)}")
+    address = values.list_address(Fact, conversation=conversation.id)
+    if as_of is None:
+        return "All facts of the conversation", address
+    return "All facts true then", f"{address}&{urlencode({'true_at': as_of.isoformat()})}"
 
 
 @page_for(revealing.REVEAL)

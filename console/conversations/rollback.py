@@ -51,9 +51,16 @@ class SourceForm(ReasonForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
         help_text="By the server's clock: what was received from then on.",
     )
-    key = forms.ChoiceField(label="API key", required=False)
-    conversation = forms.UUIDField(
-        required=False, help_text="The agent's id of the conversation; empty: in any."
+    key = forms.ModelChoiceField(
+        APIKey.across_tenants.none(), label="API key", required=False, empty_label="any"
+    )
+    conversation = forms.ModelChoiceField(
+        Conversation.across_tenants.none(),
+        to_field_name="external_id",
+        required=False,
+        widget=forms.TextInput,
+        help_text="The agent's id of the conversation; empty: in any.",
+        error_messages={"invalid_choice": "The tenant has no such conversation."},
     )
     speaker = forms.CharField(
         required=False, max_length=200, help_text="The name of the messages; empty: any."
@@ -63,32 +70,20 @@ class SourceForm(ReasonForm):
 
     def __init__(self, *args: Any, tenant: Tenant | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._tenant = tenant
-        keys = APIKey.objects.of(tenant).order_by("name", "id")[:KEYS_AT_MOST] if tenant else []
-        choices = [("", "any"), *((str(key.id), str(key)) for key in keys)]
-        self.fields["key"].choices = choices  # type: ignore[attr-defined]
+        if tenant is not None:
+            keys = APIKey.objects.of(tenant).order_by("name", "id")
+            offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
+            self.fields["key"].queryset = offered  # type: ignore[attr-defined]
+            mine = Conversation.objects.of(tenant)
+            self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
 
-    def find_source(self) -> Source:
-        """Return the source that a valid form names.
-
-        Raises:
-            Problem: the tenant has no such conversation.
-        """
+    def get_source(self) -> Source:
+        """Return the source that a valid form names."""
         params = self.cleaned_data
-        assert self._tenant is not None
-        conversation = None
-        if params["conversation"]:
-            mine = Conversation.objects.of(self._tenant)
-            conversation = mine.filter(external_id=params["conversation"]).first()
-            if conversation is None:
-                fault = "The tenant has no such conversation."
-                raise Problem(fault, fields={"conversation": [fault]})
-        keys = APIKey.objects.of(self._tenant)
-        key = keys.filter(id=params["key"]).first() if params["key"] else None
         return Source(
             since=params["since"],
-            posted_by=key,
-            conversation=conversation,
+            posted_by=params["key"],
+            conversation=params["conversation"],
             speaker=params["speaker"],
             role=params["role"],
         )
@@ -96,7 +91,7 @@ class SourceForm(ReasonForm):
 
 @page_for(*SEES)
 def show_rollback(request: HttpRequest) -> HttpResponse:
-    """Show the form and, once it is filled in, what it would come to; do it when told to."""
+    """Show the form and, once it is filled in, a preview; roll back with `do`."""
     tenant = choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
@@ -105,10 +100,10 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         act = Act(tenant, request.user.get_username(), form.cleaned_data["reason"])
         try:
             if "do" in request.POST:
-                withholding = rollback.roll_back(act=act, source=form.find_source())
+                withholding = rollback.roll_back(act=act, source=form.get_source())
                 messages.success(request, UNDONE if withholding.done_at else GOES_ON)
                 return redirect("admin:episodic_withholding_change", withholding.pk)
-            preview = rollback.preview(act=act, source=form.find_source())
+            preview = rollback.preview(act=act, source=form.get_source())
         except Problem as problem:
             add_problem(form, problem)
     return show_page(
@@ -129,7 +124,7 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
-    """Return where its messages are, what it came to, and whether the person may lift it."""
+    """Return where its messages are, what it came to, and whether the person may end it."""
     ids = episodic.conversations_withheld_by(withholding, at_most=CONVERSATIONS_AT_MOST)
     left, _ = episodic.count(episodic.messages_left(withholding))
     return {
@@ -143,7 +138,7 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
 @page_for(*SEES)
 @require_POST
 def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
-    """Let count again what is withheld."""
+    """Lift the quarantine of a source."""
     withholding = get_row(Withholding, withholding_id)
     act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
 

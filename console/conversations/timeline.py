@@ -1,4 +1,4 @@
-"""One page of a conversation: blocks of messages, each an episode with its facts or the window."""
+"""A conversation's timeline: blocks of messages with facts, and the strip of all its episodes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
-from django.db.models import Q
+from django.db.models import Avg, Count, F, Max, Min, Q
 
-from console.conversations.overview import surprise_level
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Conversation, Episode, Message
 from episodic.queries import IN_WINDOW
@@ -20,6 +19,8 @@ from memoryproject.adminkit.filters import held_at
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Evidence, Fact
 
+CELLS_AT_MOST = 160
+KEY_MOMENT, FLASHBULB = 0.7, 0.85
 MESSAGES_A_PAGE = 200
 FACTS_AT_MOST = 400
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
@@ -55,9 +56,9 @@ class Block:
         """`episode`, `window`, `withheld` or `aside`."""
         if self.episode is not None:
             return "episode"
-        if self.messages[0].withheld_by is not None:
+        if self.messages[0].withheld_by_id is not None:
             return "withheld"
-        return "window" if self.messages[0].quarantined_by is None else "aside"
+        return "window" if self.messages[0].quarantined_by_id is None else "aside"
 
     @property
     def level(self) -> str:
@@ -121,7 +122,7 @@ def read_blocks(
 
 
 def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID | None]:
-    return message.episode_id, message.quarantined_by is not None, message.withheld_by
+    return message.episode_id, message.quarantined_by_id is not None, message.withheld_by_id
 
 
 def facts_from(
@@ -174,3 +175,70 @@ def last_seq_until(conversation: Conversation, moment: datetime) -> int | None:
 
 def _range_of(episode: Episode) -> Q:
     return Q(seq__range=(episode.first_seq, episode.last_seq))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An episode, or in a long conversation neighbouring ones."""
+
+    first_seq: int
+    last_seq: int
+    episodes: int
+    surprise: float
+    """On average."""
+    title: str
+    """Of the first."""
+    key_moments: int
+    """Of its episodes, flashbulbs included."""
+
+    @property
+    def name(self) -> str:
+        """Its title, or how much it covers."""
+        if self.episodes == 1:
+            return self.title
+        plural = "" if self.key_moments == 1 else "s"
+        return f"{self.episodes} episodes, {self.key_moments or 'no'} key moment{plural}"
+
+    @property
+    def weight(self) -> int:
+        """How many messages it has: its share of the strip."""
+        return self.last_seq - self.first_seq + 1
+
+    @property
+    def level(self) -> str:
+        """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
+        return surprise_level(self.surprise) if self.episodes == 1 else "usual"
+
+    @property
+    def tone(self) -> int:
+        """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
+        share = self.key_moments / self.episodes
+        return min(int(self.surprise * 5 if self.episodes == 1 else share * 25), 4)
+
+
+def surprise_level(surprise: float) -> str:
+    """Return `flashbulb`, `key` or `usual`."""
+    if surprise >= FLASHBULB:
+        return "flashbulb"
+    return "key" if surprise >= KEY_MOMENT else "usual"
+
+
+def read_cells(conversation: Conversation) -> list[Cell]:
+    """Return the episodes of a conversation in order; those that begin very near share a cell."""
+    place = (F("first_seq") - 1) * CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
+    bins = (
+        Episode.objects.of(conversation.tenant)
+        .filter(conversation=conversation)
+        .annotate(place=place)
+        .values_list("place")
+        .annotate(
+            Min("first_seq"),
+            Max("last_seq"),
+            Count("id"),
+            Avg("surprise"),
+            Min("title"),
+            key_moments=Count("id", filter=Q(surprise__gte=KEY_MOMENT)),
+        )
+        .order_by("place")
+    )
+    return [Cell(*row[1:]) for row in bins]

@@ -11,18 +11,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from console.facts.forms import (
-    CURATE,
-    ActForm,
-    CorrectForm,
-    InvalidateForm,
-    RestoreForm,
-    RevertForm,
-)
-from console.forms import add_problem
+from console.facts import forms
+from console.facts.forms import CURATE, ActForm
+from console.forms import submit
 from console.highlights import show_difference
 from console.pages import find_way_back, get_row, page_for, show_page
-from memoryproject.edge.errors import Problem
 from semantic import curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
@@ -33,9 +26,9 @@ SEES_CHANGESET = ("semantic.view_changeset", CURATE)
 
 
 FORMS: dict[str, tuple[type[ActForm], str]] = {
-    "invalidate": (InvalidateForm, "Retire a fact"),
-    "restore": (RestoreForm, "Restore a fact"),
-    "correct": (CorrectForm, "Correct a fact"),
+    "invalidate": (forms.InvalidateForm, "Retire a fact"),
+    "restore": (ActForm, "Restore a fact"),
+    "correct": (forms.CorrectForm, "Correct a fact"),
 }
 """By the act of an address: what it asks for, and its title."""
 
@@ -48,15 +41,11 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
         return redirect_to_fact(fact.id, anchor=name)
     form_class, title = FORMS[name]
     form = form_class(request.POST, prefix=name)
-    preview = "preview" in request.POST
-    if form.is_valid() and not preview:
-        act = Act(fact.tenant, request.user.get_username(), form.cleaned_data["reason"])
-        try:
-            shown, changeset = do(name, act, fact, form.cleaned_data)
-        except Problem as problem:
-            add_problem(form, problem)
-        else:
-            return redirect_to_fact(shown, done=changeset.id)
+    preview, actor = "preview" in request.POST, request.user.get_username()
+    done = None if preview else submit(form, lambda: do(name, actor, fact, form.cleaned_data))
+    if done is not None:
+        fact_id, changeset = done
+        return redirect_to_fact(fact_id, done=changeset.id)
     sentence = form.data.get(form.add_prefix("fact"), "")
     return show_page(
         request,
@@ -71,8 +60,9 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
     )
 
 
-def do(name: str, act: Act, fact: Fact, params: dict[str, Any]) -> tuple[uuid.UUID, Changeset]:
+def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[uuid.UUID, Changeset]:
     """Do one of the acts; return the fact to look at, and the changeset."""
+    act = Act(fact.tenant, actor, params["reason"])
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
         opened = curation.correct_fact(
@@ -114,27 +104,23 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
     """Show what undoing a changeset would do, and do it when a reason is given."""
     changeset = get_row(Changeset, changeset_id, "conversation")
     plan = reverts.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id)
-    form = RevertForm(
+    form = forms.RevertForm(
         request.POST if request.method == "POST" else None,
         prefix="undo" if "undo-reason" in request.POST else "revert",
         conflicts=bool(plan.conflicts),
     )
-    if request.method == "POST" and form.is_valid():
-        act = Act(changeset.tenant, request.user.get_username(), form.cleaned_data["reason"])
-        try:
-            revert = reverts.revert_changeset(
-                act=act,
-                changeset_id=changeset.id,
-                leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
-            )
-        except Problem as problem:
-            add_problem(form, problem)
-        else:
-            messages.success(
-                request, "Undone. This changeset is on record, and can be undone, too."
-            )
-            page = reverse("admin:semantic_changeset_change", args=[revert.id])
-            return redirect(find_way_back(request, otherwise=page))
+    revert = submit(
+        form,
+        lambda: reverts.revert_changeset(
+            act=Act(changeset.tenant, request.user.get_username(), form.cleaned_data["reason"]),
+            changeset_id=changeset.id,
+            leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
+        ),
+    )
+    if revert is not None:
+        messages.success(request, "Undone. This changeset is on record, and can be undone, too.")
+        page = reverse("admin:semantic_changeset_change", args=[revert.id])
+        return redirect(find_way_back(request, otherwise=page))
     return show_page(
         request,
         "console/facts/revert.html",

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from console.facts.actions import SEES_FACT, do_to_facts
 from console.facts.forms import ManyForm
-from console.forms import add_problem
+from console.forms import submit
 from console.pages import page_for, show_page
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link
@@ -90,14 +90,11 @@ def change_facts(request: HttpRequest, name: str) -> HttpResponse:
     versions = read_versions(request.POST.get("facts", ""))
     choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
     form = ManyForm(request.POST, closes=choice.closes)
-    if form.is_valid():
-        try:
-            changesets = act_on_all(choice, form.cleaned_data, request.user.get_username())
-        except Problem as problem:
-            add_problem(form, problem)
-        else:
-            messages.success(request, _name_changesets(choice, changesets))
-            return redirect("admin:semantic_fact_changelist")
+    actor = request.user.get_username()
+    changesets = submit(form, lambda: act_on_all(choice, form.cleaned_data, actor))
+    if changesets is not None:
+        messages.success(request, _name_changesets(choice, changesets))
+        return redirect("admin:semantic_fact_changelist")
     return show_choice(request, choice, form, status=400)
 
 

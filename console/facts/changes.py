@@ -1,19 +1,26 @@
-"""Changes in words: what each did to which fact, with the states before and after."""
+"""Changes in words, with the states before and after, and the page of a changeset."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.core.paginator import Paginator
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from console.facts.forms import CURATE
 from console.highlights import show_difference
+from console.jobs.page import find_calls, sum_up
+from jobs.models import Job
 from memoryproject.tenancy.models import Tenant
-from semantic import states
-from semantic.models import Change, Fact
+from semantic import reverts, states
+from semantic.models import Change, Changeset, Fact
 
 ACTIVE = "active"
+CHANGES_A_PAGE = 100
 WHAT = {
     Change.Action.NEW: "created",
     Change.Action.MERGE: "repeated in other words",
@@ -140,3 +147,30 @@ def render_states(change: Change, fact_id: uuid.UUID | None) -> tuple[str, str]:
 
 def _render_state(state: states.State | None) -> str:
     return "" if state is None else state.because or ACTIVE
+
+
+def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
+    """Return what stands above a changeset's columns."""
+    sees = request.user.has_perm
+    changes = Change.objects.of(changeset.tenant).filter(changeset=changeset)
+    pages = Paginator(changes.order_by("position"), CHANGES_A_PAGE)
+    page = pages.get_page(request.GET.get("changes"))
+    job = find_job(changeset) if sees("jobs.view_job") else None
+    calls = find_calls(job) if job is not None and sees("jobs.view_llmcall") else []
+    reverted_by = reverts.find_revert(changeset)
+    return {
+        "page": page,
+        "steps": render_changes(changeset.tenant, list(page.object_list)),
+        "job": job,
+        "calls": calls,
+        "sums": sum_up(calls),
+        "reverted_by": reverted_by,
+        "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
+    }
+
+
+def find_job(changeset: Changeset) -> Job | None:
+    """Return the job that made a changeset; None: a person did."""
+    if changeset.job_id is None:
+        return None
+    return Job.objects.of(changeset.tenant).filter(id=changeset.job_id).first()

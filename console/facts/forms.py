@@ -1,4 +1,4 @@
-"""The forms by which people change what is held."""
+"""The forms by which people change facts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ActForm(ReasonForm):
 
 
 class InvalidateForm(ActForm):
-    """Stop holding a fact."""
+    """Retire a fact."""
 
     because = forms.ChoiceField(
         label="What is the matter?",
@@ -37,12 +37,8 @@ class InvalidateForm(ActForm):
     field_order = ("because", "reason")
 
 
-class RestoreForm(ActForm):
-    """Hold a fact again."""
-
-
 class CorrectForm(ActForm):
-    """Put a better sentence in the place of a fact."""
+    """Replace a fact by a better sentence."""
 
     fact = forms.CharField(
         label="The right sentence",
@@ -62,7 +58,7 @@ class CorrectForm(ActForm):
     field_order = ("fact", "category", "keywords", "reason")
 
     def clean_keywords(self) -> list[str] | None:
-        """Return the keywords; None: they are drawn from the sentence."""
+        """Return the keywords; None: they are extracted from the sentence."""
         words = [word.strip() for word in self.cleaned_data["keywords"].split(",")]
         return [word for word in words if word] or None
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from console.facts.changes import render_changes
-from console.facts.forms import CURATE, CorrectForm, InvalidateForm, RestoreForm, UndoForm
+from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.highlights import show_difference
 from console.servings import COUNTED_AT_MOST, count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
@@ -119,7 +119,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         "may_curate": True,
         "invalidate_form": InvalidateForm(initial=seen, prefix="invalidate") if active else None,
         "correct_form": CorrectForm(initial=correcting, prefix="correct") if active else None,
-        "restore_form": None if barred else RestoreForm(initial=seen, prefix="restore"),
+        "restore_form": None if barred else ActForm(initial=seen, prefix="restore"),
         "waits": waits,
         "undo_form": UndoForm(),
         "done": find_done(request, fact),

@@ -16,10 +16,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from console.action_log import record_memory
-from console.forms import add_problem
+from console.forms import submit
 from console.graph.neighbourhood import find_memory, name_ends
 from console.pages import find_way_back, page_for, show_page
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from notes import link_services
 from notes.kinds import LinkType
@@ -76,11 +75,8 @@ def create_link(request: HttpRequest) -> HttpResponse:
         memory = find_memory(form.cleaned_data["from_id"])
         if memory is None:
             raise Http404("There is no such memory.")
-        try:
-            is_new = _create(request, memory.tenant, form.cleaned_data)
-        except Problem as problem:
-            add_problem(form, problem)
-        else:
+        is_new = submit(form, lambda: _create(request, memory.tenant, form.cleaned_data))
+        if is_new is not None:
             messages.success(request, "Created." if is_new else "This link was there already.")
             otherwise = reverse("console:graph", args=[memory.id])
             return redirect(find_way_back(request, otherwise=otherwise))

@@ -9,7 +9,7 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
 
-from console.action_log import records_of_memory
+from console.action_log import list_records
 from console.graph.links import CURATE, SEEN_BY, LinkForm
 from console.graph.neighbourhood import (
     NODES_AT_MOST,
@@ -20,6 +20,7 @@ from console.graph.neighbourhood import (
 )
 from console.graph.picture import render_picture
 from console.pages import page_for, show_page
+from indexing.models import Memory
 from notes.kinds import LINK_TYPES
 from retrieval.links import Between
 
@@ -72,7 +73,7 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> HttpResponse:
         graph=graph,
         picture=render_picture(graph, query=query),
         rows=list_links(graph),
-        records=records_of_memory(memory_id),
+        records=list_records(Memory, memory_id),
         depth=depth,
         depths=DEPTHS,
         types=[(word, word.replace("_", " "), word in types) for word in LINK_TYPES],

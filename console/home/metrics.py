@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, models
 from django.db.models import Count, Q, QuerySet
@@ -28,8 +27,7 @@ DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
 """The ranges to choose from, in days; a longer one is counted in weeks, to stay bounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Some whole days (UTC), the end excluded."""
 
     start: datetime
@@ -49,14 +47,17 @@ def spans_of(days: int, *, now: datetime) -> list[Span]:
     return [Span(end - (left + 1) * step, end - left * step) for left in reversed(range(count))]
 
 
-def rows_address(
-    model: type[models.Model], tenant: Tenant, start: datetime, end: datetime, **more: Any
-) -> str:
+def join_spans(spans: Sequence[Span]) -> Span:
+    """Return the span that they make up together."""
+    return Span(spans[0].start, spans[-1].end)
+
+
+def rows_address(model: type[models.Model], tenant: Tenant, span: Span, **more: Any) -> str:
     """Return the address of the list of the rows that a tenant got in a span of time.
 
     The span is a range of ids: their index finds the rows in the order of the list.
     """
-    ids = {"id__gte": first_id_at(start), "id__lt": first_id_at(end)}
+    ids = {"id__gte": first_id_at(span.start), "id__lt": first_id_at(span.end)}
     return f"{values.list_address(model, tenant__id=tenant.id)}&{urlencode({**ids, **more})}"
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from console.charts import Chart
 from console.home import metrics, sections
 from console.home.metrics import DAYS_A_SPAN, Span
-from console.home.widgets import Spend, Tile, Widget
+from console.home.sections import Spend, Tile, Widget
 from console.pages import list_tenants
 from episodic.models import Message
 from jobs import backlog

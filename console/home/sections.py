@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from console.charts import Series
+from console.charts import Chart, Series
 from console.home import metrics
-from console.home.metrics import Span, cap_counts, render_sum, rows_address, span_unit
-from console.home.widgets import Spend, Tile, Widget, draw_spans
+from console.home.metrics import Span, cap_counts, join_spans, render_sum, rows_address, span_unit
 from episodic.models import Episode, Message
 from jobs import usage
 from jobs.models import Job, LLMCall, State
@@ -30,20 +31,60 @@ REASON_COLOURS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number. `tone`: good, warn, bad, or nothing."""
+
+    title: str
+    value: str
+    href: str = ""
+    note: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a tenant has spent today of its budget, and in the whole range."""
+
+    spent: Decimal
+    budget: Decimal | None
+    parked: int
+    total: Decimal
+    calls: int
+    calls_list: str
+
+    @property
+    def share(self) -> int:
+        """Percent of the budget, at most 100."""
+        if self.budget is None:
+            return 0
+        return 100 if not self.budget else min(100, round(100 * self.spent / self.budget))
+
+
+Widget = Tile | Chart | Spend
+
+
+def draw_spans(
+    key: str, title: str, spans: Sequence[Span], series: Sequence[Series], **options: Any
+) -> Chart:
+    """Return a chart over the spans, small enough that three stand side by side."""
+    options = {"kind": "bar", "height_px": 150, **options}
+    labels = [span.label for span in spans]
+    return Chart(key=key, title=title, labels=labels, series=series, **options)
+
+
 def count_rows(
     model: type[TenantModel], title: str, colour: str, tenant: Tenant, spans: Sequence[Span]
 ) -> Iterator[Widget]:
     """Yield how many rows came, in sum and by span."""
     counts = metrics.count_created(model, tenant, spans)
-    yield Tile(
-        title, render_sum(counts), rows_address(model, tenant, spans[0].start, spans[-1].end)
-    )
+    yield Tile(title, render_sum(counts), rows_address(model, tenant, join_spans(spans)))
     yield draw_spans(
         title.lower().replace(" ", "-"),
         f"{title} a {span_unit(spans)}",
         spans,
         [Series(title, cap_counts(counts), colour)],
-        links=[rows_address(model, tenant, span.start, span.end) for span in spans],
+        links=[rows_address(model, tenant, span) for span in spans],
     )
 
 
@@ -62,7 +103,7 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
     yield Tile(
         "Retired facts",
         f"{total:,}{'+' if is_cut else ''}",
-        list_retired(tenant, spans[0].start, spans[-1].end),
+        list_retired(tenant, join_spans(spans)),
     )
     queued = metrics.count_queue(tenant)
     yield Tile(
@@ -79,29 +120,28 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         spans,
         [Series(reason, retired[reason], REASON_COLOURS[reason]) for reason in sorted(retired)],
         stacked=True,
-        links=[list_retired(tenant, span.start, span.end) for span in spans],
+        links=[list_retired(tenant, span) for span in spans],
     )
 
 
-def list_retired(tenant: Tenant, start: datetime, end: datetime) -> str:
+def list_retired(tenant: Tenant, span: Span) -> str:
     """Return the address of the list of facts that were retired in a span of time."""
     return values.list_address(Fact, tenant__id=tenant.id) + (
-        f"&invalid_at__gte={start:%Y-%m-%dT%H:%M:%SZ}&invalid_at__lt={end:%Y-%m-%dT%H:%M:%SZ}"
+        f"&invalid_at__gte={span.start:%Y-%m-%dT%H:%M:%SZ}"
+        f"&invalid_at__lt={span.end:%Y-%m-%dT%H:%M:%SZ}"
     )
 
 
 def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
     """Yield how many questions were answered, and how fast."""
     yield from count_rows(Retrieval, "Answers", "blue", tenant, spans)
-    every, at_most = (spans[0].start, spans[-1].end), metrics.COUNTED_AT_MOST
-    (total,) = receipts.measure_pace(tenant, spans=[every], at_most=at_most)
-    paces = receipts.measure_pace(
-        tenant, spans=[(span.start, span.end) for span in spans], at_most=at_most
-    )
+    whole, at_most = join_spans(spans), metrics.COUNTED_AT_MOST
+    (total,) = receipts.measure_pace(tenant, spans=[whole], at_most=at_most)
+    paces = receipts.measure_pace(tenant, spans=spans, at_most=at_most)
     yield Tile(
         "p95 latency",
         "–" if total.p95_ms is None else f"{total.p95_ms:,} ms",
-        rows_address(Retrieval, tenant, *every),
+        rows_address(Retrieval, tenant, whole),
         note="" if total.p50_ms is None else f"p50 {total.p50_ms:,} ms",
     )
     yield draw_spans(
@@ -113,7 +153,7 @@ def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
             Series("p50", [pace.p50_ms for pace in paces], "grey"),
         ],
         kind="line",
-        links=[rows_address(Retrieval, tenant, span.start, span.end) for span in spans],
+        links=[rows_address(Retrieval, tenant, span) for span in spans],
         unit="ms",
     )
 
@@ -146,7 +186,7 @@ def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> It
     yield Tile(
         "Fallback runs",
         f"{total:,}",
-        rows_address(most, tenant, spans[0].start, spans[-1].end, degraded__exact=1),
+        rows_address(most, tenant, join_spans(spans), degraded__exact=1),
         note=", ".join(plurals) or "the model did not fail",
         tone="warn" if total else "good",
     )
@@ -166,12 +206,12 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         today.parked_jobs,
         sum((day.cost for day in days), Decimal(0)),
         sum(day.calls for day in days),
-        rows_address(LLMCall, tenant, spans[0].start, spans[-1].end),
+        rows_address(LLMCall, tenant, join_spans(spans)),
     )
     yield draw_spans(
         "spend",
         f"Cost of the language model a {span_unit(spans)}",
         spans,
         [Series("Cost", costs, "orange")],
-        links=[rows_address(LLMCall, tenant, span.start, span.end) for span in spans],
+        links=[rows_address(LLMCall, tenant, span) for span in spans],
     )

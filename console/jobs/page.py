@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
-from console.action_log import records_of
+from console.action_log import list_records
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
 from episodic.models import Episode, Message, Review
 from jobs import claims
@@ -87,7 +87,7 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
         "may_retry": operates and job.state in {State.DEAD, State.CANCELLED},
         "may_cancel": operates and job.state == State.READY,
         "if_cancelled": IF_CANCELLED[Kind(job.kind)],
-        "records": records_of(job),
+        "records": list_records(Job, job.id),
         "conversation_id": conversation_of(job),
     }
 
@@ -170,11 +170,13 @@ def list_results(request: HttpRequest, job: Job) -> list[Table]:
 
 def _changesets_of(job: Job) -> Table:
     # By conversation first: changesets have no index by job.
-    made = Changeset.objects.of(job.tenant).filter(conversation=conversation_of(job), job_id=job.id)
+    changesets = Changeset.objects.of(job.tenant).filter(
+        conversation=conversation_of(job), job_id=job.id
+    )
     rows = [
-        [values.link(one, one.kind), one.engine or "-", one.model or "-",
-         values.yes_or_no(one.degraded), values.moment(one.started_at)]
-        for one in made.order_by("id")[:ROWS_AT_MOST]
+        [values.link(row, row.kind), row.engine or "-", row.model or "-",
+         values.yes_or_no(row.degraded), values.moment(row.started_at)]
+        for row in changesets.order_by("id")[:ROWS_AT_MOST]
     ]  # fmt: skip
     return Table("Changesets", ["changeset", "engine", "model", "degraded", "at"], rows)
 
@@ -186,11 +188,11 @@ def _episodes_of(job: Job) -> Table:
     came = Q(created_at__gte=job.started_at)
     if job.finished_at:
         came &= Q(created_at__lte=job.finished_at)
-    made = Episode.objects.of(job.tenant).filter(came, conversation=job.scope)
+    episodes = Episode.objects.of(job.tenant).filter(came, conversation=job.scope)
     rows = [
-        [values.link(one), f"{one.first_seq}–{one.last_seq}", one.engine,
-         values.yes_or_no(one.degraded)]
-        for one in made.order_by("created_at", "first_seq")[:ROWS_AT_MOST]
+        [values.link(row), f"{row.first_seq}–{row.last_seq}", row.engine,
+         values.yes_or_no(row.degraded)]
+        for row in episodes.order_by("created_at", "first_seq")[:ROWS_AT_MOST]
     ]  # fmt: skip
     return Table(
         "Episodes that came while it ran", ["episode", "messages", "engine", "degraded"], rows
@@ -200,9 +202,9 @@ def _episodes_of(job: Job) -> Table:
 def _reviews_of(job: Job) -> Table:
     reviews = Review.objects.of(job.tenant).filter(job=job.id).select_related("episode")
     rows = [
-        [values.link(one, one.rating), values.link(one.episode),
-         f"{one.stability_before:.3g} → {one.stability_after:.3g} days"]
-        for one in reviews.order_by("id")[:ROWS_AT_MOST]
+        [values.link(row, row.rating), values.link(row.episode),
+         f"{row.stability_before:.3g} → {row.stability_after:.3g} days"]
+        for row in reviews.order_by("id")[:ROWS_AT_MOST]
     ]  # fmt: skip
     return Table("Reviews", ["rating", "episode", "stability"], rows)
 
@@ -210,8 +212,8 @@ def _reviews_of(job: Job) -> Table:
 def _reviewed_by(job: Job) -> Table:
     judged = Retrieval.objects.of(job.tenant).filter(review_job=job.id)
     rows = [
-        [values.link(one, one.query), values.moment(one.created_at)]
-        for one in judged.order_by("id")[:ROWS_AT_MOST]
+        [values.link(row, row.query), values.moment(row.created_at)]
+        for row in judged.order_by("id")[:ROWS_AT_MOST]
     ]
     return Table("Answers that it reviews", ["query", "at"], rows)
 
@@ -219,8 +221,8 @@ def _reviewed_by(job: Job) -> Table:
 def _quarantined_by(job: Job) -> Table:
     messages = Message.objects.of(job.tenant).filter(quarantined_by=job.id)
     rows = [
-        [values.link(one, f"message {one.seq}"), one.role, values.moment(one.occurred_at)]
-        for one in messages.order_by("seq")[:ROWS_AT_MOST].only("id", "seq", "role", "occurred_at")
+        [values.link(row, f"message {row.seq}"), row.role, values.moment(row.occurred_at)]
+        for row in messages.order_by("seq")[:ROWS_AT_MOST].only("id", "seq", "role", "occurred_at")
     ]
     return Table("Messages that it quarantined", ["message", "role", "said at"], rows)
 

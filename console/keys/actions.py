@@ -1,27 +1,36 @@
-"""Creating, revoking and rotating API keys, and setting their rate, on record."""
+"""Creating, revoking, rotating and limiting API keys, and setting a tenant's budget, on record."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from console.action_log import record
-from console.keys.forms import GRACE_HOURS_AT_MOST, NewKeyForm, RateForm, RotationForm
-from console.keys.page import MANAGE
+from console.keys.forms import (
+    GRACE_HOURS_AT_MOST,
+    BudgetForm,
+    NewKeyForm,
+    RateForm,
+    RotationForm,
+)
+from console.keys.page import MANAGE, SET_BUDGET
 from console.pages import act_on, get_row, page_for, show_page
+from jobs import spending, usage
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits, services
-from memoryproject.tenancy.models import APIKey, Scope
+from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 
 @never_cache
@@ -56,13 +65,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     except Problem as problem:
         messages.error(request, problem.message)
         return redirect("admin:tenancy_apikey_changelist")
-    return show_page(
-        request,
-        "console/keys/secret.html",
-        title="Key made",
-        key=created.key,
-        secret=created.secret,
-    )
+    return show_secret(request, "Key made", created)
 
 
 def show_form(request: HttpRequest, form: NewKeyForm, *, status: int = 200) -> HttpResponse:
@@ -129,3 +132,46 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         return f"Its calls are limited to: {limits.describe_key_rate(key)}."
 
     return act_on(request, key, set_rate)
+
+
+@page_for(SET_BUDGET)
+def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
+    """Show what a tenant may spend, and set it."""
+    tenant = get_object_or_404(Tenant, id=tenant_id)
+    form = BudgetForm(request.POST or None, initial=read_budget(tenant))
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            freed, what = put_budget(tenant, form.cleaned_data)
+            record(request, tenant, what)
+        goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
+        messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
+        return redirect("admin:tenancy_tenant_change", tenant.pk)
+    return show_page(
+        request,
+        "console/keys/budget.html",
+        title=f"Budget of {tenant.name}",
+        status=400 if request.method == "POST" else 200,
+        form=form,
+        owner=tenant,
+        used=usage.measure_usage(tenant, days=1, now=timezone.now()),
+    )
+
+
+def read_budget(tenant: Tenant) -> dict[str, Any]:
+    """Return a tenant's budget as the form holds it."""
+    if spending.SETTING not in tenant.settings:
+        return {"kind": BudgetForm.DEFAULT}
+    own = tenant.settings[spending.SETTING]
+    if own is None:
+        return {"kind": BudgetForm.NONE}
+    return {"kind": BudgetForm.OWN, "amount": own}
+
+
+def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:
+    """Set a tenant's budget; return how many parked jobs go on, and what was done in words."""
+    if params["kind"] == BudgetForm.DEFAULT:
+        return spending.use_default_budget(tenant), "set the budget to the server’s"
+    if params["kind"] == BudgetForm.NONE:
+        return spending.set_budget(tenant, None), "took every limit off the budget"
+    freed = spending.set_budget(tenant, params["amount"])
+    return freed, f"set the budget to {params['amount']:f} a day"

@@ -1,13 +1,18 @@
-"""The forms of an API key: a new one, a new secret, another rate."""
+"""The forms of an API key (a new one, a new secret, another rate) and of a tenant's budget."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from jobs import spending
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits, services
 from memoryproject.tenancy.models import Scope, Tenant
 
@@ -88,3 +93,41 @@ class RateForm(forms.Form):
     """How often a key may call."""
 
     rate = forms.IntegerField(required=False, min_value=0, max_value=limits.RATE_AT_MOST)
+
+
+class BudgetForm(forms.Form):
+    """What the language model may cost a tenant in a day."""
+
+    DEFAULT, NONE, OWN = "default", "none", "own"
+    kind = forms.ChoiceField(label="Limit", widget=forms.RadioSelect)
+    amount = forms.DecimalField(
+        required=False,
+        min_value=Decimal(0),
+        max_value=spending.MOST,
+        max_digits=15,
+        decimal_places=8,
+        help_text="A day, in the currency of the prices.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        usual = settings.DAILY_BUDGET
+        self.fields["kind"].choices = [  # type: ignore[attr-defined]
+            (self.DEFAULT, f"the server’s: {'no limit' if usual is None else f'{usual:f} a day'}"),
+            (self.NONE, "no limit"),
+            (self.OWN, "this amount:"),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Return the choice; an amount goes with its own kind alone."""
+        params: dict[str, Any] = super().clean() or {}
+        if params.get("kind") != self.OWN or "amount" not in params:
+            return params
+        if params["amount"] is None:
+            self.add_error("amount", "Say how much.")
+            return params
+        try:
+            spending.check_budget(params["amount"])
+        except Problem as problem:
+            self.add_error("amount", problem.message)
+        return params

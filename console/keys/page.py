@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from console.action_log import records_of
+from console.action_log import list_records
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
@@ -37,14 +37,14 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         ],
         "may_revoke": key.revoked_at is None and manages,
         "may_rotate": state == "active" and manages,
-        "records": records_of(key),
+        "records": list_records(APIKey, key.id),
     }
 
 
 def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
-        "records": records_of(tenant),
+        "records": list_records(Tenant, tenant.id),
         "may_set_budget": request.user.has_perm(SET_BUDGET),
         "may_make_keys": request.user.has_perm(MANAGE),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 from django.contrib import messages
 from django.db import transaction
@@ -12,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from console.action_log import record_memory
-from console.forms import ReasonForm, add_problem
+from console.forms import ReasonForm, submit
 from console.graph.links import CURATE
 from console.notes.forms import NoteForm
 from console.notes.versions import show_change
@@ -33,7 +32,8 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     form = NoteForm(request.POST, note=note)
     preview = "preview" in request.POST
 
-    def write() -> None:
+    @transaction.atomic
+    def write() -> bool:
         changed = services.change_note(
             tenant=note.tenant,
             actor=request.user.get_username(),
@@ -45,8 +45,9 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
             raise Problem("Nothing is different: nothing was written.")
         reason = form.cleaned_data["reason"]
         record_memory(request, changed, f"wrote version {changed.version}: {reason}")
+        return True
 
-    if form.is_valid() and not preview and do(form, write):
+    if not preview and submit(form, write):
         messages.success(request, "Written. The earlier version is kept.")
         return redirect_to_note(note.id)
     content = form.cleaned_data.get("content", "") if preview and form.is_valid() else ""
@@ -62,17 +63,6 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def do(form: ReasonForm, write: Callable[[], None]) -> bool:
-    """Write in a transaction; return whether it succeeded, else add the problem to the form."""
-    try:
-        with transaction.atomic():
-            write()
-    except Problem as problem:
-        add_problem(form, problem)
-        return False
-    return True
-
-
 @page_for(*SEES_NOTE)
 def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> HttpResponse:
     """Delete or restore a note with a reason, or show the form again with what is wrong."""
@@ -83,7 +73,8 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
         return redirect_to_note(note.id, anchor=name)
     form = ReasonForm(request.POST, prefix=name)
 
-    def write() -> None:
+    @transaction.atomic
+    def write() -> bool:
         reason = form.cleaned_data["reason"]
         if deletes:
             actor = request.user.get_username()
@@ -92,8 +83,9 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
         else:
             services.restore_note(tenant=note.tenant, note_id=note.id)
             record_memory(request, note, f"restored it: {reason}")
+        return True
 
-    if form.is_valid() and do(form, write):
+    if submit(form, write):
         done = "Deleted: it is neither found nor served any more."
         messages.success(request, done if deletes else "Restored, with its links.")
         return redirect_to_note(note.id)

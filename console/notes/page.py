@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 
-from console.action_log import records_of_memory
+from console.action_log import list_records
 from console.forms import ReasonForm
 from console.graph.links import CURATE, SEEN_BY, LinkForm
 from console.graph.neighbourhood import MemoryLabel, name_memories
 from console.notes.forms import NoteForm
 from console.notes.versions import read_versions
 from console.servings import list_servings
+from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json
 from notes.models import Note, NoteState, NoteVersion
 from retrieval import links
@@ -23,19 +23,6 @@ from retrieval.models import ContextSection
 
 LINKS_AT_MOST = 50
 SERVED_AT_MOST = 20
-
-
-@dataclass(frozen=True, slots=True)
-class NoteLink:
-    """A link of the note, and the memory at its other end."""
-
-    edge: Edge
-    other: MemoryLabel
-
-    @property
-    def says(self) -> str:
-        """The type in words."""
-        return self.edge.link_type.replace("_", " ")
 
 
 def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
@@ -56,7 +43,7 @@ def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
         if sees("retrieval.view_retrieval")
         else [],
         "contexts": newest_contexts(note) if sees("retrieval.view_context") else [],
-        "records": records_of_memory(note.id),
+        "records": list_records(Memory, note.id),
         **list_actions(request, note),
     }
 
@@ -84,13 +71,17 @@ def find_version(note: Note, number: str) -> NoteState | None:
     return NoteVersion.objects.of(note.tenant).filter(note=note, version=int(number)).first()
 
 
-def read_links(note: Note) -> list[NoteLink]:
-    """Return the note's links, to the newest memories first; one more than are shown."""
+def read_links(note: Note) -> list[tuple[Edge, str, MemoryLabel]]:
+    """Return the note's links, newest memories first, with type and label; one more than shown."""
     if note.deleted_at is not None:
         return []
     edges = links.links_of(tenant=note.tenant, memory_id=note.id, at_most=LINKS_AT_MOST + 1)
     named = name_memories(tenant=note.tenant, memory_ids=[edge.other_id for edge in edges])
-    return [NoteLink(edge, named[edge.other_id]) for edge in edges if edge.other_id in named]
+    return [
+        (edge, edge.link_type.replace("_", " "), named[edge.other_id])
+        for edge in edges
+        if edge.other_id in named
+    ]
 
 
 def newest_contexts(note: Note) -> Sequence[ContextSection]:

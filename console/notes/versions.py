@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import takewhile
+from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -37,45 +37,32 @@ FIELDS = {
     "excerpt": "excerpt",
     "occurred_at": "when it was so",
 }
-"""The columns of a version that can differ, and their names; metadata are told whole."""
+"""The columns of a version that can differ, and their names; metadata are compared as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A changed column of a version. `shown` is escaped."""
-
-    name: str
-    shown: SafeString | str
-
-
-@dataclass(frozen=True, slots=True)
-class NoteRevision:
-    """A version of a note; `changes` is empty for the first one shown."""
-
-    state: NoteState
-    changes: Sequence[FieldChange]
-    is_current: bool
-
-
-def read_versions(note: Note) -> tuple[list[NoteRevision], bool]:
-    """Return the newest versions of a note, and whether there are older ones."""
+def read_versions(note: Note) -> tuple[list[dict[str, Any]], bool]:
+    """Return the newest versions of a note with their changes, and whether there are older ones."""
     earlier = earlier_versions(note, below=note.version, at_most=VERSIONS_AT_MOST + 1)
     states: list[NoteState] = [note, *earlier]
     shown = [
-        NoteRevision(state, list(compare(before, state)) if before else [], state is note)
+        {
+            "state": state,
+            "changes": list(compare(before, state)) if before else [],
+            "is_current": state is note,
+        }
         for state, before in zip(states, [*states[1:], None], strict=True)
     ]
     return shown[:VERSIONS_AT_MOST], len(states) > VERSIONS_AT_MOST
 
 
-def compare(before: NoteState, after: NoteState) -> Iterator[FieldChange]:
-    """Yield the columns that differ, with deletions and insertions marked."""
+def compare(before: NoteState, after: NoteState) -> Iterator[tuple[str, SafeString | str]]:
+    """Yield name and text, escaped, of the columns that differ, with the changes marked."""
     for column, name in FIELDS.items():
         old, new = getattr(before, column), getattr(after, column)
         if old != new:
-            yield FieldChange(name, show_change(_render(old), _render(new)))
+            yield name, show_change(_render(old), _render(new))
     if before.metadata != after.metadata:
-        yield FieldChange("metadata", "other ones")
+        yield "metadata", "other ones"
 
 
 def _render(value: object) -> str:

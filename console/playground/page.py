@@ -37,7 +37,7 @@ WORDS = ("query", "conversation_id", "category", "detail")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
 FUSION_WORDS = {
     "k": "k of reciprocal ranks",
-    "depth": "Depth of each leg",
+    "depth": "Depth of each ranking",
     "lexical_weight": "Weight of BM25",
     "vector_weight": "Weight of vectors",
     "floor": "Least retrievability",

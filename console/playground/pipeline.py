@@ -1,13 +1,13 @@
-"""The way of memories into an answer, as columns from the two legs of the search to the text.
+"""The ranks of an answer's candidates, as columns: keyword, semantic, fused, and the answer.
 
-Each column is an order of memories: by words, by meaning, by both, by how well they are
-remembered, and what the answer holds. The same memory has the same key in all of them.
+For episodes the retrievability stands before the answer. A memory has the same colour in all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 
@@ -16,33 +16,6 @@ from retrieval.analysis import Analysis, Outcome, RankedMemory
 
 HUES = 8
 """Colours by which memories of the answer are told apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A memory in one column."""
-
-    row: Row
-    rank: int
-    score: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One order of memories, best first; `more` of them are left out."""
-
-    name: str
-    title: str
-    hint: str
-    cards: Sequence[Card]
-    total: int
-    narrow: bool = False
-
-    @property
-    def more(self) -> int:
-        """How many are left out."""
-        return self.total - len(self.cards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +28,25 @@ class Row:
     hue: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class KindOfMemory:
-    """Facts or episodes, and their way through the columns."""
-
-    name: str
-    title: str
-    columns: Sequence[Column]
-    rows: Sequence[Row]
-
-    @property
-    def served(self) -> int:
-        """How many are in the answer."""
-        return sum(row.candidate.outcome is Outcome.SERVED for row in self.rows)
-
-
-def list_kinds(analysis: Analysis, *, at_most: int) -> list[KindOfMemory]:
-    """Return facts and episodes with at most so many memories a column."""
+def list_kinds(analysis: Analysis, *, at_most: int) -> list[dict[str, Any]]:
+    """Return facts and episodes, and their columns with at most so many memories in each."""
     kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
     return [_to_kind(name, title, rows, at_most) for name, title, rows in kinds if rows]
 
 
 def _to_kind(
     name: str, title: str, candidates: Sequence[RankedMemory], at_most: int
-) -> KindOfMemory:
+) -> dict[str, Any]:
     served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
     hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
     rows = [
         Row(row, _page_of(row), _words_of(row), hues.get(row.found.memory_id)) for row in candidates
     ]
-    fades = name == "episode"
-    orders = [order for order in ORDERS if fades or order.name != "fading"]
-    columns = [_to_column(order, rows, at_most, fades) for order in orders]
-    return KindOfMemory(name, title, columns, rows)
+    orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
+    columns = [_to_column(order, rows, at_most, fades=name == "episode") for order in orders]
+    return {
+        "name": name, "title": title, "columns": columns, "rows": rows, "served": len(served),
+    }  # fmt: skip
 
 
 def _page_of(candidate: RankedMemory) -> str:
@@ -158,13 +117,20 @@ ORDERS = (
 )  # fmt: skip
 
 
-def _to_column(order: Order, rows: Sequence[Row], at_most: int, fades: bool) -> Column:
+def _to_column(order: Order, rows: Sequence[Row], at_most: int, *, fades: bool) -> dict[str, Any]:
+    """Return one order of the memories, best first; `more` of them are left out."""
     ranked = [(rank, row) for row in rows if (rank := order.rank(row)) is not None]
     if order.name == "fused":
         by_rrf = sorted(ranked, key=lambda pair: (-pair[1].candidate.found.rrf, pair[0]))
         ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
     elif order.name in {"lexical", "vector"}:
         ranked.sort(key=lambda pair: pair[0])
-    cards = [Card(row, rank, order.score(row), order.note(row)) for rank, row in ranked[:at_most]]
-    hint = "facts do not fade" if order.name == "answer" and not fades else order.hint
-    return Column(order.name, order.title, hint, cards, len(ranked), order.narrow)
+    return {
+        "order": order,
+        "hint": "facts do not fade" if order.name == "answer" and not fades else order.hint,
+        "cards": [
+            {"row": row, "rank": rank, "score": order.score(row), "note": order.note(row)}
+            for rank, row in ranked[:at_most]
+        ],
+        "more": max(len(ranked) - at_most, 0),
+    }

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.utils.http import urlencode
 
 from console.forms import ConversationField, WordsField
 from console.pages import choose_tenant, page_for, show_page
@@ -60,8 +58,7 @@ def show_search(request: HttpRequest) -> HttpResponse:
         page = form.cleaned_data["page"] or 1
         search = _read_params(form.cleaned_data, tenant)
         unknown = search is None
-        kind, reader = form.cleaned_data["kind"], Reader(request.user)
-        groups = _find(search, kind, page, reader, _kinds_for(request)) if search else []
+        groups = _find(request, search, form.cleaned_data["kind"], page) if search else []
     return show_page(
         request,
         "console/search/search.html",
@@ -72,8 +69,8 @@ def show_search(request: HttpRequest) -> HttpResponse:
         total=sum(group.total + len(group.unprocessed) for group in groups),
         unknown=unknown,
         one_kind=form.is_valid() and bool(form.cleaned_data["kind"]),
-        turns=_turns(request, groups, page),
-        wider={kind.value: _address(request, kind=kind.value, page="") for kind in KINDS},
+        page=page,
+        has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
         saved=filters_for(request.user.get_username()),
         path=request.get_full_path(),
     )
@@ -107,35 +104,12 @@ def _midnight(day: Any) -> datetime | None:
     return datetime.combine(day, time.min, tzinfo=UTC) if day else None
 
 
-def _kinds_for(request: HttpRequest) -> list[UnitKind]:
-    """Return what the person may find; who opens the page may see all that is no note."""
-    sees_notes = request.user.has_perm(SEES_NOTES)
-    return [kind for kind in KINDS if kind is not UnitKind.NOTE or sees_notes]
-
-
-def _find(
-    params: SearchParams, kind: str, page: int, reader: Reader, kinds: Sequence[UnitKind]
-) -> list[Group]:
+def _find(request: HttpRequest, params: SearchParams, kind: str, page: int) -> list[Group]:
+    """Return the results; who opens the page may see all that is no note."""
+    sees_notes, reader = request.user.has_perm(SEES_NOTES), Reader(request.user)
     first, at_most = ((page - 1) * A_PAGE, A_PAGE) if kind else (0, A_GROUP)
-    chosen = [name for name in kinds if not kind or name == kind]
     return [
-        find_group(name, params, reader=reader, first=first, at_most=at_most) for name in chosen
+        find_group(name, params, reader=reader, first=first, at_most=at_most)
+        for name in KINDS
+        if kind in {"", name.value} and (sees_notes or name is not UnitKind.NOTE)
     ]
-
-
-def _turns(request: HttpRequest, groups: list[Group], page: int) -> dict[str, str]:
-    """Return where newer and older pages are; of several kinds there is one page."""
-    if len(groups) != 1:
-        return {}
-    turns = {}
-    if page > 1:
-        turns["previous"] = _address(request, page=page - 1)
-    if page * A_PAGE < groups[0].total:
-        turns["next"] = _address(request, page=page + 1)
-    return turns
-
-
-def _address(request: HttpRequest, **changed: Any) -> str:
-    """Return this page's address with some fields changed."""
-    fields = {**request.GET.dict(), **changed}
-    return "?" + urlencode({name: value for name, value in fields.items() if value})

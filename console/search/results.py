@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,11 @@ from semantic.models import Fact
 
 WAITING_SHOWN_AT_MOST = 20
 HELD, CLOSED = "held", "closed"
+MEMORIES: dict[UnitKind, Any] = {
+    UnitKind.FACT: Fact,
+    UnitKind.EPISODE: Episode,
+    UnitKind.NOTE: Note,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Group:
     results: Sequence[Result]
     total: int
     complete: bool
-    unprocessed: Sequence[Result] = field(default=())
+    unprocessed: Sequence[Result] = ()
 
     @property
     def title(self) -> str:
@@ -78,10 +83,11 @@ def find_group(
     matches = answer.found
     if kind is UnitKind.FACT and params.state:
         matches = _in_state(matches, params.state)
-    shown = SHOW[kind](matches[first : first + at_most], reader)
-    unprocessed: Sequence[Result] = ()
-    if kind is UnitKind.MESSAGE and first == 0:
-        unprocessed = find_unprocessed(params, reader=reader)
+    part = matches[first : first + at_most]
+    if kind is not UnitKind.MESSAGE:
+        return Group(kind.value, show_memories(kind, part), len(matches), answer.complete)
+    unprocessed = [] if first else find_unprocessed(params, reader=reader)
+    shown = show_messages(part, reader)
     return Group(kind.value, shown, len(matches), answer.complete, unprocessed)
 
 
@@ -93,63 +99,36 @@ def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
     return tuple(match for match in matches if (match.memory_id in active) == (state == HELD))
 
 
-def show_facts(matches: Sequence[Match], reader: Reader) -> list[Result]:
-    """Return facts with the words marked; facts are not masked."""
-    rows = Fact.across_tenants.select_related("conversation").in_bulk(
-        [match.memory_id for match in matches]
+def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Result]:
+    """Return facts, episodes or notes with the words marked; none of them is masked."""
+    rows = MEMORIES[kind].across_tenants.select_related("conversation")
+    if kind is UnitKind.NOTE:
+        rows = rows.filter(deleted_at=None)
+    by_id = rows.in_bulk([match.memory_id for match in matches])
+    return [_render(by_id[match.memory_id], match) for match in matches if match.memory_id in by_id]
+
+
+def _render(row: Fact | Episode | Note, match: Match) -> Result:
+    rest = state = ""
+    if isinstance(row, Fact):
+        kind, title, at, about = UnitKind.FACT, row.fact, row.created_at, row.category
+        state = row.invalidated_because or "active"
+    elif isinstance(row, Episode):
+        kind, title, rest, at = UnitKind.EPISODE, row.title, row.summary, row.start_at
+        about = f"messages {row.first_seq} to {row.last_seq}"
+    else:
+        kind, title, rest, at = UnitKind.NOTE, row.label, _read_note(row), row.occurred_at
+        about = row.source_type.replace("_", " ")
+    return Result(
+        kind=kind.value,
+        id=row.id,
+        text=show_marked(title, match.lexemes, match.language),
+        conversation=row.conversation,
+        at=at,
+        about=about,
+        state=state,
+        more=show_snippet(rest, match.lexemes, match.language),
     )
-    return [
-        Result(
-            kind="fact",
-            id=fact.id,
-            text=show_marked(fact.fact, match.lexemes, match.language),
-            conversation=fact.conversation,
-            at=fact.created_at,
-            about=fact.category,
-            state=fact.invalidated_because or "active",
-        )
-        for match in matches
-        if (fact := rows.get(match.memory_id)) is not None
-    ]
-
-
-def show_episodes(matches: Sequence[Match], reader: Reader) -> list[Result]:
-    """Return episodes, title and summary, with the words marked."""
-    rows = Episode.across_tenants.select_related("conversation").in_bulk(
-        [match.memory_id for match in matches]
-    )
-    return [
-        Result(
-            kind="episode",
-            id=episode.id,
-            text=show_marked(episode.title, match.lexemes, match.language),
-            more=show_snippet(episode.summary, match.lexemes, match.language),
-            conversation=episode.conversation,
-            at=episode.start_at,
-            about=f"messages {episode.first_seq} to {episode.last_seq}",
-        )
-        for match in matches
-        if (episode := rows.get(match.memory_id)) is not None
-    ]
-
-
-def show_notes(matches: Sequence[Match], reader: Reader) -> list[Result]:
-    """Return notes, label and text, with the words marked; notes are not masked."""
-    notes = Note.across_tenants.filter(deleted_at=None).select_related("conversation")
-    rows = notes.in_bulk([match.memory_id for match in matches])
-    return [
-        Result(
-            kind="note",
-            id=note.id,
-            text=show_marked(note.label, match.lexemes, match.language),
-            more=show_snippet(_read_note(note), match.lexemes, match.language),
-            conversation=note.conversation,
-            at=note.occurred_at,
-            about=note.source_type.replace("_", " "),
-        )
-        for match in matches
-        if (note := rows.get(match.memory_id)) is not None
-    ]
 
 
 def _read_note(note: Note) -> str:
@@ -209,12 +188,3 @@ def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Result]:
     rows = messages.select_related("conversation").order_by("-received_at", "-id")
     lexemes = [word.casefold() for word in words]
     return [show_message(row, lexemes, SIMPLE, reader) for row in rows[:WAITING_SHOWN_AT_MOST]]
-
-
-Show = Callable[[Sequence[Match], Reader], list[Result]]
-SHOW: dict[Any, Show] = {
-    UnitKind.FACT: show_facts,
-    UnitKind.EPISODE: show_episodes,
-    UnitKind.NOTE: show_notes,
-    UnitKind.MESSAGE: show_messages,
-}

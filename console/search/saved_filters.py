@@ -6,7 +6,6 @@ import uuid
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -20,12 +19,12 @@ SAVED_AT_MOST = 100
 """Of one person."""
 
 
-class SaveForm(forms.Form):
+class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
     """A name, and the address of a page of the admin."""
 
-    name = forms.CharField(max_length=100)
-    path = forms.CharField(max_length=2_000)
-    shared = forms.BooleanField(required=False)
+    class Meta:
+        model = SavedFilter
+        fields = ("name", "path", "shared")
 
     def clean_path(self) -> str:
         """Take only pages of the admin: a shared name must not lead anywhere else."""
@@ -61,8 +60,7 @@ def save_filter(request: HttpRequest) -> HttpResponse:
         messages.error(request, f"Not saved: you have {SAVED_AT_MOST} already.")
         return redirect(fields["path"])
     defaults = {"path": fields["path"], "shared": fields["shared"]}
-    with transaction.atomic():
-        SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
+    SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
     messages.success(request, f"Saved as “{fields['name']}”.")
     return redirect(fields["path"])
 

@@ -32,8 +32,8 @@ class Export:
     permission: str
     rows: Callable[[Tenant], QuerySet[Any]]
     fields: Mapping[str, str]
-    moment: str
     states: Mapping[str, Q]
+    moment: str = "created_at"
     extra: tuple[str, ...] = ()
     finish: Finish = lambda tenant, records: None
 
@@ -74,7 +74,6 @@ FACTS = Export(
         "valid_at valid_until created_at invalid_at invalidated_because "
         "superseded_by version"
     ),
-    moment="created_at",
     states={"held": Q(invalid_at=None), "closed": Q(invalid_at__isnull=False)},
     extra=("evidence",),
     finish=_add_evidence,
@@ -89,7 +88,6 @@ EPISODES = Export(
         "last_seq start_at end_at surprise stability difficulty created_at "
         "last_reviewed_at consolidated_at engine degraded"
     ),
-    moment="created_at",
     states={
         "consolidated": Q(consolidated_at__isnull=False),
         "waiting": Q(consolidated_at=None),
@@ -122,7 +120,6 @@ NOTES = Export(
         **STATE_OF_NOTE,
         **_columns("created_at updated_at updated_by=actor deleted_at deleted_by"),
     },
-    moment="created_at",
     states={"held": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)},
 )
 NOTE_VERSIONS = Export(
@@ -147,7 +144,6 @@ LINKS = Export(
         "id from_id=from_memory_id from_kind=from_memory__kind link_type "
         "to_id=to_memory_id to_kind=to_memory__kind made_by actor created_at"
     ),
-    moment="created_at",
     states={
         "by agents": Q(made_by=Link.MadeBy.AGENT),
         "by people": Q(made_by=Link.MadeBy.PERSON),

@@ -96,7 +96,6 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpRe
         changesets_shown=CHANGESETS_SHOWN,
         reason_at_most=REASON_AT_MOST,
         reason=request.POST.get("reason", ""),
-        percent=100 * run.done // run.total if run.total else 100,
     )
 
 

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                     ("embed", "make the vectors that are missing"),
                     ("mirror", "write what has changed to the mirror"),
                     ("erase", "erase what somebody wants erased"),
-                    ("rollback", "undo what came from a source, or let it count again"),
+                    ("rollback", "roll back a source, or lift the quarantine of it"),
                 ],
                 max_length=16,
             ),

@@ -146,15 +146,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return bool(super().has_view_permission(request, obj))
-
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         hidden = lookup.split("__")[0] in self.hidden
         return not hidden and bool(super().lookup_allowed(lookup, value, request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return [self._cell(name) for name in super().get_list_display(request)]
+        return [self._cells.get(name, name) for name in super().get_list_display(request)]
 
     def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
         keys = [field.name for field in self.model._meta.fields if field.is_relation]
@@ -176,8 +173,8 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             return queryset.none(), False
         if sought is None:
             rows = self._newest(queryset) if search_term.strip() else queryset
-            found, repeated = super().get_search_results(request, rows, search_term)
-            return found, repeated
+            hits, may_repeat = super().get_search_results(request, rows, search_term)
+            return hits, may_repeat
         places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
         return queryset.filter(places), False
 
@@ -187,9 +184,9 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
         return rows.filter(pk__in=newest)
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *given: Any, **named: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        row = named.get("obj")
+        row = kwargs.get("obj")
         if row is not None:
             doors = [door for door in self.doors if door.opens_for(request, row)]
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
@@ -198,15 +195,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             if self.story is not None:
                 context["story"] = self.story.template
                 context |= self.story.tell(request, row)
-        response: HttpResponse = super().render_change_form(request, context, *given, **named)
+        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return response
-
-    def _cell(self, name: Any) -> Any:
-        """Return the list's column of that name: long texts are cut, times are exact."""
-        return self._cells.get(name, name)
 
     @cached_property
     def _cells(self) -> dict[str, Any]:
+        """The list's column of each field: long texts are cut, times are exact."""
         return {
             field.name: values.show_in_list(field, points_at=self.points_at.get(field.name, ""))
             for field in self.model._meta.fields

@@ -9,25 +9,24 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
-def _item(title: str, icon: str, table: str) -> dict[str, Any]:
-    """Return an entry of the menu, for those who may see `app.model`."""
-    app, model = table.split(".")
-
-    def may_see(request: HttpRequest) -> bool:
-        return request.user.has_perm(f"{app}.view_{model}")
-
-    link = reverse_lazy(f"admin:{app}_{model}_changelist")
-    return {"title": title, "icon": icon, "link": link, "permission": may_see}
-
-
-def _page(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
-    """Return an entry of the menu for a page of `console`, for those with a permission."""
+def _entry(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
+    """Return an entry of the menu, for those with a permission."""
 
     def may_see(request: HttpRequest) -> bool:
         return request.user.has_perm(permission)
 
-    link = reverse_lazy(f"console:{name}")
-    return {"title": title, "icon": icon, "link": link, "permission": may_see}
+    return {"title": title, "icon": icon, "link": reverse_lazy(name), "permission": may_see}
+
+
+def _item(title: str, icon: str, table: str) -> dict[str, Any]:
+    """Return an entry for the list of `app.model`, for those who may see it."""
+    app, model = table.split(".")
+    return _entry(title, icon, f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
+
+
+def _page(title: str, icon: str, name: str, permission: str) -> dict[str, Any]:
+    """Return an entry for a page of `console`."""
+    return _entry(title, icon, f"console:{name}", permission)
 
 
 def _group(title: str, *items: dict[str, Any], folds: bool = False) -> dict[str, Any]:
@@ -40,7 +39,10 @@ UNFOLD = {
     "SITE_SYMBOL": "neurology",
     "SITE_URL": None,
     "SHOW_HISTORY": False,
-    "STYLES": [lambda request: static("console/console.css")],
+    "STYLES": [
+        lambda request, name=name: static(f"console/{name}.css")
+        for name in ("console", "facts/facts", "jobs/jobs", "notes/notes")
+    ],
     "SCRIPTS": [lambda request: static("console/console.js")],
     "DASHBOARD_CALLBACK": "console.home.page.get_story",
     "SIDEBAR": {

@@ -54,13 +54,13 @@ class FusionInput(Strict):
         required=False,
         min_value=1,
         max_value=scores.DEPTH_AT_MOST,
-        help_text="Memories that each leg brings, at most.",
+        help_text="Memories from the keyword and from the vector ranking, at most, each.",
     )
     lexical_weight = NumberField(
-        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of words."
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of BM25."
     )
     vector_weight = NumberField(
-        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of meaning."
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of vectors."
     )
     floor = NumberField(
         required=False,
@@ -173,14 +173,14 @@ class RecentMessage(Source):
 
 
 class Legs(serializers.Serializer[Any]):
-    """How many memories each leg found."""
+    """How many memories were found by BM25, and how many by vector."""
 
     lexical = serializers.IntegerField()
     vector = serializers.IntegerField()
 
 
 class HowFound(serializers.Serializer[Any]):
-    """How a memory got into the answer; a rank is null where a leg did not find it."""
+    """How a memory got into the answer; a rank is null where that ranking did not have it."""
 
     rank = serializers.IntegerField()
     lexical_rank = serializers.IntegerField(allow_null=True)

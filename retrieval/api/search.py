@@ -149,7 +149,7 @@ class Search(MirroredView):
         request=SearchInput,
         responses=SearchOutput,
         description="Searches active facts, episodes and notes of all conversations and of none, "
-        "by keywords and by meaning. Nothing is reviewed afterwards. With `max_hops` the links "
+        "by keyword and semantic rank. Nothing is reviewed afterwards. With `max_hops` the links "
         "of what is found are followed both ways; what they lead to must pass the filters, too. "
         "Then peek at an item (`memories/{id}`), read it within a limit (`memories/{id}/chunk`), "
         "or put a prompt together (`contexts`).",

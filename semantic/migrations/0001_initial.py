@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("new", "new"),
-                            ("merge", "merged into one already held"),
+                            ("merge", "merged into an active one"),
                             ("reinforce", "reinforced"),
                             ("update", "replaced by a newer version"),
                             ("invalidate", "invalidated"),

@@ -24,13 +24,13 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 choices=[
                     ("new", "new"),
-                    ("merge", "merged into one already held"),
+                    ("merge", "merged into an active one"),
                     ("reinforce", "reinforced"),
                     ("update", "replaced by a newer version"),
                     ("invalidate", "invalidated"),
                     ("restore", "restored"),
                     ("withdraw", "evidence taken back"),
-                    ("return", "evidence counts again"),
+                    ("return", "evidence restored"),
                     ("skip", "left undone"),
                     ("suggest", "suggested to curators"),
                 ],

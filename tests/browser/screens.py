@@ -75,7 +75,7 @@ def _preview_undoing(page: Page) -> None:
 
 def _conversation_erasing(story: Story) -> str:
     row = Conversation.across_tenants.get(external_id=story.nora)
-    return reverse("erasure:conversation", args=[row.id])
+    return reverse("console:erase_conversation", args=[row.id])
 
 
 def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:

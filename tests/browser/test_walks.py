@@ -177,6 +177,6 @@ def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
     expect(table).to_contain_text(LONELY)
     tab.click(page.locator(".graph .node.note", has_text="by itself").locator("a").first)
     expect(page.locator(".fact-sentence")).to_have_text(LONELY)
-    tab.click(page.get_by_role("link", name="remove …"))
+    tab.click(page.get_by_role("link", name="delete …"))
     tab.click(page.get_by_role("button", name="Delete the link"))
     assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()

@@ -27,7 +27,7 @@ def told(shared: None) -> uuid.UUID:
 
 
 def address(name: str, row_id: uuid.UUID) -> str:
-    return reverse(f"erasure:{name}", args=[row_id])
+    return reverse(f"console:erase_{name}", args=[row_id])
 
 
 def test_a_page_tells_what_would_go_and_erases_nothing(ana: Agent, told: uuid.UUID) -> None:

@@ -41,6 +41,7 @@ REPLACED = {
     "memory kind, chunk, its name": r"shelf|shelves|pieces?|things?",
     "options, output sanitising": r"asked for more|printed is harmless",
 }
+READ_ATTRIBUTES = "title|alt|placeholder|aria-label"
 
 
 def find_replaced_words(text: str) -> Iterator[tuple[int, str, str]]:
@@ -60,12 +61,12 @@ def keep_lines(match: re.Match[str]) -> str:
 def read_prose(path: Path) -> str:
     """Return what people read of a page, of a template, or of the API's description."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".yml":
+        return "\n".join(list_descriptions(yaml.safe_load(text)))
     if path.suffix == ".html":
         text = re.sub(r"{#.*?#}|{{.*?}}|<(script|style).*?</\1>", keep_lines, text, flags=re.S)
         text = re.sub(r"{%.*?%}", keep_lines, text, flags=re.S)
-        text = re.sub(r"\b(?!title|alt|placeholder|aria-label)[\w-]+=\"[^\"]*\"", keep_lines, text)
-    if path.suffix == ".yml":
-        text = "\n".join(list_descriptions(yaml.safe_load(text)))
+        text = re.sub(rf"(?<![\w-])(?!{READ_ATTRIBUTES})[\w-]+=\"[^\"]*\"", keep_lines, text)
     return text
 
 

@@ -18,8 +18,8 @@ PERSON = "manage.py"
 
 class Command(BaseCommand):
     help = (
-        "Open the facts of a CSV or JSONL file that are not held yet, as changesets that can be "
-        "reverted. Without --reason it only says what it would do. What was broken off goes on "
+        "Open the facts of a CSV or JSONL file that are not active yet, as changesets that can be "
+        "reverted. Without --reason it only prints a preview. What was broken off goes on "
         "with --resume; the admin's page of imports shows it, too."
     )
 
@@ -63,15 +63,15 @@ class Command(BaseCommand):
                 file=file,
                 conversation=options["conversation"],
             )
-        self._tell(run)
+        self._print_preview(run)
         if options["reason"]:
             return imports.confirm_run(run, reason=options["reason"])
         imports.discard_run(run)
         self.stdout.write("Nothing was written. Give a --reason to import.")
         return None
 
-    def _tell(self, run: ImportRun) -> None:
-        """Print what was found."""
+    def _print_preview(self, run: ImportRun) -> None:
+        """Print the preview of an import."""
         self.stdout.write(f"{run.total} facts would be new.")
         for name, count in run.counts.items():
             if count:

@@ -1,4 +1,4 @@
-"""Undo everything that came from one source since some moment."""
+"""Roll back one source: quarantine what it posted since some moment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from semantic.rollback import preview, roll_back
 
 class Command(BaseCommand):
     help = (
-        "Withhold what a key, a conversation, a speaker or a role has said since some moment, and "
-        "undo what was learnt from it. It is all kept, and can be lifted. Without --reason: count "
-        "only."
+        "Quarantine what a key, a conversation, a speaker or a role has posted since some moment, "
+        "and revert what was made from it. All of it is kept, and you can lift the quarantine "
+        "later. Without --reason: count only."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -49,21 +49,21 @@ class Command(BaseCommand):
             raise CommandError(problem.message) from problem
 
     def _count(self, act: Act, source: Source) -> None:
-        found = preview(act=act, source=source)
-        self._tell(found.counts.to_json())
-        if found.conversations:
-            rest = f"{found.messages} messages in {found.conversations} more conversations"
+        counted = preview(act=act, source=source)
+        self._print_counts(counted.counts.to_json())
+        if counted.conversations:
+            rest = f"{counted.messages} messages in {counted.conversations} more conversations"
             self.stdout.write(f"not looked at: {rest}")
         self.stdout.write("Nothing was changed: give a --reason to do it.")
 
     def _undo(self, act: Act, source: Source) -> None:
-        made = roll_back(act=act, source=source)
-        self._tell(made.made)
-        if made.done_at is None:
+        withholding = roll_back(act=act, source=source)
+        self._print_counts(withholding.made)
+        if withholding.done_at is None:
             self.stdout.write("A worker goes on with it, one conversation after the other.")
-        self.stdout.write(f"Withheld as {made.id}; it can be lifted.")
+        self.stdout.write(f"Quarantined as {withholding.id}; you can lift the quarantine.")
 
-    def _tell(self, counts: dict[str, int]) -> None:
+    def _print_counts(self, counts: dict[str, int]) -> None:
         for name, number in counts.items():
             self.stdout.write(f"{name}: {number}")
 

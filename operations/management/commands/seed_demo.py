@@ -41,9 +41,9 @@ def get_or_create_key(tenant: Tenant) -> str:
     secret = file.read_text(encoding="utf-8") if file.exists() else ""
     if secret and tenancy.find_key(secret=secret, now=timezone.now()):
         return secret
-    made = tenancy.create_api_key(tenant=tenant, name="made by make run")
-    write_private(file, made.secret)
-    return made.secret
+    created = tenancy.create_api_key(tenant=tenant, name="made by make run")
+    write_private(file, created.secret)
+    return created.secret
 
 
 def find_or_create_password() -> str | None:

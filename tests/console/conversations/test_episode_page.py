@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from console.charts import Chart, Series
 from console.conversations import episode_page
-from console.conversations.forgetting_curve import (
+from console.conversations.episode_page import (
     STEPS,
     Stretch,
     describe_memory,
@@ -179,7 +179,7 @@ def test_a_life_with_more_reviews_than_are_read_begins_with_the_first_that_is(
 ) -> None:
     episode, reviews = make_life((3, "good", 8.0), (11, "again", 1.0))
     assert list_stretches(episode, reviews)[0] == Stretch(BORN, 3.0)
-    monkeypatch.setattr("console.conversations.forgetting_curve.REVIEWS_AT_MOST", 2)
+    monkeypatch.setattr("console.conversations.episode_page.REVIEWS_AT_MOST", 2)
     assert list_stretches(episode, reviews)[0] == Stretch(BORN + timedelta(days=3), 8.0)
     chart = draw_forgetting(episode, reviews, now=BORN + timedelta(days=12))
     assert {one.name for one in chart.series} >= {"rated again"}

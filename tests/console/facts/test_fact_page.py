@@ -71,6 +71,7 @@ def test_a_fact_shows_the_messages_that_say_it_among_their_neighbours(
     assert f"<mark>{said.content}</mark>" in text
     assert page(Message, "change", said.id) in text
     assert text.count(">says it<") == 2
+    assert "the whole episode is evidence" not in text
 
 
 def test_evidence_that_was_taken_back_is_shown_as_such(curator: Client, talk: Talk) -> None:

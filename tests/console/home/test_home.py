@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from console.charts import Chart
 from console.home import metrics, sections
-from console.home.widgets import Tile
+from console.home.sections import Tile
 from episodic.models import Episode, Message
 from jobs import spending
 from jobs.models import Job, Kind, LLMCall, State

@@ -472,7 +472,7 @@ def test_an_amount_that_is_none_is_refused_in_words(
     operator: Client, ana: Agent, priced: None, amount: str
 ) -> None:
     answer = set_budget(operator, ana.tenant, kind="own", amount=amount)
-    assert answer.status_code == 400 and 'class="op-error"' in answer.content.decode()
+    assert answer.status_code == 400 and 'class="act-error"' in answer.content.decode()
     assert ana.tenant.settings == {} and records_of(ana.tenant) == []
 
 

@@ -79,7 +79,7 @@ def test_the_text_and_what_it_holds_are_the_apis_own(
     served = {
         row.candidate.found.memory_id
         for shelf in page.context["kinds_of_memory"]
-        for row in shelf.rows
+        for row in shelf["rows"]
         if row.candidate.outcome.name == "SERVED"
     }
     in_text = {
@@ -125,7 +125,7 @@ def test_the_ranks_of_both_legs_are_those_that_an_agent_can_have_explained(
     rows = {
         str(row.candidate.found.memory_id): row.candidate.found
         for shelf in page.context["kinds_of_memory"]
-        for row in shelf.rows
+        for row in shelf["rows"]
     }
     assert len(explained) >= 3 and len(rows) > len(explained)
     for memory_id, how in explained.items():
@@ -144,13 +144,13 @@ def test_what_is_below_the_limit_is_shown_as_cut(
 ) -> None:
     page = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION, semantic_limit=1)
     facts = page.context["kinds_of_memory"][0]
-    became = [row.candidate.outcome.value for row in facts.rows]
+    became = [row.candidate.outcome.value for row in facts["rows"]]
     assert became[0] == "served" and set(became[1:]) == {"below the limit"}
     assert len(became) > 3
-    lexical = facts.columns[0].cards
-    scores = [float(card.score) for card in lexical]
+    lexical = facts["columns"][0]["cards"]
+    scores = [float(card["score"]) for card in lexical]
     assert scores == sorted(scores, reverse=True) and scores[0] > 0
-    assert lexical[0].note == "mira move"
+    assert lexical[0]["note"] == "mira move"
 
 
 def test_what_a_budget_leaves_no_room_for_is_shown_as_such(
@@ -160,7 +160,7 @@ def test_what_a_budget_leaves_no_room_for_is_shown_as_such(
     became = {
         row.candidate.outcome.value
         for shelf in page.context["kinds_of_memory"]
-        for row in shelf.rows
+        for row in shelf["rows"]
     }
     assert {"served", "did not fit"} <= became
     assert 0 < page.context["tokens"] <= 60
@@ -171,7 +171,7 @@ def test_a_fact_declared_wrong_is_gone_from_it(
     curator: Client, ana: Agent, told: uuid.UUID
 ) -> None:
     page = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION)
-    best = page.context["kinds_of_memory"][0].rows[0]
+    best = page.context["kinds_of_memory"][0]["rows"][0]
     fact = Fact.objects.of(ana.tenant).get(id=best.candidate.found.memory_id)
     from_api = f"facts?conversation_id={told}"
     assert fact.fact in json.dumps(ana.get(from_api).json())
@@ -182,7 +182,7 @@ def test_a_fact_declared_wrong_is_gone_from_it(
     )
     assert made
     again = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION)
-    assert fact.fact not in [row.text for row in again.context["kinds_of_memory"][0].rows]
+    assert fact.fact not in [row.text for row in again.context["kinds_of_memory"][0]["rows"]]
 
 
 @pytest.mark.parametrize(

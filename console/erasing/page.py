@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from console.action_log import record
-from console.pages import page_for, show_page
+from console.pages import get_row, page_for, show_page
 from episodic.models import Conversation, Message
 from erasure import services
 from erasure.models import Scope, State
@@ -73,25 +73,24 @@ class EraseForm(forms.Form):
 
 
 def _of_message(row_id: uuid.UUID) -> Subject:
-    rows = Message.across_tenants.select_related("tenant").defer("content", "metadata")
-    row = get_object_or_404(rows, id=row_id)
+    row = get_row(Message, row_id)
     name, place = f"message {row.seq}", f" of conversation {row.conversation_id}"
     return Subject(row, Target(Scope.MESSAGE, row.id), name + place, name)
 
 
 def _of_conversation(row_id: uuid.UUID) -> Subject:
-    row = get_object_or_404(Conversation.across_tenants.select_related("tenant"), id=row_id)
+    row = get_row(Conversation, row_id)
     name = str(row.external_id)
     return Subject(row, Target(Scope.CONVERSATION, row.id), f"conversation {name}", name[:8])
 
 
 def _of_note(row_id: uuid.UUID) -> Subject:
-    row = get_object_or_404(Note.across_tenants.select_related("tenant"), id=row_id)
+    row = get_row(Note, row_id)
     return Subject(row, Target(Scope.NOTE, row.id), f"note {row.id}", str(row.id)[-8:])
 
 
 def _of_user(row_id: uuid.UUID) -> Subject:
-    row = get_object_or_404(Note.across_tenants.select_related("tenant"), id=row_id)
+    row = get_row(Note, row_id)
     if not row.user_id:
         raise Http404("The note is about nobody.")
     target = Target(Scope.USER, None, row.user_id)
@@ -110,13 +109,13 @@ FINDERS = {
     Scope.USER: _of_user,
     Scope.TENANT: _of_tenant,
 }
-"""Each returns what is to be erased; a user is named by a note that is about him."""
+"""Each returns what is to be erased; a user is found by a note that is about them."""
 
 
 @page_for(ERASE)
-def erase(request: HttpRequest, *, scope: Scope, **named_id: uuid.UUID) -> HttpResponse:
+def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpResponse:
     """Show what would go, or erase it when the form is right; the address names one row."""
-    subject = FINDERS[scope](*named_id.values())
+    subject = FINDERS[scope](*row_id.values())
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():

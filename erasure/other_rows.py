@@ -1,0 +1,78 @@
+"""Deletes what apps above this one keep of erased rows, and the names in Django's log.
+
+Such an app registers an `Eraser`. All of it runs inside the transaction of an erasure.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+
+from episodic.models import Conversation
+from memoryproject.database.batches import in_batches
+from memoryproject.tenancy.models import Tenant
+
+ERASED = "(erased)"
+"""Stands in Django's log where a row was called by its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eraser:
+    """How one app deletes its rows; each function returns how many, by kind."""
+
+    mentions: Callable[[Sequence[uuid.UUID]], Counter[str]]
+    """Deletes what names one of the ids."""
+    of_conversation: Callable[[Conversation], Counter[str]]
+    of_tenant: Callable[[Tenant], Counter[str]]
+    count_of_tenant: Callable[[Tenant], Counter[str]]
+    """Counts what `of_tenant` would delete."""
+
+
+_erasers: list[Eraser] = []
+
+
+def register(eraser: Eraser) -> None:
+    """Let every erasure call these functions; called once an app, when the apps are ready."""
+    _erasers.append(eraser)
+
+
+def erase_mentions(ids: Sequence[uuid.UUID]) -> Counter[str]:
+    """Delete what names rows, and take their words out of Django's log; who did what stays."""
+    for some in in_batches([str(row_id) for row_id in ids]):
+        LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
+    return _sum(eraser.mentions(ids) for eraser in _erasers)
+
+
+def erase_of_conversation(conversation: Conversation) -> Counter[str]:
+    """Delete what else is of a conversation."""
+    return _sum(eraser.of_conversation(conversation) for eraser in _erasers)
+
+
+def erase_of_tenant(tenant: Tenant) -> Counter[str]:
+    """Delete what else is of a tenant."""
+    return _sum(eraser.of_tenant(tenant) for eraser in _erasers)
+
+
+def count_of_tenant(tenant: Tenant) -> Counter[str]:
+    """Count what `erase_of_tenant` would delete."""
+    return _sum(eraser.count_of_tenant(tenant) for eraser in _erasers)
+
+
+def _sum(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter())
+
+
+def forget_reasons(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
+    """Take out of Django's log why people changed these memories; who did what stays.
+
+    Comes before the memories go. The log can only grow: a function of the database does it,
+    while an erasure of this tenant is on record and runs.
+    """
+    with connection.cursor() as cursor:
+        for some in in_batches(memory_ids):
+            cursor.execute("SELECT public.memory_forget_acts(%s, %s)", [tenant.id, list(some)])
