@@ -19,10 +19,10 @@ from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import queries, states
+from semantic import queries
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.models import Changeset, Evidence, Fact
 from semantic.services import (
     Ledger,
     NewFact,
@@ -32,6 +32,7 @@ from semantic.services import (
     put_state,
     start_changeset,
 )
+from semantic.states import State
 
 REASON_AT_MOST = 2_000
 FACTS_AT_ONCE = 1_000
@@ -179,7 +180,7 @@ def _activate(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
     same = queries.find_active(conversation=ledger.conversation, fact=fact.fact)
     if same is not None:
         raise Conflict(f"Fact {same.id} says the same and is active.")
-    put_state(fact, states.State(), ledger=ledger, action=Change.Action.RESTORE, note=note)
+    put_state(fact, State(), ledger=ledger, note=note)
 
 
 def correct_fact(
@@ -219,11 +220,7 @@ def correct_fact(
         same = queries.find_active(conversation=conversation, fact=sentence)
         if same is not None and same.id != fact.id:
             raise Conflict(f"Fact {same.id} says so already.")
-        if (fact.fact, fact.category, fact.keywords) == (
-            sentence,
-            kind,
-            list(words),
-        ):
+        if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
             raise Conflict("The fact says just this already.")
         ledger = open_ledger(act, conversation)
         new = NewFact(

@@ -205,7 +205,7 @@ def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID |
         changeset=earlier,
         conversation=conversation,
         now=episodic_queries.database_now(),
-        position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
+        first_position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
     )
 
 

@@ -6,7 +6,7 @@ import uuid
 
 from episodic.models import Role
 from memoryproject.process.crash_points import Point, pass_point
-from semantic import queries, states
+from semantic import queries
 from semantic.engines import (
     Action,
     Category,
@@ -24,7 +24,7 @@ from semantic.services import (
     Vectors,
     invalidate_fact,
     open_fact,
-    open_pending_fact,
+    open_facts,
     put_state,
     reinforce_fact,
     support_in,
@@ -32,6 +32,7 @@ from semantic.services import (
 from semantic.similar_facts import find_declared_wrong, find_same
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
+from semantic.states import State
 from semantic.steering import steers_agent
 from semantic.suggestions import CAP, NewSuggestion, create_suggestions
 
@@ -202,7 +203,7 @@ class Writer:
                 same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
             )
         elif self._may_open():
-            open_pending_fact(new, ledger=self._ledger, note=WAITS)
+            open_facts([new], ledger=self._ledger, note=WAITS, is_pending=True)
 
     def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
         """Leave a proposal undone that only repeats an answer, and note what it repeats.
@@ -230,9 +231,8 @@ class Writer:
         opened = open_fact(new, ledger=self._ledger, replaces=replaces, note=note)
         waiting = queries.find_waiting(conversation=self._conversation, fact=new.fact)
         if waiting is not None:
-            done = states.State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
-            action = Change.Action.INVALIDATE
-            put_state(waiting, done, ledger=self._ledger, action=action, note=SAID_BY_USER)
+            done = State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
+            put_state(waiting, done, ledger=self._ledger, note=SAID_BY_USER)
         return opened
 
     def _may_invalidate(self, proposal: Proposal) -> bool:

@@ -277,10 +277,11 @@ def _is_moved(step: Step, *, opens: bool) -> bool:
 
 
 def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:
-    pairs = put_states([(step.fact, step.state) for step in steps], ledger=ledger)
-    for step, pair in zip(steps, pairs, strict=True):
+    changed = put_states([(step.fact, step.state) for step in steps], ledger=ledger)
+    for step in steps:
+        fact_id = step.fact.id
         action = Change.Action.RESTORE if step.state.is_active else Change.Action.INVALIDATE
-        ledger.note(action, memory_id=step.fact.id, note=step.note, states={step.fact.id: pair})
+        ledger.note(action, memory_id=fact_id, note=step.note, states={fact_id: changed[fact_id]})
 
 
 def _withdraw_evidence(

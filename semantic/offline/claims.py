@@ -87,10 +87,10 @@ class Form:
 
     slot: str
     pattern: re.Pattern[str]
-    value: str
-    ends: bool
-    changes: bool
-    past: bool
+    value: str = ""
+    ends: bool = False
+    changes: bool = False
+    past: bool = False
     """Whether it speaks of what was, which other patterns pass over."""
 
 
@@ -104,24 +104,14 @@ def _forms(writing: Writing) -> tuple[Form, ...]:
     values["<A>"] = rf"(?:{space}(?:{adverbs}))*"
     values["<J>"] = "(?:" + "|".join((lexicon.get("jobs") or "").split()) + ")"
     values["<R>"] = "(?:" + "|".join((lexicon.get("roles") or "").split()) + ")"
+    values |= {"STOP": lexicon.get("claims.stop") or "", "MONTHS": MONTHS, "WEEKDAY": WEEKDAY}
     forms: list[Form] = []
     for row in lexicon.get("claims.patterns") or ():
+        options = {name: value for name, value in row.items() if name != "forms"}
         for text in row["forms"]:
             for name, pattern in values.items():
                 text = text.replace(name, pattern)
-            text = text.replace("STOP", lexicon.get("claims.stop") or "")
-            text = text.replace("MONTHS", MONTHS).replace("WEEKDAY", WEEKDAY)
-            compiled = re.compile(f"^{text}")
-            forms.append(
-                Form(
-                    row["slot"],
-                    compiled,
-                    row.get("value", ""),
-                    row.get("ends", False),
-                    row.get("changes", False),
-                    row.get("past", False),
-                )
-            )
+            forms.append(Form(pattern=re.compile(f"^{text}"), **options))
     return tuple(forms)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from episodic.engines import Line
 from memoryproject.text.sentences import HAN, Writing, detect_writing, split_sentences
 from semantic.offline.lexicon import Lexicon, get_lexicon
 
@@ -72,10 +73,12 @@ class Sentence:
     """One sentence of a message; `before` is what the user said before it in the message."""
 
     text: str
+    raw: str
+    """With the words at its beginning that `text` leaves out."""
     before: str
     writing: Writing
-    raw: str = ""
-    """With the words at its beginning that `text` leaves out."""
+    speaker: str
+    line: Line
 
     @property
     def lexicon(self) -> Lexicon:
@@ -83,13 +86,15 @@ class Sentence:
         return get_lexicon(self.writing)
 
 
-def read_sentences(content: str, *, default: Writing = Writing.ENGLISH) -> list[Sentence]:
+def read_sentences(
+    line: Line, *, name: str = "", default: Writing = Writing.ENGLISH
+) -> list[Sentence]:
     """Return the user's own sentences in order, without interjections at their beginning.
 
-    Also those that state nothing: `states_something` tells. `default` is how the user writes
-    elsewhere, for a message that does not show it.
+    Also those that state nothing: `states_something` tells. `name` is the user's, if known;
+    `default` is how the user writes elsewhere, for a message that does not show it.
     """
-    own = strip_pasted(content[:CHARACTERS_AT_MOST])
+    own = strip_pasted(line.content[:CHARACTERS_AT_MOST])
     whole = detect_writing(own, default=default)
     pieces = split_sentences(own)
     sentences: list[Sentence] = []
@@ -105,7 +110,9 @@ def read_sentences(content: str, *, default: Writing = Writing.ENGLISH) -> list[
         text = lexicon.pattern("trailing").sub("", text.rstrip(" ~～")) or text
         if text:
             text = text[0].upper() + text[1:]
-            sentences.append(Sentence(text, " ".join(pieces[:at]), writing, raw=piece))
+            before = " ".join(pieces[:at])
+            speaker = name or str(lexicon.get("names.user"))
+            sentences.append(Sentence(text, piece, before, writing, speaker, line))
     return sentences
 
 
