@@ -40,7 +40,7 @@ class Tainted:
 
 
 def facts_of(conversation: Conversation) -> list[uuid.UUID]:
-    """Return the ids of all facts of a conversation, held or not."""
+    """Return the ids of all facts of a conversation, active or not."""
     rows = Fact.objects.of(conversation.tenant).filter(conversation=conversation)
     return list(rows.order_by("id").values_list("id", flat=True))
 
@@ -167,12 +167,9 @@ def forget_reasons(
     tenant = conversation.tenant
     changesets = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
     if fact_ids is not None:
-        touching = Change.objects.of(tenant).filter(memory_id__in=list(fact_ids))
-        others = Change.objects.of(tenant).filter(other_memory_id__in=list(fact_ids))
-        changesets = changesets.filter(id__in={
-            *touching.values_list("changeset_id", flat=True),
-            *others.values_list("changeset_id", flat=True),
-        })  # fmt: skip
+        of_them = Q(memory_id__in=list(fact_ids)) | Q(other_memory_id__in=list(fact_ids))
+        touching = Change.objects.of(tenant).filter(of_them)
+        changesets = changesets.filter(id__in=touching.values("changeset_id"))
     ids = list(changesets.values_list("id", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])

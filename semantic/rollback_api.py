@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,8 +30,7 @@ from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
 from semantic.conversation_rollback import Counts
-from semantic.curation_api import AGAIN, Curating
-from semantic.forms import Reasoned
+from semantic.curation_api import AGAIN, Curating, Reasoned
 
 
 class RollbackInput(Reasoned):
@@ -41,19 +41,19 @@ class RollbackInput(Reasoned):
     conversation_id = IdField(required=False, help_text="Only in this conversation.")
     speaker = TextField(required=False, max_length=200, help_text="The messages' `name`.")
     role = WordField(choices=Role.choices, required=False)
-    dry_run = FlagField(default=False, help_text="Only say what it would come to.")
+    dry_run = FlagField(default=False, help_text="Only preview what it would do.")
 
 
 class CountsOutput(Output):
-    """What undoing a source comes to."""
+    """What rolling back a source changes, in figures."""
 
     conversations = serializers.IntegerField()
-    messages = serializers.IntegerField(help_text="Withheld: kept, neither learnt from nor served.")
-    episodes = serializers.IntegerField(help_text="Taken apart: they held such messages.")
+    messages = serializers.IntegerField(help_text="Quarantined: stored, not served.")
+    episodes = serializers.IntegerField(help_text="Deleted: they contained such messages.")
     returned = serializers.IntegerField(help_text="Other messages in them, which are made anew.")
     runs = serializers.IntegerField(help_text="Reverted: they had read such messages.")
-    closed = serializers.IntegerField(help_text="Facts held no longer, or waiting no longer.")
-    reopened = serializers.IntegerField(help_text="Facts held again.")
+    closed = serializers.IntegerField(help_text="Facts retired, or no longer pending.")
+    reopened = serializers.IntegerField(help_text="Facts restored.")
     redrawn = serializers.IntegerField(help_text="Other episodes, from which facts are drawn anew.")
     left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
@@ -66,7 +66,7 @@ class RemainingOutput(Output):
 
 
 class RollbackOutput(Output):
-    """What withholds a source, or would."""
+    """A rollback, or the preview of one."""
 
     id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
     since = serializers.DateTimeField(source="source.since")
@@ -88,7 +88,7 @@ class RollbackOutput(Output):
 
 
 class Rollbacks(Curating):
-    """Undoes what came from a source, and lists what was undone."""
+    """Rolls back what came from a source, and lists rollbacks."""
 
     @extend_schema(
         operation_id="list_rollbacks",
@@ -107,7 +107,7 @@ class Rollbacks(Curating):
         request=RollbackInput,
         responses={201: RollbackOutput, 202: RollbackOutput, 200: RollbackOutput, 404: Error},
         description="Undoes everything that came from a source since some moment: its messages "
-        "are withheld (kept, but neither learnt from nor served), the runs that read them are "
+        "are quarantined (stored, but neither learnt from nor served), the runs that read them are "
         "reverted, and what else these had read is learnt anew. 202: it has spoken in more than "
         f"{rollback.CONVERSATIONS_AT_ONCE} conversations, and a worker does one after the other; "
         "`rollbacks/{id}` says how far. With `dry_run` nothing is changed, the answer is 200, and "
@@ -165,7 +165,7 @@ class LiftRollback(Curating):
         operation_id="lift_rollback",
         request=Reasoned,
         responses={200: RollbackOutput, 202: RollbackOutput, 409: Error},
-        description="Lets count again what was withheld: its messages return to the window, and "
+        description="Lifts the quarantine: the messages return to the window, and "
         "episodes and facts are made of them like of new ones. 202: a worker goes on with it. "
         "409: it is lifted already." + AGAIN,
     )
@@ -177,7 +177,7 @@ class LiftRollback(Curating):
 
 def _render(row: Withholding) -> dict[str, Any]:
     remaining = episodic.count(episodic.messages_left(row))
-    return _render_source(episodic.source_of(row), vars(row), Counts(**row.made), remaining)
+    return _render_source(episodic.source_of(row), vars(row), Counter(row.made), remaining)
 
 
 def _render_source(

@@ -23,7 +23,7 @@ from console.forms import add_problem
 from console.highlights import show_difference
 from console.pages import find_way_back, get_row, page_for, show_page
 from memoryproject.edge.errors import Problem
-from semantic import curation, reverts
+from semantic import corrections, curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
 from semantic.models import Changeset, Fact
@@ -75,7 +75,7 @@ def do(name: str, act: Act, fact: Fact, params: dict[str, Any]) -> tuple[uuid.UU
     """Do one of the acts; return the fact to look at, and the changeset."""
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
-        opened = curation.correct_fact(
+        opened = corrections.correct_fact(
             act=act,
             fact_id=fact.id,
             sentence=params["fact"],

@@ -66,7 +66,7 @@ def split_clauses(plain: str, writing: Writing) -> list[str]:
 
 def read_claims(plain: str, text: str, person: str, lexicon: Lexicon) -> Iterator[Claim]:
     """Yield the claims of each clause; one without a subject has that of the clause before."""
-    changes = lexicon.pattern("claims.change").search(plain) is not None
+    changes = lexicon.has("claims.change", plain)
     plain = lexicon.pattern("claims.leading").sub("", plain)
     subject = SPEAKER
     for index, clause in enumerate(split_clauses(plain, lexicon.writing)):
@@ -117,7 +117,7 @@ def _forms(writing: Writing) -> tuple[Form, ...]:
 
 def _read_clause(clause: str, text: str, person: str, lexicon: Lexicon) -> Iterator[Claim]:
     """Yield one claim a slot."""
-    is_temporary = lexicon.pattern("claims.temporary").search(clause) is not None
+    is_temporary = lexicon.has("claims.temporary", clause)
     seen: set[str] = set()
     for form in _forms(lexicon.writing):
         match = form.pattern.match(clause)
@@ -148,7 +148,7 @@ def _make_claim(
         owner = ""
     if owner is None or not _fits(form.slot, key, value, text):
         return None
-    if form.slot in WORK and lexicon.pattern("claims.besides").search(clause):
+    if form.slot in WORK and lexicon.has("claims.besides", clause):
         return None
     keys = frozenset(content_stems(key.replace("@", "")))
     if form.slot == "role" and not keys:

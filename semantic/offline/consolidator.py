@@ -185,14 +185,10 @@ class _Run:
         reading = statement.reading
         if not reading.stems and category is None:  # "Sam is Sam."
             return
-        repeated = next(
-            (item for item in self.active if repeats(statement.fact, reading, item)), None
-        )
-        if repeated is not None:
-            self._propose(
-                Action.REINFORCE, statement, alias=repeated.alias, category=repeated.category
-            )
-            return
+        for item in self.active:
+            if repeats(statement.fact, reading, item):
+                self._propose(Action.REINFORCE, statement, alias=item.alias, category=item.category)
+                return
         context = frozenset(content_stems(statement.sentence.before))
         compared = self.active if may_end(reading) else []
         ended = [item for item in compared if is_ended(reading, item.reading, context)]
@@ -210,8 +206,8 @@ class _Run:
             if item not in ended and (reason := find_doubt(reading, item.reading, context))
         ]
         if not ended and not doubtful:
-            item = find_other_time(reading, self.active)
-            doubtful = [(item, "other_time")] if item else []
+            other = find_other_time(reading, self.active)
+            doubtful = [(other, "other_time")] if other else []
         alias = self._replace(statement, ended, category=category)
         for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
             kind = SuggestionKind.CONTRADICTION

@@ -34,23 +34,23 @@ def find_guideline(sentence: Sentence) -> str | None:
     if sentence.writing is Writing.ENGLISH:
         _, _, after_colon = text.partition(": ")
         return _find_in_english(text, lexicon) or _find_in_english(after_colon, lexicon)
-    asks = lexicon.pattern("guidelines.asks").search(text)
-    about_answers = lexicon.pattern("guidelines.about_answers").search(text)
+    asks = lexicon.has("guidelines.asks", text)
+    about_answers = lexicon.has("guidelines.about_answers", text)
     return quote(sentence.text, speaker=sentence.speaker) if asks and about_answers else None
 
 
 def _find_in_english(text: str, lexicon: Lexicon) -> str | None:
     polite = lexicon.pattern("guidelines.polite")
     bare = polite.sub("", text)
-    asked = bare != text
+    is_wish = bare != text
     negative = lexicon.pattern("guidelines.negative").match(bare)
     wish = bare[negative.end() :] if negative else bare
     if always := re.match(r"always\s+", wish, re.IGNORECASE):
-        asked, wish = True, wish[always.end() :]
+        is_wish, wish = True, wish[always.end() :]
     wish = CLOSING.sub("", REASON.sub("", wish))
-    lasts = lexicon.pattern("guidelines.lasting").search(text)
-    about_answers = lexicon.pattern("guidelines.about_answers").search(wish)
-    if not (asked or negative) or not lexicon.pattern("guidelines.manner").match(wish):
+    lasts = lexicon.has("guidelines.lasting", text)
+    about_answers = lexicon.has("guidelines.about_answers", wish)
+    if not (is_wish or negative) or not lexicon.pattern("guidelines.manner").match(wish):
         return None
     if not (lasts or about_answers) or len(wish.split()) > WORDS_AT_MOST:
         return None
@@ -75,7 +75,7 @@ def _turn_round(wish: str, negative: re.Match[str] | None) -> str:
 def _find_in_chinese(text: str, lexicon: Lexicon, speaker: str) -> str | None:
     match = lexicon.pattern("guidelines.form").match(text)
     keys = ("guidelines.cue", "guidelines.about_answers")
-    if match is None or not all(lexicon.pattern(key).search(text) for key in keys):
+    if match is None or not all(lexicon.has(key, text) for key in keys):
         return None
     wish = match["wish"].replace("我", speaker)
     denied = lexicon.pattern("guidelines.negative").match(wish)

@@ -161,20 +161,16 @@ def tells_enough(text: str, lexicon: Lexicon) -> bool:
     """Whether a sentence is understandable by itself and worth keeping for a month."""
     if lexicon.writing is Writing.CHINESE:
         return _tells_enough_in_chinese(text, lexicon)
-    if lexicon.pattern("vague").search(text):
+    if lexicon.has("vague", text):
         return False
-    endangers = lexicon.pattern("endangers").search(text) is not None
-    return endangers or informativeness(text, lexicon) >= LEAST_TOLD
+    return lexicon.has("endangers", text) or informativeness(text, lexicon) >= LEAST_TOLD
 
 
 def _tells_enough_in_chinese(text: str, lexicon: Lexicon) -> bool:
-    own = lexicon.pattern("first_person").search(text) is not None
-    if not own and (
-        lexicon.pattern("vague").search(text) or lexicon.pattern("second_person").search(text)
-    ):
+    own = lexicon.has("first_person", text)
+    if not own and (lexicon.has("vague", text) or lexicon.has("second_person", text)):
         return False
-    light = lexicon.pattern("light")
-    weight = sum(letter.isalnum() for letter in light.sub("", text))
+    weight = sum(letter.isalnum() for letter in lexicon.pattern("light").sub("", text))
     return weight >= (LEAST_CHINESE if own else LEAST_CHINESE_OF_OTHERS)
 
 
@@ -187,19 +183,19 @@ def informativeness(text: str, lexicon: Lexicon) -> float:
     stop_words = STOP_WORDS | lexicon.words("stop_words")
     content = {word for word in iterate_words(text) if word not in stop_words and len(word) > 1}
     value: float = min(len(content), 8) * 0.5
-    is_own = lexicon.pattern("first_subject").search(text) or (
-        lexicon.writing is Writing.OTHER and lexicon.pattern("first_person").search(text)
+    is_own = lexicon.has("first_subject", text) or (
+        lexicon.writing is Writing.OTHER and lexicon.has("first_person", text)
     )
     if is_own:
         value += 1.5
     elif (
-        lexicon.pattern("first_person").search(text)
+        lexicon.has("first_person", text)
         or text[0] == "["
         or (NAMED.match(text) and text.split()[0].lower() not in stop_words)
     ):
         value += 0.9
     names = [name for name in NAME.findall(text)[1:] if name.lower() not in stop_words]
     value += 0.3 * min(len(names), 2)
-    value += 0.5 if re.search(r"\d", text) or lexicon.pattern("time").search(text) else 0.0
+    value += 0.5 if re.search(r"\d", text) or lexicon.has("time", text) else 0.0
     value -= min(len(lexicon.pattern("second_person").findall(text)), 2) * 1.5
     return value

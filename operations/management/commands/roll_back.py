@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
     def _count(self, act: Act, source: Source) -> None:
         found = preview(act=act, source=source)
-        self._tell(found.counts.to_json())
+        self._tell(found.counts)
         if found.conversations:
             rest = f"{found.messages} messages in {found.conversations} more conversations"
             self.stdout.write(f"not looked at: {rest}")
