@@ -48,8 +48,8 @@ class CountsOutput(Output):
     """What rolling back a source changes, in figures."""
 
     conversations = serializers.IntegerField()
-    messages = serializers.IntegerField(help_text="Quarantined: stored, not served.")
-    episodes = serializers.IntegerField(help_text="Deleted: they contained such messages.")
+    messages = serializers.IntegerField(help_text="Quarantined: not learnt from, not served.")
+    episodes = serializers.IntegerField(help_text="Taken apart: they contained such messages.")
     returned = serializers.IntegerField(help_text="Other messages in them, which are made anew.")
     runs = serializers.IntegerField(help_text="Reverted: they had read such messages.")
     closed = serializers.IntegerField(help_text="Facts retired, or no longer pending.")
