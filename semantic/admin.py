@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.views import ChangeList  # type: ignore[import-untyped]
 
 from episodic.admin import ConversationAdmin
 from indexing.models import UnitKind
@@ -106,20 +105,6 @@ class SuggestionAdmin(ReadOnlyAdmin):
     id_search = ("id", "old_fact", "new_fact", "changeset", "decided_by")
 
 
-class CountedChanges(ChangeList):  # type: ignore[misc]
-    """A page of changesets, each with how many changes it has, in one query more."""
-
-    result_list: Any
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        changes = Change.across_tenants.filter(changeset__in=[row.pk for row in self.result_list])
-        counts = dict(changes.order_by().values_list("changeset").annotate(count=Count("id")))
-        for row in self.result_list:
-            row.change_count = counts.get(row.pk, 0)
-
-
 @admin.register(Changeset)
 class ChangesetAdmin(ReadOnlyAdmin):
     list_display = (
@@ -131,14 +116,16 @@ class ChangesetAdmin(ReadOnlyAdmin):
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
     points_at = {"job_id": "jobs_job"}
 
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
-        return CountedChanges
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Changeset]:
+        changes = Change.across_tenants.filter(changeset=OuterRef("pk")).order_by()
+        counts = changes.values("changeset").annotate(count=Count("id")).values("count")
+        changesets: QuerySet[Changeset] = super().get_queryset(request)
+        return changesets.annotate(change_count=Subquery(counts))
 
     @admin.display(description="changes")
     def changes(self, changeset: Any) -> int:
         """Return how many changes it has."""
-        count: int = changeset.change_count
-        return count
+        return changeset.change_count or 0
 
 
 @admin.register(Change)

@@ -16,13 +16,14 @@ from episodic import queries as episodic_queries
 from episodic.api import ListedEpisode, StoredMessage
 from episodic.models import Episode
 from memoryproject.edge.errors import NotFound
-from memoryproject.edge.pages import PageFilter, page_schema, take_page
+from memoryproject.edge.fields import WordField
+from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import KeyedView
-from semantic import histories, queries
-from semantic.forms import FactQuery
+from semantic import queries
 from semantic.models import Evidence, Fact
 from semantic.renderings import (
+    CATEGORIES,
     DetailedEpisode,
     DetailedFact,
     ListedFact,
@@ -41,6 +42,18 @@ class ReadingView(KeyedView):
     def may_curate(self) -> bool:
         """Return whether the caller may decide on the review queue."""
         return Scope.CURATE in self.key().scopes
+
+
+class FactQuery(PageQuery):
+    """The query parameters of the list of facts."""
+
+    category = WordField(choices=CATEGORIES, required=False)
+    state = WordField(
+        choices=["active", "invalid", "all", "waiting"],
+        default="active",
+        help_text="Active, retired, or both; `waiting`, with scope `curate`: pending review, so "
+        "neither.",
+    )
 
 
 class FactFilter(PageFilter):
@@ -94,7 +107,7 @@ class OneFact(ReadingView):
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
             raise NotFound("There is no such fact.")
-        evidence = histories.evidence_ever_of(fact)
+        evidence = queries.evidence_ever_of(fact)
         messages = episodic_queries.messages_at(
             tenant=self.tenant(),
             conversation=fact.conversation,
@@ -108,8 +121,8 @@ class OneFact(ReadingView):
                 counting,
                 DetailedFact,
                 evidence=[evidence_values(row, messages) for row in evidence],
-                history=[history_values(row, fact) for row in histories.changes_of(fact)],
-                versions=histories.versions_of(fact),
+                history=[history_values(row, fact) for row in queries.changes_of(fact)],
+                versions=queries.versions_of(fact),
             )
         )
 
@@ -122,9 +135,7 @@ class OneEpisode(KeyedView):
     @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
-        episode = episodes.filter(id=episode_id).first()
-        if episode is None:
-            raise NotFound("There is no such episode.")
+        episode = queries.get_row(episodes, episode_id)
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id]
         )
@@ -145,9 +156,6 @@ def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
     Raises:
         NotFound: he has none.
     """
-    rows = queries.facts_by_id(tenant=tenant, fact_ids=[fact_id]).select_related("conversation")
-    fact = rows.first()
-    if fact is None:
-        raise NotFound("There is no such fact.")
+    fact = queries.get_row(Fact.objects.of(tenant).select_related("conversation"), fact_id)
     fact.tenant = tenant
     return fact

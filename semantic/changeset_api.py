@@ -3,28 +3,136 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.errors import NotFound
-from memoryproject.edge.pages import PageFilter, cut_page, page_schema, take_page
+from memoryproject.edge.fields import FlagField, Output, Strict, WordField
+from memoryproject.edge.pages import (
+    PAGE_AT_MOST,
+    PageFilter,
+    PageQuery,
+    QueryNumberField,
+    cut_page,
+    page_schema,
+    take_page,
+)
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
-from semantic import histories, reverts
-from semantic.curation_api import AGAIN, Curating
-from semantic.forms import ChangesetQuery, RevertInput, StepsQuery
-from semantic.models import Changeset
-from semantic.renderings import (
-    ChangesetOutput,
-    DetailedChangeset,
-    PlanOutput,
-    StepOutput,
-    step_values,
-)
+from semantic import queries, reverts
+from semantic.curation_api import AGAIN, Curating, Reasoned
+from semantic.models import Change, Changeset
+from semantic.renderings import ChangeOutput, StateOutput, parse_states
+from semantic.reverts import Verdict
+
+
+class ChangesetQuery(PageQuery):
+    """The query parameters of the list of changesets."""
+
+    kind = WordField(choices=Changeset.Kind.choices, required=False)
+
+
+class StepsQuery(Strict):
+    """Which steps of a changeset."""
+
+    after = QueryNumberField(required=False, min_value=0, help_text="Only those behind this one.")
+    limit = QueryNumberField(default=PAGE_AT_MOST, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class RevertInput(Reasoned):
+    """The body of `changesets/{id}/revert`."""
+
+    leave_conflicts = FlagField(
+        default=False, help_text="Leave what is in the way as it is, and undo the rest."
+    )
+
+
+class ChangesetOutput(Output):
+    """One consolidation run, curation, import or revert."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
+    kind = serializers.ChoiceField(choices=Changeset.Kind.choices)
+    actor = serializers.CharField(help_text="Who did it: a person, a key, the worker.")
+    reason = serializers.CharField(allow_null=True)
+    engine = serializers.CharField(allow_null=True)
+    model = serializers.CharField(allow_null=True)
+    prompt_version = serializers.CharField(allow_null=True)
+    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
+    unknown_aliases = serializers.IntegerField()
+    job_id = serializers.UUIDField(allow_null=True)
+    started_at = serializers.DateTimeField()
+    reverts = serializers.UUIDField(
+        source="reverts_id", allow_null=True, help_text="The changeset that this undoes."
+    )
+
+
+class FactStates(Output):
+    """A fact before and after a step; null: it was not there."""
+
+    fact_id = serializers.UUIDField()
+    before = StateOutput(allow_null=True)
+    after = StateOutput(allow_null=True)
+
+
+class StepOutput(ChangeOutput):
+    """One step of a changeset with the facts that it opened or closed."""
+
+    states = FactStates(many=True)
+
+
+class DetailedChangeset(ChangesetOutput):
+    """A changeset with its steps, in pages."""
+
+    reverted_by = serializers.UUIDField(
+        source="reverted_by.id",
+        allow_null=True,
+        help_text="The changeset that has undone this one; null: it stands.",
+    )
+    changes = StepOutput(many=True, help_text="In their order.")
+    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
+
+
+class PlannedStep(Output):
+    """What a revert would do about one fact."""
+
+    fact_id = serializers.UUIDField(source="fact.id")
+    fact = serializers.CharField(source="fact.fact")
+    verdict = serializers.ChoiceField(
+        source="verdict.value",
+        choices=[verdict.value for verdict in Verdict],
+        help_text="`close` and `reopen`: done; `supported`: other evidence holds it, only that of "
+        "the changeset goes; `changed_later` and `held_anew`: in the way.",
+    )
+    is_conflict = serializers.BooleanField(
+        source="verdict.is_conflict", help_text="Whether it is in the way."
+    )
+    later = serializers.ListField(
+        source="later_ids",
+        child=serializers.UUIDField(),
+        help_text="The changesets that are in the way, oldest first.",
+    )
+
+
+class PlanOutput(Output):
+    """What reverting a changeset would do now."""
+
+    changeset_id = serializers.UUIDField(source="changeset.id")
+    reverted_by = serializers.UUIDField(
+        source="reverted_by.id", allow_null=True, help_text="null: not reverted yet."
+    )
+    conflicts = serializers.IntegerField(
+        source="conflict_count", help_text="How many steps are in the way."
+    )
+    steps = PlannedStep(many=True, help_text="The last change first.")
+    erased = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Facts that it touched and nothing brings back."
+    )
 
 
 class ChangesetFilter(PageFilter):
@@ -71,11 +179,9 @@ class OneChangeset(KeyedView):
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         query = self.read(StepsQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        changeset = rows.filter(id=changeset_id).first()
-        if changeset is None:
-            raise NotFound("There is no such changeset.")
+        changeset = queries.get_row(rows, changeset_id)
         changeset.tenant = self.tenant()
-        changes = histories.changes_in(
+        changes = queries.changes_in(
             changeset, after=query.get("after", -1), at_most=query["limit"] + 1
         )
         page, after = cut_page(changes, query["limit"], lambda change: str(change.position))
@@ -119,3 +225,10 @@ class RevertChangeset(Curating):
             leave_conflicts=body["leave_conflicts"],
         )
         return Response(ChangesetOutput(revert).data, status=201)
+
+
+def step_values(change: Change) -> dict[str, Any]:
+    """Return what a StepOutput reads: a step, with the facts that it opened or closed."""
+    pairs = sorted(change.states.items())
+    fact_states = [{"fact_id": fact_id, **parse_states(pair)} for fact_id, pair in pairs]
+    return vars(change) | {"states": fact_states}

@@ -1,7 +1,7 @@
 """The flow that distils episodes into facts: predict, calibrate, write.
 
 Predict: load the new episodes, without what they quote from our own answers, and the
-facts already held that lie near them. Calibrate: show both to an engine, facts under
+active facts that are similar. Calibrate: show both to an engine, facts under
 aliases, and get proposals. Write: under the conversation's lock, apply each proposal
 that is no echo of an answer and mark the episodes, in one transaction.
 """
@@ -17,6 +17,7 @@ from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from episodic.segmentation import CONSOLIDATION_THRESHOLD
+from indexing.services import Vectors
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
 from jobs.models import Kind
@@ -31,9 +32,10 @@ from semantic.engines import (
     fact_embedding_text,
     own_index,
 )
+from semantic.guards import FACT_CHARACTERS_AT_MOST
 from semantic.models import Changeset, Fact
-from semantic.proposal_writer import FACT_CHARACTERS_AT_MOST, Writer
-from semantic.services import Vectors, start_changeset
+from semantic.proposal_writer import Writer
+from semantic.services import start_changeset
 from semantic.snapshots import FindAnswers, Snapshot, read_snapshot
 
 logger = logging.getLogger("memory.semantic")
@@ -138,14 +140,9 @@ def _write(
         now=now,
     )
     pass_point(Point.EPISODES_MARKED)
-    known_facts = snapshot.facts_by_alias
-    active_facts = queries.active_facts(
-        tenant=conversation.tenant, fact_ids=[fact.id for fact in known_facts.values()], lock=True
-    )
-    has_moved = any(
-        fact.id not in active_facts or active_facts[fact.id].version != fact.version
-        for fact in known_facts.values()
-    )
+    versions = {fact.id: fact.version for fact in snapshot.facts_by_alias.values()}
+    active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions, lock=True)
+    has_moved = versions != {fact.id: fact.version for fact in active_facts.values()}
     if conversation.version != seen.version or count != len(snapshot.episodes) or has_moved:
         raise SnapshotMoved(str(conversation.id))
     ledger = start_changeset(
@@ -158,20 +155,15 @@ def _write(
         model=answer.model,
         prompt_version=answer.prompt_version,
         degraded=answer.degraded,
-        unknown_aliases=_count_unknown(answer.proposals, known_facts),
+        unknown_aliases=_count_unknown(answer.proposals, snapshot.facts_by_alias),
     )
     Writer(snapshot, answer, vectors, ledger).apply_all()
     ledger.close()
 
 
 def _count_unknown(proposals: Sequence[Proposal], known_facts: dict[str, Fact]) -> int:
-    return sum(
-        1
-        for proposal in proposals
-        if proposal.action is not Action.NEW
-        and proposal.alias not in known_facts
-        and own_index(proposal.alias) is None
-    )
+    aliases = [proposal.alias for proposal in proposals if proposal.action is not Action.NEW]
+    return sum(alias not in known_facts and own_index(alias) is None for alias in aliases)
 
 
 def _request_next(conversation: Conversation, *, force: bool = False) -> None:

@@ -8,8 +8,8 @@ a fact that one of these had changed. What people have done since stays as it is
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass
 
 from django.db.models import Q
 
@@ -20,45 +20,26 @@ from semantic import reverts
 from semantic.curation import Act
 from semantic.models import Change, Changeset, Evidence
 
+FIGURES = "conversations messages episodes returned runs closed reopened redrawn left".split()
+Counts = Counter[str]
+"""What rolling back a source changes, in figures.
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What rolling back a source comes to.
-
-    `messages` are quarantined; `episodes` were taken apart, and `returned` messages of
-    others in them went back to the window; `runs` were reverted, which closed `closed`
-    facts and restored `reopened` ones; `redrawn` episodes are learnt from anew;
-    `left` facts stay as they are, since people have changed them since.
-    """
-
-    conversations: int = 0
-    messages: int = 0
-    episodes: int = 0
-    returned: int = 0
-    runs: int = 0
-    closed: int = 0
-    reopened: int = 0
-    redrawn: int = 0
-    left: int = 0
-
-    def to_json(self) -> dict[str, int]:
-        """Return the numbers by name."""
-        return asdict(self)
-
-    def __add__(self, other: Counts) -> Counts:
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return Counts(*(a + b for a, b in pairs))
+`messages` are quarantined; `episodes` were taken apart, and `returned` messages of others in
+them went back to the window; `runs` were reverted, which closed `closed` facts and restored
+`reopened` ones; `redrawn` episodes are learnt from anew; `left` facts stay as they are, since
+people have changed them since.
+"""
 
 
 def undo_in(conversation: Conversation, act: Act, *, withholding: Withholding) -> Counts:
     """Roll back what a locked conversation has of the quarantined source; return the counts."""
     sourced = episodic.find_said(conversation, episodic.source_of(withholding))
     if not sourced.message_ids:
-        return Counts()
+        return Counter()
     runs = _find_tainted(conversation, sourced.episodes)
-    counts = Counts()
+    counts = Counter(dict.fromkeys(FIGURES, 0))
     for run in sorted(runs, key=lambda run: run.id, reverse=True):
-        counts += _revert(run, act)
+        counts.update(_revert(run, act))
     episode_ids = {episode.id for episode in sourced.episodes}
     other_episode_ids = [
         episode_id
@@ -68,13 +49,14 @@ def undo_in(conversation: Conversation, act: Act, *, withholding: Withholding) -
     returned = episodic.withhold(conversation, sourced, withholding=withholding)
     redrawn = draw_anew(tenant=act.tenant, episode_ids=other_episode_ids)
     episodic.settle(conversation)
-    return counts + Counts(
+    counts.update(
         conversations=1,
         messages=len(sourced.message_ids),
         episodes=len(episode_ids),
         returned=returned,
         redrawn=redrawn,
     )
+    return counts
 
 
 def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
@@ -117,11 +99,11 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
 def _revert(run: Changeset, act: Act) -> Counts:
     plan = reverts.plan_revert(tenant=act.tenant, changeset_id=run.id)
     if plan.erased and not plan.steps:
-        return Counts()  # there is nothing of it left to undo
+        return Counter()  # there is nothing of it left to undo
     revert = reverts.revert_changeset(act=act, changeset_id=run.id, leave_conflicts=True)
     steps = Change.objects.of(act.tenant).filter(changeset=revert)
     actions = list(steps.values_list("action", flat=True))
-    return Counts(
+    return Counter(
         runs=1,
         closed=actions.count(Change.Action.INVALIDATE),
         reopened=actions.count(Change.Action.RESTORE),

@@ -1,4 +1,4 @@
-"""What curators do to facts: invalidate, restore, approve, reject and correct them.
+"""What curators do to facts: invalidate, restore, approve and reject them.
 
 Each act is a changeset with its actor and reason, and so can be reverted. A fact that
 was declared wrong is not derived again from the same words, until it is restored.
@@ -14,24 +14,18 @@ from django.db import transaction
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
-from indexing import services as index
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import queries, states
-from semantic.engines import Category, fact_embedding_text
-from semantic.keywords import pick_keywords
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic import queries
+from semantic.models import Changeset, Evidence, Fact
 from semantic.services import (
     Ledger,
-    NewFact,
     Support,
     invalidate_fact,
-    open_fact,
     put_state,
     start_changeset,
 )
+from semantic.states import State
 
 REASON_AT_MOST = 2_000
 FACTS_AT_ONCE = 1_000
@@ -41,8 +35,6 @@ KEYWORD_AT_MOST = 100
 Versions = Mapping[uuid.UUID, int]
 """By fact, the version that the person has looked at."""
 NO_VERSIONS: Versions = {}
-CORRECTED = "corrected"
-"""Note of the step that puts a curator's sentence in the place of a wrong one."""
 APPROVED = "approved"
 REJECTED = "rejected"
 """Notes of the steps by which a curator decides on pending facts."""
@@ -179,68 +171,7 @@ def _activate(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
     same = queries.find_active(conversation=ledger.conversation, fact=fact.fact)
     if same is not None:
         raise Conflict(f"Fact {same.id} says the same and is active.")
-    put_state(fact, states.State(), ledger=ledger, action=Change.Action.RESTORE, note=note)
-
-
-def correct_fact(
-    *,
-    act: Act,
-    fact_id: uuid.UUID,
-    sentence: str,
-    category: Category | None = None,
-    keywords: Sequence[str] | None = None,
-    version: int | None = None,
-) -> Fact:
-    """Close a fact as wrong and open a better one on the same evidence; return the new one.
-
-    Category stays as it was if none is given; keywords are drawn from the sentence.
-    With `version` nothing is done if the fact has changed since it had that one. Where the
-    words stay and only category or keywords change, the old fact is superseded.
-
-    Raises:
-        NotFound: the tenant has no such fact.
-        Conflict: it is not active, has changed, is right as it is, or the new sentence is
-            active as another fact.
-        Problem: no reason, no sentence of at most 1,000 characters, or odd keywords.
-    """
-    sentence = _clean_sentence(sentence)
-    fact = queries.facts_by_id(tenant=act.tenant, fact_ids=[fact_id]).first()
-    if fact is None:
-        raise NotFound("There is no such fact.")
-    kind = category or Category(fact.category)
-    words = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
-    text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
-    (vector,) = index.try_embed([text])
-    with transaction.atomic():
-        versions = NO_VERSIONS if version is None else {fact_id: version}
-        ((conversation, (fact,)),) = lock_facts(act, [fact_id], versions)
-        if fact.invalid_at is not None:
-            raise Conflict("The fact is not active: look at it again.")
-        same = queries.find_active(conversation=conversation, fact=sentence)
-        if same is not None and same.id != fact.id:
-            raise Conflict(f"Fact {same.id} says so already.")
-        if (fact.fact, fact.category, fact.keywords) == (
-            sentence,
-            kind,
-            list(words),
-        ):
-            raise Conflict("The fact says just this already.")
-        ledger = open_ledger(act, conversation)
-        new = NewFact(
-            category=kind,
-            fact=sentence,
-            keywords=words,
-            valid_at=fact.valid_at,
-            support=support_of(fact),
-            vector=vector,
-        )
-        # What is said in the same words was not wrong: they may be learnt again.
-        because = Fact.Because.SUPERSEDED if same else Fact.Because.WRONG
-        corrected = open_fact(new, ledger=ledger, replaces=fact, because=because, note=CORRECTED)
-        ledger.close()
-        if vector is None:
-            enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
-    return corrected
+    put_state(fact, State(), ledger=ledger, note=note)
 
 
 def check_reason(act: Act) -> str:
@@ -309,32 +240,6 @@ def lock_facts(
         fact.tenant, fact.conversation = act.tenant, conversations[fact.conversation_id]
         facts[fact.conversation_id].append(fact)
     return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
-
-
-def _clean_sentence(sentence: str) -> str:
-    """Return the sentence on one line: answers are lists of facts, a line each."""
-    cleaned = " ".join(sentence.split())
-    if not cleaned or len(cleaned) > SENTENCE_AT_MOST or "\x00" in cleaned:
-        message = f"Write one sentence of at most {SENTENCE_AT_MOST} characters."
-        raise Problem(message, fields={"fact": [message]})
-    return cleaned
-
-
-def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
-    cleaned = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords if word.strip()))
-    too_long = any(len(word) > KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
-    if len(cleaned) > KEYWORDS_AT_MOST or too_long:
-        message = f"At most {KEYWORDS_AT_MOST} keywords of at most {KEYWORD_AT_MOST} characters."
-        raise Problem(message, fields={"keywords": [message]})
-    return cleaned
-
-
-def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
-    """Return the fact's keywords that the sentence still holds, and the sentence's own."""
-    words = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
-    folded = {word.casefold() for word in words}
-    own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]
-    return tuple(dict.fromkeys([*words, *own]))[:KEYWORDS_AT_MOST]
 
 
 def support_of(fact: Fact) -> tuple[Support, ...]:

@@ -6,23 +6,70 @@ import uuid
 from collections.abc import Callable, Sequence
 
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.edge.fields import ContentField, Strict, WholeNumberField, WordField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
-from semantic import curation, queries
+from semantic import corrections, curation, queries
 from semantic.api import find_fact
-from semantic.curation import Act
+from semantic.curation import (
+    KEYWORD_AT_MOST,
+    KEYWORDS_AT_MOST,
+    REASON_AT_MOST,
+    SENTENCE_AT_MOST,
+    Act,
+)
 from semantic.engines import Category
-from semantic.forms import CorrectInput, InvalidateInput, Reasoned
 from semantic.models import Changeset, Fact
-from semantic.renderings import CuratedFact, render_fact
+from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
 ACTOR_AT_MOST = 200
 AGAIN = " Sent again after a lost answer it answers 409 and changes nothing."
-CHANGED = {200: CuratedFact, 409: Error}
+
+
+class Reasoned(Strict):
+    """What every act of curation says."""
+
+    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the changeset.")
+
+
+class InvalidateInput(Reasoned):
+    """The body of `facts/{id}/invalidate`."""
+
+    because = WordField(
+        choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value],
+        help_text="superseded: it was true until now; wrong: it never was, and the same words do "
+        "not bring it back.",
+    )
+
+
+class CorrectInput(Reasoned):
+    """The body of `facts/{id}/correct`."""
+
+    fact = ContentField(max_length=SENTENCE_AT_MOST, help_text="The right sentence.")
+    category = WordField(choices=CATEGORIES, required=False, help_text="Absent: as it was.")
+    keywords = serializers.ListField(
+        child=ContentField(max_length=KEYWORD_AT_MOST),
+        max_length=KEYWORDS_AT_MOST,
+        required=False,
+        help_text="Absent: those that the sentence still holds, and its own names and nouns.",
+    )
+    version = WholeNumberField(
+        required=False,
+        min_value=1,
+        help_text="Nothing is done (409) if the fact has changed since it had this one.",
+    )
+
+
+class CuratedFact(ListedFact):
+    """A fact after an act of curation."""
+
+    version = serializers.IntegerField()
+    changeset_id = serializers.UUIDField(help_text="The act; revert it to undo it.")
 
 
 class Curating(KeyedView):
@@ -48,6 +95,9 @@ class Curating(KeyedView):
         act = self.act(self.read(Reasoned)["reason"])
         (changeset,) = change(act=act, fact_ids=[fact_id])
         return self.render_fact(fact_id, changeset)
+
+
+CHANGED = {200: CuratedFact, 409: Error}
 
 
 class InvalidateFact(Curating):
@@ -126,7 +176,7 @@ class CorrectFact(Curating):
     )
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(CorrectInput)
-        corrected = curation.correct_fact(
+        corrected = corrections.correct_fact(
             act=self.act(body["reason"]),
             fact_id=fact_id,
             sentence=body["fact"],

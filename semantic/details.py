@@ -56,7 +56,8 @@ _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 NAME = re.compile(r"\b[A-Z][\w-]*")
-OPENINGS = frozenset("since every during when while until because each although".split())
+NO_NAMES = STOP_WORDS | DATE_WORDS
+NO_NAMES |= frozenset("since every during when while until because each although".split())
 _COMPOUND = re.compile(
     rf"\b({'|'.join(_TENS)})-({'|'.join(_UNITS.split()[1:10])})\b", re.IGNORECASE
 )
@@ -103,18 +104,12 @@ def read_dates(text: str) -> frozenset[str]:
 
 
 def read_roles(text: str) -> tuple[str, ...]:
-    """Return the names in order, each once, so that "Ana lent Bo" differs from "Bo lent Ana"."""
+    """Return the names in order, each once, so that "Ana lent Bo" differs from "Bo lent Ana".
+
+    They are the capitalised words that are no function words and no dates.
+    """
     names = (name.lower() for name in NAME.findall(text))
-    return tuple(dict.fromkeys(name for name in names if _is_name(name)))
-
-
-def read_names(text: str) -> frozenset[str]:
-    """Return the capitalised words that are no function words and no dates."""
-    return frozenset(read_roles(text))
-
-
-def _is_name(word: str) -> bool:
-    return word not in STOP_WORDS | OPENINGS and word not in DATE_WORDS
+    return tuple(dict.fromkeys(name for name in names if name not in NO_NAMES))
 
 
 def read_operators(text: str) -> frozenset[str]:

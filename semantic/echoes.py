@@ -27,7 +27,6 @@ from semantic.details import (
     count_negations,
     read_dates,
     read_directions,
-    read_names,
     read_numbers,
     read_roles,
 )
@@ -108,8 +107,8 @@ class Echoes:
         """Return what had told the agent all that `sentence`, drawn from `line`, says."""
         if line.role not in ECHOING_ROLES or line.seq not in self._seqs:
             return None
-        said = _pick_source(sentence, line.content[:READ_AT_MOST])
-        return self._find_told(sentence, seq=line.seq, said=said)
+        source = _pick_source(sentence, line.content[:READ_AT_MOST])
+        return self._find_served(sentence, seq=line.seq, source=source)
 
     def find_origin_of_all(self, line: Line) -> Served | None:
         """Return what had told the agent the first thing that `line` states, if all is told."""
@@ -117,7 +116,7 @@ class Echoes:
             return None
         return first_of_all(
             [
-                self._find_told(sentence, seq=line.seq, said=sentence)
+                self._find_served(sentence, seq=line.seq, source=sentence)
                 for sentence in split_sentences(line.content)
                 if not sentence.rstrip().endswith(("?", "？")) and content_words(sentence)
             ]
@@ -125,9 +124,9 @@ class Echoes:
 
     def find_known(self, sentence: str) -> Served | None:
         """Return what told `sentence` in any answer, whoever said it after that."""
-        return self._find_told(sentence, seq=None, said="")
+        return self._find_served(sentence, seq=None, source="")
 
-    def _find_told(self, sentence: str, *, seq: int | None, said: str) -> Served | None:
+    def _find_served(self, sentence: str, *, seq: int | None, source: str) -> Served | None:
         """Return what tells the first part of `sentence`, if each part is told somewhere.
 
         One served sentence must tell a whole part: the words of several may be put
@@ -135,8 +134,8 @@ class Echoes:
         """
         parts = split_sentences(ANYBODY.sub("", sentence[:READ_AT_MOST]))
         statements = [statement for part in parts if (statement := read_statement(part)).words]
-        source = read_statement(said)
-        return first_of_all([self._find_teller(statement, seq, source) for statement in statements])
+        origin = read_statement(source)
+        return first_of_all([self._find_teller(statement, seq, origin) for statement in statements])
 
     def _find_teller(self, new: Statement, seq: int | None, source: Statement) -> Served | None:
         candidates = (self._by_word.get(word, []) for word in new.words)
@@ -211,14 +210,12 @@ def _cut_parts(
 
 def _holds_parts(whole: str, shortened: str) -> bool:
     """Whether all that `shortened` shows stands in `whole`, in that order."""
-    flat = " ".join(whole.split())
+    rest = " ".join(whole.split())
     parts = [" ".join(part.split()) for part in shortened.split(ELLIPSIS)]
-    at = 0
-    for part in parts:
-        start = flat.find(part, at)
-        if start < 0:
+    for part in filter(None, parts):
+        _, match, rest = rest.partition(part)
+        if not match:
             return False
-        at = start + len(part)
     return any(parts)
 
 
@@ -285,6 +282,6 @@ def _name_speaker(sentence: str, speaker: str) -> str:
 
 def _pick_source(sentence: str, said: str) -> str:
     """Return the sentences of a message that `sentence` may be drawn from: all if unclear."""
-    words = set(content_words(sentence)) - read_names(sentence)
+    words = set(content_words(sentence)).difference(read_roles(sentence))
     parts = [part for part in split_sentences(said) if words & set(content_words(part))]
     return " ".join(parts) or said

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact
 
 Revert = tuple[uuid.UUID, uuid.UUID]
 """Ids of a revert and of what it undoes."""
-IDS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,6 @@ class Past:
     effects: tuple[Effect, ...]
     supporters: frozenset[uuid.UUID]
 
-    def is_supported(self, undone: frozenset[uuid.UUID]) -> bool:
-        """Return whether evidence is left when these changesets are out of effect."""
-        return bool(self.supporters - undone)
-
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
         """Return the state of the fact when these changesets are out of effect.
 
@@ -53,7 +49,7 @@ class Past:
         changed = [effect.after for effect in kept if effect.before is not None]
         if changed:
             return changed[-1]
-        if kept or self.is_supported(undone):
+        if kept or self.supporters - undone:
             opened = (effect.after for effect in self.effects if effect.before is None)
             return next(opened, states.State())
         return states.State(because=Fact.Because.REVERTED, valid_until=self.fact.valid_at)
@@ -112,13 +108,12 @@ def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list
 
 
 def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:
-    """Return what has become of each fact, by id, four queries a thousand facts.
+    """Return what has become of each fact, by id, four queries a batch of them.
 
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """
     pasts: dict[uuid.UUID, Past] = {}
-    for start in range(0, len(fact_ids), IDS_AT_ONCE):
-        ids = fact_ids[start : start + IDS_AT_ONCE]
+    for ids in in_batches(fact_ids):
         effects, supporters = _read_effects(tenant, ids), _read_supporters(tenant, ids)
         for fact in Fact.objects.of(tenant).filter(id__in=ids):
             fact.tenant = tenant
@@ -146,17 +141,8 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
 def _drop_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
     """Let nothing stand in a fact's place that was erased since: no row can name it."""
     flat = [effect for fact_effects in effects.values() for effect in fact_effects]
-    newer_ids = {
-        fact_id
-        for fact_id in (effect.after.superseded_by for effect in flat)
-        if fact_id is not None
-    }
-    if not newer_ids:
-        return
-    existing_ids = set(
-        Fact.objects.of(tenant).filter(id__in=newer_ids).values_list("id", flat=True)
-    )
-    known = {None, *existing_ids}
+    newer = Fact.objects.of(tenant).filter(id__in={item.after.superseded_by for item in flat})
+    known = {None, *newer.values_list("id", flat=True)}
     for fact_id, fact_effects in effects.items():
         effects[fact_id] = [
             effect

@@ -25,7 +25,7 @@ class Category(StrEnum):
 
 
 class Action(StrEnum):
-    """What a proposal does to the facts already held."""
+    """What a proposal does to the active facts."""
 
     NEW = "new"
     REINFORCE = "reinforce"
@@ -60,7 +60,7 @@ class EpisodeText:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A fact already held, under the alias (F1, F2, …) that an engine calls it by."""
+    """An active fact, under the alias (F1, F2, …) that an engine calls it by."""
 
     alias: str
     category: str
@@ -130,7 +130,7 @@ class Consolidation:
 
 
 class Consolidator(Protocol):
-    """Distils episodes into facts, knowing at most `known_at_most` of those held already."""
+    """Distils episodes into facts, knowing at most `known_at_most` of the active ones."""
 
     known_at_most: int
 

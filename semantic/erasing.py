@@ -19,9 +19,9 @@ from episodic.models import Conversation
 from memoryproject.database.batches import in_batches
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
-from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
 from semantic.services import Ledger, put_state, start_changeset
+from semantic.states import State, read_state
 
 ERASED = "erased"
 """Note of the steps of an erasure."""
@@ -40,7 +40,7 @@ class Tainted:
 
 
 def facts_of(conversation: Conversation) -> list[uuid.UUID]:
-    """Return the ids of all facts of a conversation, held or not."""
+    """Return the ids of all facts of a conversation, active or not."""
     rows = Fact.objects.of(conversation.tenant).filter(conversation=conversation)
     return list(rows.order_by("id").values_list("id", flat=True))
 
@@ -92,9 +92,7 @@ def note_erased(
     )
     rows = Fact.objects.of(conversation.tenant)
     for fact in rows.filter(id__in=list(fact_ids)).order_by("id"):
-        before = states.read_state(fact)
-        after = states.State(because=Fact.Because.ERASED, valid_until=before.valid_until)
-        pair = (before.to_json(), after.to_json())
+        pair = (read_state(fact), State(Fact.Because.ERASED, fact.valid_until))
         ledger.note(
             Change.Action.INVALIDATE, memory_id=fact.id, note=ERASED, states={fact.id: pair}
         )
@@ -127,7 +125,7 @@ def _reopen(
                 invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
             )
         fact.tenant = tenant
-        put_state(fact, states.State(), ledger=ledger, action=Change.Action.RESTORE, note=ERASED)
+        put_state(fact, State(), ledger=ledger, note=ERASED)
         reopened.append(fact.id)
     return reopened
 
@@ -169,12 +167,9 @@ def forget_reasons(
     tenant = conversation.tenant
     changesets = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
     if fact_ids is not None:
-        touching = Change.objects.of(tenant).filter(memory_id__in=list(fact_ids))
-        others = Change.objects.of(tenant).filter(other_memory_id__in=list(fact_ids))
-        changesets = changesets.filter(id__in={
-            *touching.values_list("changeset_id", flat=True),
-            *others.values_list("changeset_id", flat=True),
-        })  # fmt: skip
+        of_them = Q(memory_id__in=list(fact_ids)) | Q(other_memory_id__in=list(fact_ids))
+        touching = Change.objects.of(tenant).filter(of_them)
+        changesets = changesets.filter(id__in=touching.values("changeset_id"))
     ids = list(changesets.values_list("id", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from operator import itemgetter
 
 from django.db import transaction
 
@@ -20,6 +21,7 @@ from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.detection import detect_language
+from indexing.services import Vectors
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.tenancy.models import Tenant
@@ -29,10 +31,11 @@ from semantic.engines import fact_embedding_text
 from semantic.file_rows import Row
 from semantic.models import Change, Changeset, Fact
 from semantic.reverts import find_revert
-from semantic.services import Ledger, NewFact, Vectors, open_facts, support_in
+from semantic.services import Ledger, NewFact, open_facts, support_in
 
 EMBEDDED_AT_ONCE = 200
 """More facts than these get their vectors from a job; words find them until then."""
+EmbeddedRow = tuple[Row, Vectors | None]
 
 
 class Fate(StrEnum):
@@ -40,14 +43,14 @@ class Fate(StrEnum):
 
     NEW = "new"
     HELD = "held"
-    """The conversation holds this sentence already."""
+    """The sentence is active in the conversation already."""
     WRONG = "wrong"
     """Somebody has declared it wrong in this conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What rows would come to now, in their order; nothing is locked.
+    """What would become of rows now, in their order; nothing is locked.
 
     `unknown_episodes`: those named as evidence that their conversation does not have.
     """
@@ -58,7 +61,7 @@ class Survey:
 
 
 def survey(*, tenant: Tenant, rows: Sequence[Row]) -> Survey:
-    """Return what rows would come to, a fixed number of queries for all of them."""
+    """Return what would become of rows, a fixed number of queries for all of them."""
     external_ids = {row.conversation for row in rows}
     conversations = Conversation.objects.of(tenant).filter(external_id__in=external_ids)
     homes = dict(conversations.values_list("external_id", "id"))
@@ -104,14 +107,6 @@ def _find_episodes(
     return {(episode.conversation_id, episode.id): episode for episode in episodes}
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What some rows have opened. `changesets` are in the order of the rows' conversations."""
-
-    opened: int
-    changesets: tuple[uuid.UUID, ...]
-
-
 def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
     """Return the vector of each row; None where there are too many, or the model is away."""
     texts = [
@@ -127,61 +122,53 @@ def import_rows(
     rows: Sequence[Row],
     vectors: Sequence[Vectors | None],
     goes_on: uuid.UUID | None = None,
-) -> Imported:
-    """Open the facts that are not held yet, with a changeset for each conversation.
+) -> dict[uuid.UUID, int]:
+    """Open the facts that are not active yet, with a changeset for each conversation.
 
-    A conversation that is not there is made. A batch of the same file may follow on the
+    Returns how many facts each changeset opened, in the order of the conversations. A
+    conversation that is not there is created. A batch of the same file may follow on the
     changeset `goes_on` of an earlier one. Vectors that are missing are left to a job.
 
     Raises:
         Problem: the act has no reason.
     """
-    by_home: dict[uuid.UUID, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        by_home[row.conversation].append(place)
-    opened, changesets = 0, []
+    by_home: dict[uuid.UUID, list[EmbeddedRow]] = defaultdict(list)
+    for row, vector in zip(rows, vectors, strict=True):
+        by_home[row.conversation].append((row, vector))
+    opened: dict[uuid.UUID, int] = {}
     with transaction.atomic():
         # Always in this order, so that two imports do not wait for each other in a circle.
-        for external_id in sorted(by_home):
-            places = by_home[external_id]
-            ledger = _import_into(
-                external_id,
-                act=act,
-                rows=[rows[place] for place in places],
-                vectors=[vectors[place] for place in places],
-                goes_on=goes_on,
-            )
+        for external_id, own in sorted(by_home.items(), key=itemgetter(0)):
+            ledger = _import_into(external_id, own, act=act, goes_on=goes_on)
             if ledger is not None:
-                opened += len(ledger.changes)
-                changesets.append(ledger.changeset.id)
-    return Imported(opened, tuple(changesets))
+                opened[ledger.changeset.id] = len(ledger.changes)
+    return opened
 
 
 def _import_into(
     external_id: uuid.UUID,
+    embedded_rows: Sequence[EmbeddedRow],
     *,
     act: Act,
-    rows: Sequence[Row],
-    vectors: Sequence[Vectors | None],
     goes_on: uuid.UUID | None,
 ) -> Ledger | None:
     """Return the changeset, closed; None where nothing was new."""
+    rows = [row for row, _ in embedded_rows]
     conversation = _lock_or_make(external_id, act=act, rows=rows)
-    new_rows: dict[str, int] = {}
-    for place, fate in enumerate(survey(tenant=act.tenant, rows=rows).fates):
+    new_rows: dict[str, EmbeddedRow] = {}
+    fates = survey(tenant=act.tenant, rows=rows).fates
+    for embedded_row, fate in zip(embedded_rows, fates, strict=True):
         if fate is Fate.NEW:
-            new_rows.setdefault(queries.content_hash(rows[place].fact), place)
+            new_rows.setdefault(queries.content_hash(embedded_row[0].fact), embedded_row)
     if not new_rows:
         return None
     ledger = _open_or_go_on(conversation, act=act, goes_on=goes_on)
     episodes = _find_episodes(act.tenant, [conversation.id], rows)
     own = {episode.id: episode for episode in episodes.values()}
-    open_facts(
-        [_make_fact(rows[place], vectors[place], own, ledger.now) for place in new_rows.values()],
-        ledger=ledger,
-    )
+    new = [_make_fact(row, vector, own, ledger.now) for row, vector in new_rows.values()]
+    open_facts(new, ledger=ledger)
     ledger.close()
-    if any(vectors[place] is None for place in new_rows.values()):
+    if any(fact.vector is None for fact in new):
         enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
     return ledger
 
@@ -205,23 +192,22 @@ def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID |
         changeset=earlier,
         conversation=conversation,
         now=episodic_queries.database_now(),
-        position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
+        first_position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
     )
 
 
 def _make_fact(
     row: Row, vector: Vectors | None, episodes: Mapping[uuid.UUID, Episode], now: datetime
 ) -> NewFact:
-    support = [
-        (episodes[episode_id], seqs)
-        for episode_id, seqs in row.support.items()
-        if episode_id in episodes
-    ]
     return NewFact(
         category=row.category,
         fact=row.fact,
         keywords=row.keywords,
         valid_at=row.valid_at or now,
-        support=tuple(support_in(episode, seqs) for episode, seqs in support),
+        support=tuple(
+            support_in(episodes[episode_id], seqs)
+            for episode_id, seqs in row.support.items()
+            if episode_id in episodes
+        ),
         vector=vector,
     )

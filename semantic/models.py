@@ -39,15 +39,13 @@ class Changeset(TenantModel):
     reverts = TenantForeignKey("self", null=True, help_text="The changeset that this undoes.")
 
     class Meta(TenantModel.Meta):
-        constraints = [*TenantModel.Meta.constraints]
         indexes = [models.Index(fields=["tenant", "started_at"], name="semantic_changeset_by_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
 
 
-# What may endanger somebody who is not asked about it: allergies, illnesses, medication.
-DANGERS = (
+DANGERS = (  # to somebody who is not asked about them: allergies, illnesses, medication
     r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"
     r"warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|"
     r"\m[0-9]+ ?(mg|µg|mcg|micrograms?)\M|"
@@ -59,11 +57,11 @@ DANGERS = (
 class Fact(TenantModel):
     """A statement believed in a conversation during one span of time.
 
-    A fact is never edited. When the world changes, the old fact is closed and a new
-    one opened, so that a past answer can always be explained from what was held then.
-    Two kinds of time: `valid_at` and `valid_until` say when it was true in the world,
-    `created_at` and `invalid_at` when the server believed it. Shares its id with a Memory.
-    One that is pending review has never been active: nobody is served it.
+    A fact is never edited. When the world changes, the old fact is retired and a new one
+    created, so that a past answer can always be explained from what was active then. Two kinds
+    of time: `valid_at` and `valid_until` say when it was true in the world, `created_at` and
+    `invalid_at` when the server believed it. Shares its id with a Memory. One that is pending
+    review has never been active: nobody is served it.
     """
 
     class Because(models.TextChoices):
@@ -196,9 +194,9 @@ class Evidence(TenantModel):
 
 
 class Change(TenantModel):
-    """One step of a changeset. Append-only; holds ids and states, never text.
+    """One step of a changeset. Append-only; contains ids and states, never text.
 
-    The ids carry no foreign key: a change outlives the erasure of what it changed.
+    The ids are no foreign keys: a change outlives the erasure of what it changed.
     """
 
     class Action(models.TextChoices):
@@ -245,8 +243,7 @@ class Change(TenantModel):
 class Suggestion(TenantModel):
     """A contradiction or a duplicate that a rule only suspects: a curator accepts or declines it.
 
-    Open while its facts are active and no decision on it is in effect. Whether changesets
-    are in effect is for reverts to say, which keep the two flags.
+    Open while its facts are active and no decision on it is in effect; reverts keep the flags.
     """
 
     class Decision(models.TextChoices):

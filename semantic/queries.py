@@ -1,4 +1,4 @@
-"""Finds and counts facts and their evidence. Every query names its tenant."""
+"""Finds and counts facts, their evidence, versions and changes. Every query names its tenant."""
 
 from __future__ import annotations
 
@@ -7,17 +7,38 @@ import unicodedata
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db import connection
+from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from episodic.models import Conversation
+from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy.models import Tenant
-from semantic.models import Evidence, Fact
+from semantic.models import Change, Changeset, Evidence, Fact
+
+Row = TypeVar("Row", bound=Model)
+GENERATIONS_AT_MOST = 50
+CHANGES_AT_MOST = 1_000
+
+
+def get_row(rows: QuerySet[Row], row_id: uuid.UUID) -> Row:
+    """Return the one of the rows that has this id.
+
+    Raises:
+        NotFound: none has.
+    """
+    row = rows.filter(pk=row_id).first()
+    if row is None:
+        raise NotFound(f"There is no such {rows.model._meta.verbose_name}.")
+    return row
 
 
 def content_hash(fact: str) -> str:
-    """Return the hash under which a sentence is held once: case and spacing do not count."""
+    """Return the hash by which a sentence is active once: case and spacing do not count."""
     folded = " ".join(unicodedata.normalize("NFKC", fact).casefold().split())
     return hashlib.sha256(folded.rstrip(".!。 ").encode()).hexdigest()
 
@@ -115,3 +136,46 @@ def evidence_of(
     for row in rows.order_by("fact_id", "id"):
         evidence[row.fact_id].append(row)
     return evidence
+
+
+def versions_of(fact: Fact) -> list[Fact]:
+    """Return what a fact replaced and what replaced it, itself included, oldest first.
+
+    Two queries, however long the chain; at most 50 generations each way.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _read_statement(),
+            {"tenant": fact.tenant_id, "fact": fact.id, "at_most": GENERATIONS_AT_MOST},
+        )
+        ids = [row[0] for row in cursor.fetchall()]
+    return list(facts_by_id(tenant=fact.tenant, fact_ids=ids))
+
+
+def evidence_ever_of(fact: Fact) -> list[Evidence]:
+    """Return all evidence that a fact has or had, oldest first, with its changesets."""
+    rows = Evidence.objects.of(fact.tenant).filter(fact=fact).select_related("changeset")
+    return list(rows.order_by("id"))
+
+
+def changes_of(fact: Fact) -> list[Change]:
+    """Return the steps that touched a fact with their changesets, oldest first.
+
+    Of more than 1,000 the newest.
+    Uses indexes: semantic_change_by_memory, semantic_change_by_other.
+    """
+    touching = Q(memory_id=fact.id) | Q(other_memory_id=fact.id)
+    rows = Change.objects.of(fact.tenant).filter(touching).select_related("changeset")
+    return list(reversed(rows.order_by("-id")[:CHANGES_AT_MOST]))
+
+
+def changes_in(changeset: Changeset, *, after: int, at_most: int) -> list[Change]:
+    """Return steps of a changeset in their order, from behind position `after` on."""
+    rows = Change.objects.of(changeset.tenant).filter(changeset=changeset, position__gt=after)
+    return list(rows.order_by("position")[:at_most])
+
+
+@cache
+def _read_statement() -> str:
+    file = Path(__file__).parent / "sql" / "versions_of_fact.sql"
+    return file.read_text(encoding="utf-8")

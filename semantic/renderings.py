@@ -1,4 +1,4 @@
-"""Facts, evidence and changesets as the API answers with them."""
+"""Facts with their evidence and history as the API answers with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from memoryproject.edge.fields import Output
 from semantic import states
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.reverts import Verdict
 
 CATEGORIES = [category.value for category in Category]
 
@@ -34,13 +33,21 @@ class FactOutput(Output):
     )
 
 
-class ListedFact(FactOutput):
-    """A fact as the list has it."""
+class VersionOutput(Output):
+    """A fact in a chain of versions."""
 
-    created_at = serializers.DateTimeField()
+    id = serializers.UUIDField()
+    fact = serializers.CharField()
+    valid_at = serializers.DateTimeField()
     valid_until = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    invalid_at = serializers.DateTimeField(allow_null=True)
     invalidated_because = serializers.CharField(allow_null=True)
     superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
+
+
+class ListedFact(FactOutput, VersionOutput):
+    """A fact as the list has it."""
 
 
 class StateOutput(Output):
@@ -116,19 +123,6 @@ class HistoryOutput(ChangeOutput):
     after = StateOutput(allow_null=True)
 
 
-class VersionOutput(Output):
-    """A fact in a chain of versions."""
-
-    id = serializers.UUIDField()
-    fact = serializers.CharField()
-    valid_at = serializers.DateTimeField()
-    valid_until = serializers.DateTimeField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    invalid_at = serializers.DateTimeField(allow_null=True)
-    invalidated_because = serializers.CharField(allow_null=True)
-    superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
-
-
 class DetailedFact(ListedFact):
     """A fact with its evidence and its history."""
 
@@ -159,96 +153,6 @@ class DetailedEpisode(ListedEpisode):
     facts = SupportedFact(many=True, help_text="Oldest first.")
 
 
-class ChangesetOutput(Output):
-    """One consolidation run, curation, import or revert."""
-
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    kind = serializers.ChoiceField(choices=Changeset.Kind.choices)
-    actor = serializers.CharField(help_text="Who did it: a person, a key, the worker.")
-    reason = serializers.CharField(allow_null=True)
-    engine = serializers.CharField(allow_null=True)
-    model = serializers.CharField(allow_null=True)
-    prompt_version = serializers.CharField(allow_null=True)
-    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
-    unknown_aliases = serializers.IntegerField()
-    job_id = serializers.UUIDField(allow_null=True)
-    started_at = serializers.DateTimeField()
-    reverts = serializers.UUIDField(
-        source="reverts_id", allow_null=True, help_text="The changeset that this undoes."
-    )
-
-
-class FactStates(Output):
-    """A fact before and after a step; null: it was not there."""
-
-    fact_id = serializers.UUIDField()
-    before = StateOutput(allow_null=True)
-    after = StateOutput(allow_null=True)
-
-
-class StepOutput(ChangeOutput):
-    """One step of a changeset with the facts that it opened or closed."""
-
-    states = FactStates(many=True)
-
-
-class DetailedChangeset(ChangesetOutput):
-    """A changeset with its steps, in pages."""
-
-    reverted_by = serializers.UUIDField(
-        source="reverted_by.id",
-        allow_null=True,
-        help_text="The changeset that has undone this one; null: it stands.",
-    )
-    changes = StepOutput(many=True, help_text="In their order.")
-    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
-
-
-class PlannedStep(Output):
-    """What a revert would do about one fact."""
-
-    fact_id = serializers.UUIDField(source="fact.id")
-    fact = serializers.CharField(source="fact.fact")
-    verdict = serializers.ChoiceField(
-        source="verdict.value",
-        choices=[verdict.value for verdict in Verdict],
-        help_text="`close` and `reopen`: done; `supported`: other evidence holds it, only that of "
-        "the changeset goes; `changed_later` and `held_anew`: in the way.",
-    )
-    is_conflict = serializers.BooleanField(
-        source="verdict.is_conflict", help_text="Whether it is in the way."
-    )
-    later = serializers.ListField(
-        source="later_ids",
-        child=serializers.UUIDField(),
-        help_text="The changesets that are in the way, oldest first.",
-    )
-
-
-class PlanOutput(Output):
-    """What reverting a changeset would do now."""
-
-    changeset_id = serializers.UUIDField(source="changeset.id")
-    reverted_by = serializers.UUIDField(
-        source="reverted_by.id", allow_null=True, help_text="null: not reverted yet."
-    )
-    conflicts = serializers.IntegerField(
-        source="conflict_count", help_text="How many steps are in the way."
-    )
-    steps = PlannedStep(many=True, help_text="The last change first.")
-    erased = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Facts that it touched and nothing brings back."
-    )
-
-
-class CuratedFact(ListedFact):
-    """A fact after an act of curation."""
-
-    version = serializers.IntegerField()
-    changeset_id = serializers.UUIDField(help_text="The act; revert it to undo it.")
-
-
 def render_fact(
     fact: Fact,
     external_id: uuid.UUID,
@@ -271,18 +175,12 @@ def evidence_values(row: Evidence, messages: Mapping[int, Message]) -> dict[str,
     return vars(row) | {"changeset": row.changeset, "messages": sources}
 
 
-def step_values(change: Change) -> dict[str, Any]:
-    """Return what a StepOutput reads: a step, with the facts that it opened or closed."""
-    pairs = sorted(change.states.items())
-    fact_states = [{"fact_id": fact_id, **_parse_states(pair)} for fact_id, pair in pairs]
-    return vars(change) | {"states": fact_states}
-
-
 def history_values(change: Change, fact: Fact) -> dict[str, Any]:
     """Return what a HistoryOutput reads of a step that touched a fact; its changeset is loaded."""
-    pair = _parse_states(change.states.get(str(fact.id), (None, None)))
+    pair = parse_states(change.states.get(str(fact.id), (None, None)))
     return vars(change) | {"changeset": change.changeset, **pair}
 
 
-def _parse_states(pair: states.Pair) -> dict[str, states.State | None]:
+def parse_states(pair: Sequence[Any]) -> dict[str, states.State | None]:
+    """Return what a step stores of a fact, before and after it."""
     return {"before": states.from_json(pair[0]), "after": states.from_json(pair[1])}

@@ -16,17 +16,16 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from episodic import queries as episodic_queries
-from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.edge.errors import Conflict
 from memoryproject.tenancy.models import Tenant
-from semantic import effects, states
+from semantic import effects, queries, states
 from semantic.curation import Act, open_ledger
 from semantic.effects import Past
+from semantic.erasing import ERASED
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.services import Ledger, put_states
 from semantic.suggestions import follow_revert
 
-ERASED = "erased"
-"""Note of a fact that a revert finds erased."""
 REVERTED = "reverted"
 """Note of the steps of a revert."""
 UNSUPPORTED = "unsupported"
@@ -59,10 +58,9 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one fact, and the state that it gets.
+    """What becomes of one fact, the state that it gets, and the note on that.
 
-    `later` are the changesets that are in the way, oldest first; `note` is what is
-    written down with the step.
+    `later` are the changesets that are in the way, oldest first.
     """
 
     fact: Fact
@@ -79,10 +77,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a revert would do, the last change first.
+    """What a revert would do, the last change first, and which facts it touched are `erased`.
 
-    `undone` are the changesets that are out of effect when it is done, `erased` the facts
-    that it touched and that nothing brings back.
+    `undone` are the changesets that are out of effect when it is done.
     """
 
     changeset: Changeset
@@ -161,9 +158,7 @@ def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Cha
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
-    changeset = Changeset.objects.of(tenant).filter(id=changeset_id).first()
-    if changeset is None:
-        raise NotFound("There is no such changeset.")
+    changeset = queries.get_row(Changeset.objects.of(tenant), changeset_id)
     changeset.tenant = tenant
     return changeset
 
@@ -209,19 +204,15 @@ class _Planner:
             self.later[fact.id] = later
             return Step(fact, Verdict.CHANGED, current)
         if planned.is_like(current):
-            return self._plan_evidence(past, current) if self.now != self.after else None
+            supports = current.is_active and self.root in past.supporters
+            verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
+            return Step(fact, verdict, current) if supports and self.now != self.after else None
         if planned.is_active != current.is_active and not current.is_like(expected):
             return Step(fact, Verdict.CHANGED, current)  # erased, or changed by what left no trace
         if planned.is_active:
             return Step(fact, Verdict.REOPEN, planned)
         verdict = Verdict.CLOSE if current.is_active else Verdict.STAY_CLOSED
         return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
-
-    def _plan_evidence(self, past: Past, current: states.State) -> Step | None:
-        if not current.is_active or self.root not in past.supporters:
-            return None
-        is_undone = self.root in self.after
-        return Step(past.fact, Verdict.KEEP if is_undone else Verdict.SUPPORT, current)
 
 
 def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
@@ -238,10 +229,10 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
         if reopens and step.fact.content_hash in active_hashes:
             current = states.read_state(step.fact)
             checked.append(replace(step, verdict=Verdict.HELD_ANEW, state=current))
-            continue
+        else:
+            checked.append(step)
         if reopens:
             active_hashes.add(step.fact.content_hash)
-        checked.append(step)
     return checked
 
 
@@ -257,61 +248,51 @@ def _name_later(
 
 
 def _write(plan: Plan, ledger: Ledger) -> None:
+    free = [step for step in plan.steps if not step.verdict.is_conflict]
+    moved = [step for step in free if not step.state.is_like(states.read_state(step.fact))]
     # What lets go of a sentence comes first: it is active once.
     for opens in (False, True):
-        _put_all([step for step in plan.steps if _is_moved(step, opens=opens)], ledger)
+        _put_all([step for step in moved if step.state.is_active == opens], ledger)
     for step in plan.conflicts:
         ledger.note(Change.Action.SKIP, memory_id=step.fact.id, note=step.verdict.value)
     for fact_id in plan.erased:
         ledger.note(Change.Action.SKIP, memory_id=fact_id, note=ERASED)
-    fact_ids = [step.fact.id for step in plan.steps if not step.verdict.is_conflict]
-    rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=fact_ids)
-    _withdraw_evidence(rows, plan.undone, ledger)
-    _return_evidence(rows, plan.undone, ledger)
+    facts = [step.fact for step in free]
+    rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=facts)
+    _withdraw_or_return(rows, plan.undone, ledger)
     follow_revert(plan.changeset, undone=plan.undone)
 
 
-def _is_moved(step: Step, *, opens: bool) -> bool:
-    moves = not step.state.is_like(states.read_state(step.fact))
-    return moves and not step.verdict.is_conflict and step.state.is_active == opens
-
-
 def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:
-    pairs = put_states([(step.fact, step.state) for step in steps], ledger=ledger)
-    for step, pair in zip(steps, pairs, strict=True):
+    changed = put_states({step.fact: step.state for step in steps}, ledger=ledger)
+    for step in steps:
+        fact_id = step.fact.id
         action = Change.Action.RESTORE if step.state.is_active else Change.Action.INVALIDATE
-        ledger.note(action, memory_id=step.fact.id, note=step.note, states={step.fact.id: pair})
+        ledger.note(action, memory_id=fact_id, note=step.note, states={fact_id: changed[fact_id]})
 
 
-def _withdraw_evidence(
+def _withdraw_or_return(
     rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
 ) -> None:
-    """Withdraw what undone changesets brought to active facts.
+    """Withdraw what undone changesets brought to active facts; let the other evidence count again.
 
-    A retired fact keeps its evidence: it explains what was believed.
+    A retired fact keeps its evidence: it explains what was believed. What is undone no more
+    stays withdrawn where its episode supports the fact anew.
     """
-    counting = rows.filter(changeset__in=undone, withdrawn_by=None, fact__invalid_at=None)
-    _set_withdrawn(counting, ledger.changeset, Change.Action.WITHDRAW, ledger)
-
-
-def _return_evidence(
-    rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
-) -> None:
-    """Let count again what is undone no more, unless its episode supports the fact anew."""
-    counting = Evidence.objects.of(ledger.changeset.tenant).filter(
-        fact=OuterRef("fact"), episode=OuterRef("episode"), withdrawn_by=None
-    )
-    returning = rows.filter(~Exists(counting), withdrawn_by__isnull=False).exclude(
-        changeset__in=undone
-    )
+    counting = Evidence.objects.of(ledger.changeset.tenant).filter(withdrawn_by=None)
+    going = rows.filter(changeset__in=undone, withdrawn_by=None, fact__invalid_at=None)
+    _set_withdrawn(going, ledger, is_withdrawn=True)
+    same = counting.filter(fact=OuterRef("fact"), episode=OuterRef("episode"))
+    returning = rows.filter(~Exists(same), withdrawn_by__isnull=False).exclude(changeset__in=undone)
     one_each = returning.order_by("fact_id", "episode_id", "id").distinct("fact_id", "episode_id")
-    _set_withdrawn(one_each, None, Change.Action.RETURN, ledger)
+    _set_withdrawn(one_each, ledger, is_withdrawn=False)
 
 
-def _set_withdrawn(
-    evidence: QuerySet[Evidence], by: Changeset | None, action: Change.Action, ledger: Ledger
-) -> None:
+def _set_withdrawn(evidence: QuerySet[Evidence], ledger: Ledger, *, is_withdrawn: bool) -> None:
+    action = Change.Action.WITHDRAW if is_withdrawn else Change.Action.RETURN
     fact_ids = dict(evidence.values_list("id", "fact_id"))
-    Evidence.objects.of(ledger.changeset.tenant).filter(id__in=fact_ids).update(withdrawn_by=by)
+    Evidence.objects.of(ledger.changeset.tenant).filter(id__in=fact_ids).update(
+        withdrawn_by=ledger.changeset if is_withdrawn else None
+    )
     for fact_id in sorted(set(fact_ids.values())):
         ledger.note(action, memory_id=fact_id, note=REVERTED)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,15 +60,15 @@ def preview(*, act: Act, source: Source) -> Preview:
     episodic.check_source(source)
     check_reason(act)
     first = episodic.conversations_of(source, tenant=act.tenant, at_most=CONVERSATIONS_AT_ONCE)
-    counts = Counts()
+    counts: Counts = Counter()
     for conversation_id in first:
         with transaction.atomic():
             conversation = episodic_queries.lock_conversation(
                 tenant=act.tenant, conversation_id=conversation_id
             )
-            counts += undo_in(conversation, act, withholding=_open(act, source))
+            counts.update(undo_in(conversation, act, withholding=_open(act, source)))
             transaction.set_rollback(True)
-    if not counts.messages:
+    if not counts["messages"]:
         raise NotFound(NOTHING_SAID)
     rest = episodic.messages_from(source, tenant=act.tenant).exclude(conversation__in=first)
     return Preview(counts, *episodic.count(rest))
@@ -176,6 +177,7 @@ def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID)
         episodic.lift(conversation, withholding=withholding)
         return
     act = Act(tenant, withholding.actor, withholding.reason)
-    counts = Counts(**withholding.made) + undo_in(conversation, act, withholding=withholding)
-    withholding.made = counts.to_json()
+    counts = undo_in(conversation, act, withholding=withholding)
+    counts.update(withholding.made)
+    withholding.made = counts
     withholding.save(update_fields=["made"])

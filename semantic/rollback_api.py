@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,8 +30,7 @@ from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
 from semantic.conversation_rollback import Counts
-from semantic.curation_api import AGAIN, Curating
-from semantic.forms import Reasoned
+from semantic.curation_api import AGAIN, Curating, Reasoned
 
 
 class RollbackInput(Reasoned):
@@ -176,7 +176,7 @@ class LiftRollback(Curating):
 
 def _render(row: Withholding) -> dict[str, Any]:
     remaining = episodic.count(episodic.messages_left(row))
-    return _render_source(episodic.source_of(row), vars(row), Counts(**row.made), remaining)
+    return _render_source(episodic.source_of(row), vars(row), Counter(row.made), remaining)
 
 
 def _render_source(

@@ -12,20 +12,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.mirrored import tell_mirror
 from indexing.models import MemoryKind, UnitKind
-from indexing.services import Entry
+from indexing.services import Entry, Vectors
 from memoryproject.ai import embeddings
-from semantic import queries, states
+from semantic import queries
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
-
-Vectors = npt.NDArray[np.float32]
+from semantic.states import Pair, State, read_state, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +58,31 @@ class Ledger:
     changeset: Changeset
     conversation: Conversation
     now: datetime
-    position: int = 0
+    first_position: int = 0
     changes: list[Change] = field(default_factory=list)
 
     def note(
         self,
         action: Change.Action,
         *,
-        memory_id: uuid.UUID | None = None,
-        other_memory_id: uuid.UUID | None = None,
-        note: str = "",
-        states: Mapping[uuid.UUID, states.Pair] | None = None,
+        states: Mapping[uuid.UUID, Pair] | None = None,
+        **columns: Any,
     ) -> None:
-        """Write one step down; `close` stores them all."""
+        """Write one step down, with more columns of a Change; `close` stores them all."""
+        stored = {
+            str(fact_id): [to_json(state) for state in pair]
+            for fact_id, pair in (states or {}).items()
+        }
         self.changes.append(
             Change(
                 tenant=self.conversation.tenant,
                 changeset=self.changeset,
-                position=self.position,
+                position=self.first_position + len(self.changes),
                 action=action,
-                memory_id=memory_id,
-                other_memory_id=other_memory_id,
-                note=note,
-                states={str(fact_id): list(pair) for fact_id, pair in (states or {}).items()},
+                states=stored,
+                **columns,
             )
         )
-        self.position += 1
 
     def close(self) -> None:
         """Store the steps, in one statement, and have the mirror follow."""
@@ -108,69 +103,57 @@ def start_changeset(conversation: Conversation, *, now: datetime, **columns: Any
     return Ledger(changeset, conversation, now)
 
 
-def open_fact(
+def replace_fact(
+    old: Fact,
     new: NewFact,
     *,
     ledger: Ledger,
-    replaces: Fact | None = None,
     because: Fact.Because = Fact.Because.SUPERSEDED,
     note: str = "",
 ) -> Fact:
-    """Create an active fact, and retire the one it `replaces`.
+    """Create an active fact in the place of another, which is retired.
 
     The caller has made sure that no other active fact is the same sentence.
     """
-    if replaces is None:
-        return open_facts([new], ledger=ledger, note=note)[0]
-    if replaces.content_hash == queries.content_hash(new.fact):
+    if old.content_hash == queries.content_hash(new.fact):
         # A sentence is active once: the old row lets go of it before the new one takes it.
-        old = Fact.objects.of(ledger.conversation.tenant).filter(id=replaces.id)
-        old.update(invalid_at=ledger.now, invalidated_because=because)
+        rows = Fact.objects.of(ledger.conversation.tenant).filter(id=old.id)
+        rows.update(invalid_at=ledger.now, invalidated_because=because)
     (fact,) = _insert_facts([new], ledger=ledger)
-    retired = _retired_state(replaces, because, new.valid_at, superseded_by=fact)
-    (pair,) = put_states([(replaces, retired)], ledger=ledger)
+    retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
+    changed = put_states({old: retired}, ledger=ledger)
     ledger.note(
         Change.Action.UPDATE,
         memory_id=fact.id,
-        other_memory_id=replaces.id,
+        other_memory_id=old.id,
         note=note,
-        states={fact.id: (states.NONE, states.read_state(fact).to_json()), replaces.id: pair},
+        states={fact.id: (None, read_state(fact)), **changed},
     )
     return fact
 
 
-def open_facts(new: Sequence[NewFact], *, ledger: Ledger, note: str = "") -> list[Fact]:
+def open_facts(
+    new: Sequence[NewFact], *, ledger: Ledger, note: str = "", is_pending: bool = False
+) -> list[Fact]:
     """Create active facts in one conversation, a fixed number of statements for all.
 
-    The caller has made sure that none of the sentences is active already, and that no two
-    are the same.
+    With `is_pending` they are in the review queue: nobody is served them until a curator
+    approves. The caller has made sure that none of the sentences is active or pending
+    already, and that no two are the same.
     """
     facts = _insert_facts(new, ledger=ledger)
+    if is_pending:
+        pending = {fact: State(Fact.Because.WAITING, fact.valid_at) for fact in facts}
+        put_states(pending, ledger=ledger)
     for fact in facts:
-        after = states.read_state(fact).to_json()
-        ledger.note(
-            Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
-        )
+        opened = {fact.id: (None, read_state(fact))}
+        ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
     return facts
-
-
-def open_pending_fact(new: NewFact, *, ledger: Ledger, note: str) -> None:
-    """Create a fact in the review queue: nobody is served it until a curator approves it.
-
-    The caller has made sure that its sentence is neither active nor pending already.
-    """
-    (fact,) = _insert_facts([new], ledger=ledger)
-    pending = states.State(because=Fact.Because.WAITING, valid_until=new.valid_at)
-    ((_, after),) = put_states([(fact, pending)], ledger=ledger)
-    ledger.note(
-        Change.Action.NEW, memory_id=fact.id, note=note, states={fact.id: (states.NONE, after)}
-    )
 
 
 def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
     """Insert facts with their evidence and make them findable; no step is noted."""
-    conversation = ledger.conversation
-    tenant = conversation.tenant
+    conversation, tenant = ledger.conversation, ledger.conversation.tenant
     memories = index.register(tenant=tenant, kind=MemoryKind.FACT, count=len(new))
     facts = Fact.objects.bulk_create(
         [
@@ -224,23 +207,17 @@ def invalidate_fact(
     note: str = "",
 ) -> None:
     """Retire a fact: outrun by the world, or never true."""
-    put_state(
-        fact,
-        _retired_state(fact, because, valid_until, superseded_by),
-        ledger=ledger,
-        action=Change.Action.INVALIDATE,
-        other_memory_id=superseded_by.id if superseded_by else None,
-        note=note,
-    )
+    state = _retired_state(fact, because, valid_until, superseded_by)
+    put_state(fact, state, ledger=ledger, other_memory_id=state.superseded_by, note=note)
 
 
 def _retired_state(
     fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
-) -> states.State:
+) -> State:
     # What was never true has an empty span; a fact learnt late never ends before it began.
     never = because is Fact.Because.WRONG
     ended = min(valid_until, fact.valid_until or valid_until)
-    return states.State(
+    return State(
         because=because,
         valid_until=fact.valid_at if never else max(ended, fact.valid_at),
         superseded_by=superseded_by.id if superseded_by else None,
@@ -249,49 +226,45 @@ def _retired_state(
 
 def put_state(
     fact: Fact,
-    state: states.State,
+    state: State,
     *,
     ledger: Ledger,
-    action: Change.Action,
     other_memory_id: uuid.UUID | None = None,
     note: str = "",
 ) -> None:
     """Retire or restore a fact, in its row and in the index, and note it."""
-    (pair,) = put_states([(fact, state)], ledger=ledger)
+    changed = put_states({fact: state}, ledger=ledger)
     ledger.note(
-        action,
+        Change.Action.RESTORE if state.is_active else Change.Action.INVALIDATE,
         memory_id=fact.id,
         other_memory_id=other_memory_id,
         note=note,
-        states={fact.id: pair},
+        states=changed,
     )
 
 
-def put_states(
-    changes: Sequence[tuple[Fact, states.State]], *, ledger: Ledger
-) -> list[states.Pair]:
-    """Retire and restore facts, each at most once; return states before and after, in order.
+def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UUID, Pair]:
+    """Retire and restore facts, each at most once; return states before and after, by fact.
 
     The number of statements does not grow with that of facts, but by the thousand.
     """
-    pairs = []
-    for fact, state in changes:
-        pairs.append((states.read_state(fact).to_json(), state.to_json()))
+    pairs: dict[uuid.UUID, Pair] = {}
+    for fact, state in changes.items():
+        pairs[fact.id] = (read_state(fact), state)
         fact.invalid_at = None if state.is_active else ledger.now
         fact.valid_until = state.valid_until
         fact.invalidated_because = state.because
         fact.superseded_by_id = state.superseded_by
         fact.version += 1
-    facts = [fact for fact, _ in changes]
     tenant = ledger.changeset.tenant
     Fact.objects.of(tenant).bulk_update(
-        facts,
+        changes,
         ["invalid_at", "valid_until", "invalidated_because", "superseded_by", "version"],
         batch_size=500,
     )
     index.mark_memories(
         tenant=tenant,
-        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in facts],
+        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in changes],
     )
     return pairs
 

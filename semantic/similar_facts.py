@@ -40,9 +40,7 @@ def find_same(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None
         tenant=conversation.tenant, fact_ids=[neighbour.memory_id for neighbour in near]
     )
     same = _find_first(new, near, facts, says_so=is_same_fact)
-    if same is not None:
-        return same, None
-    return None, _find_first(new, near, facts, says_so=is_near_duplicate)
+    return same, None if same else _find_first(new, near, facts, says_so=is_near_duplicate)
 
 
 def find_declared_wrong(

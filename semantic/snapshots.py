@@ -29,10 +29,25 @@ class Snapshot:
     conversation: Conversation
     episodes: tuple[Episode, ...]
     texts: tuple[EpisodeText, ...]
-    known: tuple[KnownFact, ...]
     facts_by_alias: dict[str, Fact]
+    """What matters most first, as F1, F2, …"""
     served: Mapping[Served, uuid.UUID]
     quoted: tuple[uuid.UUID, ...]
+
+    @property
+    def known(self) -> list[KnownFact]:
+        """The facts to show, as an engine takes them."""
+        return [
+            KnownFact(
+                alias=alias,
+                category=fact.category,
+                fact=fact.fact,
+                keywords=tuple(fact.keywords),
+                valid_at=fact.valid_at,
+                valid_until=fact.valid_until,
+            )
+            for alias, fact in self.facts_by_alias.items()
+        ]
 
 
 def read_snapshot(
@@ -46,8 +61,9 @@ def read_snapshot(
 
     Everything is read from stored rows, so a run that is repeated reads the same.
     """
+    episode_ids = [episode.id for episode in episodes]
     messages = episodic_queries.messages_of_episodes(
-        tenant=conversation.tenant, episode_ids=[episode.id for episode in episodes]
+        tenant=conversation.tenant, episode_ids=episode_ids
     )
     answers = find_answers(conversation, episodes[0].first_seq, episodes[-1].last_seq)
     texts: list[EpisodeText] = []
@@ -56,13 +72,13 @@ def read_snapshot(
         lines, cut_ids = _cut_all_quotes(episodic_queries.to_lines(messages[episode.id]), answers)
         texts.append(_make_text(episode, lines, answers))
         quoted += cut_ids
-    known, facts_by_alias = _load_related(conversation, episodes, texts, at_most=known_at_most)
+    talk = [line.content for text in texts for line in text.lines]
+    facts = find_related(conversation, episode_ids=episode_ids, talk=talk, at_most=known_at_most)
     return Snapshot(
         conversation=conversation,
         episodes=tuple(episodes),
         texts=tuple(texts),
-        known=known,
-        facts_by_alias=facts_by_alias,
+        facts_by_alias={f"F{number}": fact for number, fact in enumerate(facts, start=1)},
         served=answers.served,
         quoted=tuple(dict.fromkeys(quoted)),
     )
@@ -91,32 +107,3 @@ def _make_text(episode: Episode, lines: Sequence[Line], answers: Answers) -> Epi
         lines=tuple(lines),
         served=tuple(item for item in answers.served if not item.seqs.isdisjoint(seqs)),
     )
-
-
-def _load_related(
-    conversation: Conversation,
-    episodes: Sequence[Episode],
-    texts: Sequence[EpisodeText],
-    *,
-    at_most: int,
-) -> tuple[tuple[KnownFact, ...], dict[str, Fact]]:
-    """Return the facts to show, what matters most first, as F1, F2, …"""
-    facts = find_related(
-        conversation,
-        episode_ids=[episode.id for episode in episodes],
-        talk=[line.content for text in texts for line in text.lines],
-        at_most=at_most,
-    )
-    facts_by_alias = {f"F{number}": fact for number, fact in enumerate(facts, start=1)}
-    known = tuple(
-        KnownFact(
-            alias=alias,
-            category=fact.category,
-            fact=fact.fact,
-            keywords=tuple(fact.keywords),
-            valid_at=fact.valid_at,
-            valid_until=fact.valid_until,
-        )
-        for alias, fact in facts_by_alias.items()
-    )
-    return known, facts_by_alias

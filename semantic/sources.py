@@ -17,7 +17,7 @@ class Sources:
     def __init__(self, texts: Sequence[EpisodeText], *, quotes: bool) -> None:
         self._texts = texts
         self._quotes = quotes
-        self._echoes = Echoes(one for text in texts for one in text.served)
+        self._echoes = Echoes(item for text in texts for item in text.served)
 
     def is_said_by(self, proposal: Proposal, *, role: str) -> bool:
         """Return whether somebody of that role said one of the messages that are named."""
@@ -92,14 +92,13 @@ class Sources:
 
     def _speaking(self, proposal: Proposal, sentences: Sequence[str]) -> list[Line]:
         """Return the lines that share a word with `sentences`, for who names no message."""
-        asked = self._texts
-        if proposal.episode is not None:
-            asked = self._texts[proposal.episode : proposal.episode + 1]
+        index = proposal.episode
+        texts = self._texts if index is None else self._texts[index : index + 1]
         words = {word for each in sentences for word in content_words(each)}
         words -= {name for each in sentences for name in read_roles(each)[:1]}
         return [
             line
-            for text in asked
+            for text in texts
             for line in text.lines
             if words.intersection(content_words(line.content))
         ]

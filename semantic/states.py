@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from semantic.models import Fact
+from pydantic import TypeAdapter
 
-Json = dict[str, Any] | None
-Pair = tuple[Json, Json]
-"""A state before and after, as a change stores them."""
-NONE: Json = None
-"""Of a fact that was not there yet."""
+from semantic.models import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +25,26 @@ class State:
         """Whether the fact is active."""
         return not self.because
 
-    def to_json(self) -> Json:
-        """Return what a change stores of it."""
-        return {
-            "because": str(self.because),
-            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
-            "superseded_by": str(self.superseded_by) if self.superseded_by else None,
-        }
-
     def is_like(self, other: State) -> bool:
         """Return whether a fact is active, or retired for the same reason, in both."""
         return (self.because, self.superseded_by) == (other.because, other.superseded_by)
 
 
-ACTIVE: Json = State().to_json()
+Pair = tuple[State | None, State]
+"""A state before and after; None: the fact was not there yet."""
+_STORED: TypeAdapter[State | None] = TypeAdapter(State | None)
 
 
 def read_state(fact: Fact) -> State:
     """Return the state that a fact is in."""
-    return State(
-        because=fact.invalidated_because,
-        valid_until=fact.valid_until,
-        superseded_by=fact.superseded_by_id,
-    )
+    return State(fact.invalidated_because, fact.valid_until, fact.superseded_by_id)
 
 
-def from_json(stored: Json) -> State | None:
+def to_json(state: State | None) -> Any:
+    """Return what a change stores of a state."""
+    return _STORED.dump_python(state, mode="json")
+
+
+def from_json(stored: Any) -> State | None:
     """Return the state that a change stores; None: the fact was not there."""
-    if stored is None:
-        return None
-    until, newer = stored["valid_until"], stored["superseded_by"]
-    return State(
-        because=stored["because"],
-        valid_until=datetime.fromisoformat(until) if until else None,
-        superseded_by=uuid.UUID(newer) if newer else None,
-    )
+    return _STORED.validate_python(stored)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -32,63 +30,38 @@ OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
 OPEN &= Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
 
 
-@dataclass(frozen=True, slots=True)
-class NewSuggestion:
-    """Two facts that a run leaves to curators.
-
-    `valid_until`: until when the old one was true, where there is no new one.
-    """
-
-    kind: SuggestionKind
-    old: Fact
-    new: Fact | None
-    reason: str
-    valid_until: datetime | None = None
-
-
-def create_suggestions(suggested: Sequence[NewSuggestion], *, ledger: Ledger) -> None:
+def create_suggestions(suggested: Sequence[Suggestion], *, ledger: Ledger) -> None:
     """Store what a run suggests, but for pairs that were suggested before, either way round.
 
-    What an undone run had suggested counts again, as this run's.
+    The rows have kind, facts and reason. What an undone run had suggested counts again, as
+    this run's.
     """
     tenant = ledger.changeset.tenant
-    ids = {fact.id for item in suggested for fact in (item.old, item.new) if fact}
+    ids = {fact_id for new in suggested for fact_id in (new.old_fact_id, new.new_fact_id)}
     rows = Suggestion.objects.of(tenant).filter(old_fact__in=ids)
-    known = {_pair(row.kind, row.old_fact_id, row.new_fact_id): row for row in rows}
+    known = {_name_pair(row): row for row in rows}
     count = 0
-    for item in suggested:
-        new_id = item.new.id if item.new else None
-        pair = _pair(item.kind, item.old.id, new_id)
-        row = known.get(pair)
-        if row is not None and not row.is_withdrawn:
+    for new in suggested:
+        row = known.setdefault(_name_pair(new), new)
+        if row.changeset_id is not None and not row.is_withdrawn:
             continue
         if count == SUGGESTIONS_A_RUN:
             ledger.note(Change.Action.SKIP, note=CAP)
             break
         count += 1
-        known[pair] = row = row or Suggestion(
-            tenant=tenant,
-            conversation=ledger.conversation,
-            kind=item.kind,
-            old_fact=item.old,
-            new_fact=item.new,
-            reason=item.reason,
-            valid_until=item.valid_until,
-        )
+        row.tenant, row.conversation = tenant, ledger.conversation
         row.changeset, row.is_withdrawn = ledger.changeset, False
         row.save()
         ledger.note(
             Change.Action.SUGGEST,
-            memory_id=item.old.id,
-            other_memory_id=new_id,
-            note=item.reason,
+            memory_id=new.old_fact_id,
+            other_memory_id=new.new_fact_id,
+            note=new.reason,
         )
 
 
-def _pair(
-    kind: str, old: uuid.UUID, new: uuid.UUID | None
-) -> tuple[str, frozenset[uuid.UUID | None]]:
-    return kind, frozenset({old, new})
+def _name_pair(row: Suggestion) -> tuple[str, frozenset[uuid.UUID | None]]:
+    return row.kind, frozenset({row.old_fact_id, row.new_fact_id})
 
 
 def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Suggestion]:
@@ -158,17 +131,12 @@ def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
     ids = rows.values_list("old_fact_id", "new_fact_id").first()
     if ids is None:
         raise NotFound("There is no such suggestion.")
-    ((conversation, facts),) = curation.lock_facts(
-        act, [fact_id for fact_id in ids if fact_id is not None]
-    )
+    ((conversation, facts),) = curation.lock_facts(act, list(filter(None, ids)))
     suggestion = rows.filter(OPEN).first()
     if suggestion is None:
         raise Conflict("The suggestion is no longer open.")
-    for fact in facts:
-        if fact.id == suggestion.old_fact_id:
-            suggestion.old_fact = fact
-        else:
-            suggestion.new_fact = fact
+    by_id = {fact.id: fact for fact in facts}
+    suggestion.old_fact, suggestion.new_fact = by_id[ids[0]], by_id.get(ids[1])
     suggestion.tenant, suggestion.conversation = act.tenant, conversation
     return suggestion, curation.open_ledger(act, conversation)
 

@@ -114,7 +114,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         form=form,
         owner=tenant,
         preview=preview,
-        figures=name_figures(preview.counts.to_json()) if preview else [],
+        figures=name_figures(preview.counts) if preview else [],
     )
 
 

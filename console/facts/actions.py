@@ -16,7 +16,7 @@ from console.facts.forms import CURATE, ActForm
 from console.forms import submit
 from console.highlights import show_difference
 from console.pages import find_way_back, get_row, page_for, show_page
-from semantic import curation, reverts
+from semantic import corrections, curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
 from semantic.models import Changeset, Fact
@@ -65,7 +65,7 @@ def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[uuid.
     act = Act(fact.tenant, actor, params["reason"])
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
-        opened = curation.correct_fact(
+        opened = corrections.correct_fact(
             act=act,
             fact_id=fact.id,
             sentence=params["fact"],

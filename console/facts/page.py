@@ -22,7 +22,7 @@ from indexing import queries as index
 from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
 from memoryproject.ai import embeddings
-from semantic import histories, queries, reverts, suggestions
+from semantic import queries, reverts, suggestions
 from semantic.duplicates import MERGE_COSINE
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.proposal_writer import DECLARED_WRONG
@@ -81,7 +81,7 @@ class SimilarFact:
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     """Return what stands above a fact's columns."""
     reader, sees = Reader(request.user), request.user.has_perm
-    changes = histories.changes_of(fact) if sees("semantic.view_change") else []
+    changes = queries.changes_of(fact) if sees("semantic.view_change") else []
     suppressed = Change.objects.of(fact.tenant).filter(
         memory_id=fact.id, action=Change.Action.SKIP, note=DECLARED_WRONG
     )
@@ -180,7 +180,7 @@ def _lines_of(row: Evidence, shown: Sequence[ShownMessage]) -> list[SourceLine]:
 
 def read_versions(fact: Fact) -> list[FactVersion]:
     """Return the chain that a fact stands in, oldest first; empty where it stands alone."""
-    chain = histories.versions_of(fact)
+    chain = queries.versions_of(fact)
     replaced: dict[uuid.UUID, Fact] = {
         one.superseded_by_id: one for one in chain if one.superseded_by_id is not None
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO
@@ -205,20 +205,20 @@ def take_step(run: ImportRun) -> ImportRun:
             locked.save(update_fields=["state", "finished_at"])
         elif first is not None and (batch.id, batch.rows) == (first.id, first.rows):
             act = Act(tenant=run.tenant, actor=locked.person, reason=locked.reason)
-            result = fact_imports.import_rows(
+            opened = fact_imports.import_rows(
                 act=act, rows=rows, vectors=vectors, goes_on=locked.last_changeset
             )
-            _mark(locked, batch, result)
+            _mark(locked, batch, opened)
     locked.refresh_from_db()
     return locked
 
 
-def _mark(run: ImportRun, batch: ImportBatch, result: fact_imports.Imported) -> None:
+def _mark(run: ImportRun, batch: ImportBatch, opened: Mapping[uuid.UUID, int]) -> None:
     run.done += len(batch.rows)
-    run.opened += result.opened
-    run.last_changeset = result.changesets[-1] if result.changesets else run.last_changeset
+    run.opened += sum(opened.values())
+    run.last_changeset = list(opened)[-1] if opened else run.last_changeset
     run.save(update_fields=["done", "opened", "last_changeset"])
-    batch.rows, batch.changesets = [], list(result.changesets)
+    batch.rows, batch.changesets = [], list(opened)
     batch.done_at = read_database_clock()
     batch.save(update_fields=["rows", "changesets", "done_at"])
 

@@ -75,10 +75,10 @@ class LLMConsolidator:
             if reply is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)
                 return replace(offline, degraded=True)
-            wanted = list(read_reply(reply, episodes=episodes, known=known))
-            if len(wanted) > CHANGES_AT_MOST:
-                logger.warning("changes left out: %d", len(wanted) - CHANGES_AT_MOST)
-            proposals += wanted[:CHANGES_AT_MOST]
+            proposed = list(read_reply(reply, episodes=episodes, known=known))
+            if len(proposed) > CHANGES_AT_MOST:
+                logger.warning("changes left out: %d", len(proposed) - CHANGES_AT_MOST)
+            proposals += proposed[:CHANGES_AT_MOST]
         return Consolidation(
             proposals=tuple(proposals),
             engine=ENGINE,
@@ -127,8 +127,8 @@ def _state(
 ) -> Proposal:
     """Return a change that states a fact, true since the day named, or since it was said."""
     index, lines = _find_source(row.msgs, episodes)
-    said = lines or [line for episode in episodes for line in episode.lines]
-    fact = " ".join(check_dates(drop_unseen(row.text), lines=said).split())
+    source = lines or [line for episode in episodes for line in episode.lines]
+    fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
     first, _, last = row.when.partition("/")
     since = _read_day(first) or min((line.at for line in lines), default=None)
     until = _read_day(last)
@@ -137,7 +137,7 @@ def _state(
         alias=_guard_alias(ref),
         category=category,
         fact=fact,
-        keywords=pick_keywords(fact, speaker=_find_named(fact, said)),
+        keywords=pick_keywords(fact, speaker=_find_named(fact, source)),
         valid_at=since,
         valid_until=until if since and until and until > since else None,
         episode=index,
@@ -153,7 +153,7 @@ def _point(
     *,
     day: str = "",
 ) -> Proposal:
-    """Return a change that only points at a known fact; its sentence is the one held."""
+    """Return a change that only points at a known fact; its sentence stays."""
     index, lines = _find_source(row.msgs, episodes)
     fact = known.get(row.ref)
     return Proposal(

@@ -1,4 +1,4 @@
-"""What a language model is shown to draw facts from: facts held, and episodes in full.
+"""What a language model is shown to draw facts from: active facts, and episodes in full.
 
 What is too long for one question is spread over several; of a long message no word is
 left out, it only stands on several lines under the same number.
@@ -18,7 +18,7 @@ NOTHING_HELD = "(none)"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The data of one prompt, its messages, and the characters of facts held that did not fit."""
+    """The data of one prompt, its messages, and the characters of facts that did not fit."""
 
     material: str
     lines: int
@@ -43,17 +43,17 @@ def compose_questions(
 ) -> Iterator[Question]:
     """Yield questions of at most `room` tokens, and so many lines, that show every line once.
 
-    Each shows the same facts held, the nearest ones, in at most half of the room.
+    Each shows the same active facts, the nearest ones, in at most half of the room.
     """
     facts = [_show_fact(fact) for fact in known]
     costs = [count_prompt_tokens(fact) for fact in facts]
     shown = facts[next(fill(costs, room=room // 2))] if facts else [NOTHING_HELD]
     left_out = sum(map(len, facts[len(shown) :]))
-    left = room - sum(costs[: len(shown)])
+    remaining = room - sum(costs[: len(shown)])
     headers = [put_on_one_line(episode.title) for episode in episodes]
     seen: set[int] = set()
-    rows = _show_rows(episodes, room=left)
-    for group in _group(rows, headers, room=left, lines_at_most=lines_at_most):
+    rows = _show_rows(episodes, room=remaining)
+    for group in _group(rows, headers, room=remaining, lines_at_most=lines_at_most):
         material = ["Facts held:", *shown]
         for place, row in enumerate(group):
             if place == 0 or group[place - 1].episode != row.episode:

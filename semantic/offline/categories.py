@@ -31,5 +31,5 @@ def classify_fact(fact: str, claims: Sequence[Claim]) -> Category:
         if claim.slot in BY_SLOT:
             return BY_SLOT[claim.slot]
     lexicon = get_lexicon(detect_writing(fact))
-    matching = (kind for kind in ORDER if lexicon.pattern(f"categories.{kind.value}").search(fact))
+    matching = (kind for kind in ORDER if lexicon.has(f"categories.{kind.value}", fact))
     return next(matching, Category.EXPERIENCE)

@@ -66,7 +66,7 @@ def split_clauses(plain: str, writing: Writing) -> list[str]:
 
 def read_claims(plain: str, text: str, person: str, lexicon: Lexicon) -> Iterator[Claim]:
     """Yield the claims of each clause; one without a subject has that of the clause before."""
-    changes = lexicon.pattern("claims.change").search(plain) is not None
+    changes = lexicon.has("claims.change", plain)
     plain = lexicon.pattern("claims.leading").sub("", plain)
     subject = SPEAKER
     for index, clause in enumerate(split_clauses(plain, lexicon.writing)):
@@ -87,10 +87,10 @@ class Form:
 
     slot: str
     pattern: re.Pattern[str]
-    value: str
-    ends: bool
-    changes: bool
-    past: bool
+    value: str = ""
+    ends: bool = False
+    changes: bool = False
+    past: bool = False
     """Whether it speaks of what was, which other patterns pass over."""
 
 
@@ -104,30 +104,20 @@ def _forms(writing: Writing) -> tuple[Form, ...]:
     values["<A>"] = rf"(?:{space}(?:{adverbs}))*"
     values["<J>"] = "(?:" + "|".join((lexicon.get("jobs") or "").split()) + ")"
     values["<R>"] = "(?:" + "|".join((lexicon.get("roles") or "").split()) + ")"
+    values |= {"STOP": lexicon.get("claims.stop") or "", "MONTHS": MONTHS, "WEEKDAY": WEEKDAY}
     forms: list[Form] = []
     for row in lexicon.get("claims.patterns") or ():
+        options = {name: value for name, value in row.items() if name != "forms"}
         for text in row["forms"]:
             for name, pattern in values.items():
                 text = text.replace(name, pattern)
-            text = text.replace("STOP", lexicon.get("claims.stop") or "")
-            text = text.replace("MONTHS", MONTHS).replace("WEEKDAY", WEEKDAY)
-            compiled = re.compile(f"^{text}")
-            forms.append(
-                Form(
-                    row["slot"],
-                    compiled,
-                    row.get("value", ""),
-                    row.get("ends", False),
-                    row.get("changes", False),
-                    row.get("past", False),
-                )
-            )
+            forms.append(Form(pattern=re.compile(f"^{text}"), **options))
     return tuple(forms)
 
 
 def _read_clause(clause: str, text: str, person: str, lexicon: Lexicon) -> Iterator[Claim]:
     """Yield one claim a slot."""
-    is_temporary = lexicon.pattern("claims.temporary").search(clause) is not None
+    is_temporary = lexicon.has("claims.temporary", clause)
     seen: set[str] = set()
     for form in _forms(lexicon.writing):
         match = form.pattern.match(clause)
@@ -158,7 +148,7 @@ def _make_claim(
         owner = ""
     if owner is None or not _fits(form.slot, key, value, text):
         return None
-    if form.slot in WORK and lexicon.pattern("claims.besides").search(clause):
+    if form.slot in WORK and lexicon.has("claims.besides", clause):
         return None
     keys = frozenset(content_stems(key.replace("@", "")))
     if form.slot == "role" and not keys:

@@ -43,26 +43,22 @@ def compare(new: Claim, old: Claim) -> Relation:
         return Relation.REPLACES if "dropped" in new.value - old.value else Relation.UNRELATED
     same = _agree(new.value, old.value)
     if new.ends:
-        if not new.value or same:
-            return Relation.REPLACES
-        return Relation.UNRELATED
+        return Relation.REPLACES if same or not new.value else Relation.UNRELATED
     if same and new.slot == old.slot:
         return Relation.SAME
     if both_work:
         return _compare_work(new, old)
     if new.slot in ALWAYS_ONE:
         return _compare_single(new, old)
-    if new.slot == "plan":
-        return _compare_plans(new, old)
+    if new.slot == "plan" and not _kinds_of_time(new) & _kinds_of_time(old):
+        return Relation.UNRELATED
     return Relation.REPLACES if new.changes else Relation.CONFLICTS
 
 
 def _compare_work(new: Claim, old: Claim) -> Relation:
-    if new.slot == "job" and not new.changes:
-        return Relation.CONFLICTS
-    if new.slot == "job":
+    if new.slot == "job" and new.changes:
         return Relation.UNRELATED if _agree(new.value, old.value) else Relation.REPLACES
-    if new.slot != old.slot:
+    if new.slot not in {"job", old.slot}:
         return Relation.UNRELATED
     return Relation.REPLACES if new.changes else Relation.CONFLICTS
 
@@ -78,12 +74,9 @@ def _compare_single(new: Claim, old: Claim) -> Relation:
     return Relation.REPLACES
 
 
-def _compare_plans(new: Claim, old: Claim) -> Relation:
-    """Days replace days and times times; without a word of change it may be a second day."""
-    kinds = [{_kind_of_time(word) for word in claim.value} for claim in (new, old)]
-    if not kinds[0] & kinds[1]:
-        return Relation.UNRELATED
-    return Relation.REPLACES if new.changes else Relation.CONFLICTS
+def _kinds_of_time(claim: Claim) -> set[str]:
+    """Return what a plan names: days replace days, and times times."""
+    return {_kind_of_time(word) for word in claim.value}
 
 
 def _kind_of_time(word: str) -> str:
@@ -135,11 +128,11 @@ def ends_activity(new: Reading, old: Reading) -> bool:
         for claim in new.claims
         if claim.slot == "does" and claim.key and claim.person == about
     ]
-    left = [
+    quit_jobs = [
         claim.value for claim in new.claims if claim.slot == "job" and claim.ends and claim.value
     ]
     return any(_is_named(key, clause) for clause in old.clauses for key in stopped) or any(
-        _is_at(old.text, value) for value in left
+        _is_at(old.text, value) for value in quit_jobs
     )
 
 
@@ -148,11 +141,13 @@ def opposes_rule(new: Reading, old: Reading) -> bool:
     lexicon = get_lexicon(Writing.ENGLISH)
     if not (new.text.startswith(RULE) and old.text.startswith(RULE)):
         return False
-    one, two = (reading.stems - lexicon.words("guidelines.light") for reading in (new, old))
-    if one == two:
-        return bool(one) and count_negations(new.text) != count_negations(old.text)
+    light = lexicon.words("guidelines.light")
+    stems, old_stems = new.stems - light, old.stems - light
+    if stems == old_stems:
+        return bool(stems) and count_negations(new.text) != count_negations(old.text)
     languages = frozenset(stem(word) for word in lexicon.words("guidelines.languages"))
-    return one - languages == two - languages and bool(one & languages) and bool(two & languages)
+    are_alike = stems - languages == old_stems - languages
+    return are_alike and bool(stems & languages) and bool(old_stems & languages)
 
 
 def _is_named(key: frozenset[str], clause: frozenset[str]) -> bool:

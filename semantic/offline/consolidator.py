@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from episodic.engines import Line
 from memoryproject.text.sentences import Writing, detect_writing
@@ -39,14 +39,12 @@ from semantic.offline.judgements import (
     repeats,
     says_more,
 )
-from semantic.offline.lexicon import Lexicon
 from semantic.offline.messages import Sentence, read_sentences, states_something
 from semantic.offline.readings import read_fact
 from semantic.offline.splitting import split_claims, split_clauses
 from semantic.offline.statements import (
     Statement,
     find_people,
-    is_worth_a_fact,
     make_statement,
     resolve_pronoun,
     state,
@@ -89,7 +87,8 @@ class OfflineConsolidator:
         for index, episode in enumerate(episodes):
             for line in episode.lines:
                 if line.role == "user":
-                    run.read(line, index)
+                    run.episode = index
+                    run.read(line)
         return Consolidation(
             proposals=tuple(run.proposals), engine=ENGINE, suggestions=tuple(run.suggestions)
         )
@@ -105,6 +104,8 @@ class _Run:
     """Oldest first."""
     proposals: list[Proposal] = field(default_factory=list)
     suggestions: list[Suggestion] = field(default_factory=list)
+    episode: int = 0
+    """The index of the episode that is read."""
     user_name: str = ""
     """Of the user whose messages carry no name."""
     writing: Writing = Writing.ENGLISH
@@ -123,66 +124,53 @@ class _Run:
         users = [detect_writing(line.content) for line in lines if line.role == "user"]
         self.writing = max(Writing, key=users.count) if users else Writing.ENGLISH
 
-    def read(self, line: Line, episode: int) -> None:
+    def read(self, line: Line) -> None:
         """Propose what one message of a user states."""
         before = len(self.proposals)
         people: list[str] = []
-        for sentence in read_sentences(line.content, default=self.writing):
+        name = line.name or self.user_name
+        for sentence in read_sentences(line, name=name, default=self.writing):
             if len(self.proposals) - before >= FACTS_A_MESSAGE:
                 return
-            speaker = line.name or self.user_name or str(sentence.lexicon.get("names.user"))
-            for clause in self._read_clauses(sentence, speaker):
-                self._read_sentence(clause, line, episode, speaker, people)
-            people += find_people(sentence.text, sentence.lexicon, speaker=speaker)
+            # A guideline or a correction stays whole.
+            is_whole = find_guideline(sentence) or is_cued(sentence)
+            for clause in [sentence] if is_whole else split_clauses(sentence):
+                self._read_sentence(clause, people)
+            people += find_people(sentence)
 
-    def _read_sentence(
-        self, sentence: Sentence, line: Line, episode: int, speaker: str, people: list[str]
-    ) -> None:
-        guideline = find_guideline(sentence, speaker=speaker)
+    def _read_sentence(self, sentence: Sentence, people: list[str]) -> None:
+        guideline = find_guideline(sentence)
         if guideline is not None:
-            rule = Statement(guideline, sentence, speaker, line, episode)
-            self._settle(rule, category=Category.GUIDELINE)
-        name = _introduced_name(sentence.raw, sentence.lexicon)
-        if name and not line.name:
-            self._introduce(name, sentence, line, episode)
-        is_own = bool(name) and name in (line.name or name)
+            self._settle(Statement(guideline, sentence), category=Category.GUIDELINE)
+        name, known_name = _introduced_name(sentence), sentence.line.name
+        if name and not known_name:
+            self._introduce(name, sentence)
+        is_own = bool(name) and name in (known_name or name)
         if guideline or (is_own and len(content_stems(sentence.text)) <= STEMS_OF_AN_INTRODUCTION):
             return
-        if self._correct(sentence, line, episode, speaker):
+        if self._correct(sentence):
             return
-        statement = make_statement(
-            sentence, speaker=speaker, line=line, episode=episode, people=people
-        )
+        statement = make_statement(sentence, people=people)
         if statement is not None:
             for part in split_claims(statement):
                 self._settle(part)
         elif states_something(sentence):
             text = resolve_pronoun(sentence.text, people=people)
-            self._settle(
-                state(sentence, text, speaker=speaker, line=line, episode=episode), is_minor=True
-            )
+            self._settle(state(sentence, text), is_minor=True)
 
-    def _read_clauses(self, sentence: Sentence, speaker: str) -> list[Sentence]:
-        """Return the clauses of a statement; a guideline or a correction stays whole."""
-        if find_guideline(sentence, speaker=speaker) or is_cued(sentence):
-            return [sentence]
-        lexicon = sentence.lexicon
-        return split_clauses(
-            sentence, tells=lambda text: is_worth_a_fact(text, lexicon, speaker=speaker)
-        )
-
-    def _introduce(self, name: str, sentence: Sentence, line: Line, episode: int) -> None:
+    def _introduce(self, name: str, sentence: Sentence) -> None:
         """Propose the name of a user; all that is said of "User" goes under it from now on."""
         user = sentence.lexicon.get("names.user")
         text = f"{user}的名字是{name}。" if user == "用户" else f"{user}'s name is {name}."
-        self._settle(Statement(text, sentence, name, line, episode))
+        self._settle(Statement(text, replace(sentence, speaker=name)))
 
-    def _correct(self, sentence: Sentence, line: Line, episode: int, speaker: str) -> bool:
+    def _correct(self, sentence: Sentence) -> bool:
         """Put the right value into the newest fact of the speaker that holds the wrong one."""
-        own = [item for item in reversed(self.active) if item.reading.person == speaker.lower()]
+        speaker = sentence.speaker.lower()
+        own = [item for item in reversed(self.active) if item.reading.person == speaker]
         for correction, item in _find_mistakes(sentence, own):
             if mended := mend(item.fact, correction):
-                statement = Statement(mended, sentence, speaker, line, episode)
+                statement = Statement(mended, sentence)
                 self._replace(statement, [item], category=item.category)
                 return True
         return False
@@ -194,17 +182,13 @@ class _Run:
 
         A minor one tells too little to be a fact, unless it ends one.
         """
-        reading = read_fact(statement.fact, speaker=statement.speaker)
+        reading = statement.reading
         if not reading.stems and category is None:  # "Sam is Sam."
             return
-        repeated = next(
-            (item for item in self.active if repeats(statement.fact, reading, item)), None
-        )
-        if repeated is not None:
-            self._propose(
-                Action.REINFORCE, statement, alias=repeated.alias, category=repeated.category
-            )
-            return
+        for item in self.active:
+            if repeats(statement.fact, reading, item):
+                self._propose(Action.REINFORCE, statement, alias=item.alias, category=item.category)
+                return
         context = frozenset(content_stems(statement.sentence.before))
         compared = self.active if may_end(reading) else []
         ended = [item for item in compared if is_ended(reading, item.reading, context)]
@@ -222,8 +206,8 @@ class _Run:
             if item not in ended and (reason := find_doubt(reading, item.reading, context))
         ]
         if not ended and not doubtful:
-            item = find_other_time(reading, self.active)
-            doubtful = [(item, "other_time")] if item else []
+            other = find_other_time(reading, self.active)
+            doubtful = [(other, "other_time")] if other else []
         alias = self._replace(statement, ended, category=category)
         for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
             kind = SuggestionKind.CONTRADICTION
@@ -241,9 +225,10 @@ class _Run:
         new = self._propose(action, statement, alias=first, category=category, keywords=inherited)
         for item in ended[:-1]:
             self._propose(Action.INVALIDATE, statement, alias=item.alias)
-        reading = read_fact(statement.fact, speaker=statement.speaker)
         self.active = [item for item in self.active if item not in ended]
-        self.active.append(ActiveFact(alias, new.category, new.fact, reading, new.keywords))
+        self.active.append(
+            ActiveFact(alias, new.category, new.fact, statement.reading, new.keywords)
+        )
         return alias
 
     def _propose(
@@ -255,19 +240,18 @@ class _Run:
         category: Category | None = None,
         keywords: Sequence[str] = (),
     ) -> Proposal:
-        if category is None:
-            claims = read_fact(statement.fact, speaker=statement.speaker).claims
-            category = classify_fact(statement.fact, claims)
-        own = _pick_keywords(statement)
+        line, claims = statement.sentence.line, statement.reading.claims
+        own = pick_keywords(statement.fact, speaker=statement.sentence.speaker)
+        asked = [word for claim in claims for word in ASKED_BY.get(claim.slot, ())]
         proposal = Proposal(
             action=action,
             alias=alias,
-            category=category,
+            category=category or classify_fact(statement.fact, claims),
             fact=statement.fact,
-            keywords=tuple(dict.fromkeys((*own, *keywords)))[:KEYWORDS_AT_MOST],
-            valid_at=statement.line.at,
-            episode=statement.episode,
-            seqs=(statement.line.seq,),
+            keywords=tuple(dict.fromkeys((*own, *asked, *keywords)))[:KEYWORDS_AT_MOST],
+            valid_at=line.at,
+            episode=self.episode,
+            seqs=(line.seq,),
         )
         self.proposals.append(proposal)
         return proposal
@@ -294,14 +278,6 @@ def _find_mistakes(
                 yield correction, item
 
 
-def _pick_keywords(statement: Statement) -> tuple[str, ...]:
-    """Return the names and nouns of a fact, and what its slots are asked for by."""
-    speaker = statement.speaker
-    claims = read_fact(statement.fact, speaker=speaker).claims
-    asked = [word for claim in claims for word in ASKED_BY.get(claim.slot, ())]
-    return tuple(dict.fromkeys((*pick_keywords(statement.fact, speaker=speaker), *asked)))
-
-
 def _find_user_name(known: Iterable[KnownFact], lines: Iterable[Line]) -> str:
     """Return the name that a nameless user has told, now or in a known fact; "" if none."""
     for fact in known:
@@ -311,12 +287,13 @@ def _find_user_name(known: Iterable[KnownFact], lines: Iterable[Line]) -> str:
     for line in lines:
         if line.role != "user" or line.name:
             continue
-        for sentence in read_sentences(line.content):
-            if name := _introduced_name(sentence.raw, sentence.lexicon):
+        for sentence in read_sentences(line):
+            if name := _introduced_name(sentence):
                 return name
     return ""
 
 
-def _introduced_name(text: str, lexicon: Lexicon) -> str:
-    matches = (re.search(pattern, text) for pattern in lexicon.get("names.patterns"))
+def _introduced_name(sentence: Sentence) -> str:
+    patterns = sentence.lexicon.get("names.patterns")
+    matches = (re.search(pattern, sentence.raw) for pattern in patterns)
     return next((match[1] for match in matches if match), "")

@@ -45,22 +45,24 @@ def _forms(writing: Writing) -> tuple[re.Pattern[str], ...]:
 
 def is_cued(sentence: Sentence) -> bool:
     """Whether the sentence, or the one before it, announces a correction."""
-    cue = sentence.lexicon.pattern("corrections.cue")
-    last = sentence.before[-80:]
-    return cue.search(sentence.raw) is not None or cue.search(last) is not None
+    return _announces(sentence, "corrections.cue")
+
+
+def _announces(sentence: Sentence, key: str) -> bool:
+    """Whether a pattern matches in a sentence, or in what ends right before it."""
+    texts = (sentence.raw, sentence.before[-80:])
+    return any(sentence.lexicon.has(key, text) for text in texts)
 
 
 def find_plain_values(sentence: Sentence) -> list[Correction]:
     """Return the values of a sentence that is said to put something right."""
-    strong = sentence.lexicon.pattern("corrections.strong")
     marked = sentence.raw.startswith("*")  # as people mark what they mistyped
-    if not (marked or strong.search(sentence.raw) or strong.search(sentence.before[-80:])):
+    if not (marked or _announces(sentence, "corrections.strong")):
         return []
-    values = find_values(sentence.text)
     return [
-        Correction("", found[0])
-        for kind, found in values.items()
-        if kind is not Kind.NAME and len(found) == 1
+        Correction("", values[0])
+        for kind, values in find_values(sentence.text).items()
+        if kind is not Kind.NAME and len(values) == 1
     ]
 
 

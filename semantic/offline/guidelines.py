@@ -17,7 +17,7 @@ CLOSING = re.compile(
 REASON = re.compile(r"(?:,| -| –)? (?:I|I'm|I'll|because|since|it's|it is|that's) .*$")
 
 
-def find_guideline(sentence: Sentence, *, speaker: str) -> str | None:
+def find_guideline(sentence: Sentence) -> str | None:
     """Return "Assistant should …" for a lasting wish about how to behave, else None.
 
     In languages that are not rewritten it is the user's own sentence, quoted.
@@ -27,31 +27,30 @@ def find_guideline(sentence: Sentence, *, speaker: str) -> str | None:
         return None
     call = re.search(lexicon.get("guidelines.call_me") or r"(?!)", text)
     if call is not None:
-        return str(lexicon.get("guidelines.call")).format(
-            speaker=speaker, name=call[1].rstrip("吧了好")
-        )
+        name = call[1].rstrip("吧了好")
+        return str(lexicon.get("guidelines.call")).format(speaker=sentence.speaker, name=name)
     if sentence.writing is Writing.CHINESE:
-        return _find_in_chinese(text, lexicon, speaker)
+        return _find_in_chinese(text, lexicon, sentence.speaker)
     if sentence.writing is Writing.ENGLISH:
         _, _, after_colon = text.partition(": ")
         return _find_in_english(text, lexicon) or _find_in_english(after_colon, lexicon)
-    asks = lexicon.pattern("guidelines.asks").search(text)
-    about_answers = lexicon.pattern("guidelines.about_answers").search(text)
-    return quote(sentence.text, speaker=speaker) if asks and about_answers else None
+    asks = lexicon.has("guidelines.asks", text)
+    about_answers = lexicon.has("guidelines.about_answers", text)
+    return quote(sentence.text, speaker=sentence.speaker) if asks and about_answers else None
 
 
 def _find_in_english(text: str, lexicon: Lexicon) -> str | None:
     polite = lexicon.pattern("guidelines.polite")
     bare = polite.sub("", text)
-    asked = bare != text
+    is_wish = bare != text
     negative = lexicon.pattern("guidelines.negative").match(bare)
     wish = bare[negative.end() :] if negative else bare
     if always := re.match(r"always\s+", wish, re.IGNORECASE):
-        asked, wish = True, wish[always.end() :]
+        is_wish, wish = True, wish[always.end() :]
     wish = CLOSING.sub("", REASON.sub("", wish))
-    lasts = lexicon.pattern("guidelines.lasting").search(text)
-    about_answers = lexicon.pattern("guidelines.about_answers").search(wish)
-    if not (asked or negative) or not lexicon.pattern("guidelines.manner").match(wish):
+    lasts = lexicon.has("guidelines.lasting", text)
+    about_answers = lexicon.has("guidelines.about_answers", wish)
+    if not (is_wish or negative) or not lexicon.pattern("guidelines.manner").match(wish):
         return None
     if not (lasts or about_answers) or len(wish.split()) > WORDS_AT_MOST:
         return None
@@ -75,12 +74,8 @@ def _turn_round(wish: str, negative: re.Match[str] | None) -> str:
 
 def _find_in_chinese(text: str, lexicon: Lexicon, speaker: str) -> str | None:
     match = lexicon.pattern("guidelines.form").match(text)
-    cued = lexicon.pattern("guidelines.cue").search(text)
-    if (
-        match is None
-        or cued is None
-        or not lexicon.pattern("guidelines.about_answers").search(text)
-    ):
+    keys = ("guidelines.cue", "guidelines.about_answers")
+    if match is None or not all(lexicon.has(key, text) for key in keys):
         return None
     wish = match["wish"].replace("我", speaker)
     denied = lexicon.pattern("guidelines.negative").match(wish)

@@ -90,13 +90,9 @@ def find_doubt(new: Reading, old: Reading, context: frozenset[str]) -> str:
 def find_other_time(new: Reading, active: Sequence[ActiveFact]) -> ActiveFact | None:
     """Return the newest active fact with a day or time that a sentence of moving may be about."""
     times = TIMES & new.values.keys() if new.surely_changes else set()
-    own = (item for item in reversed(active) if item.reading.person == new.person)
-    return next(
-        (
-            item
-            for item in own
-            if times & item.reading.values.keys()
-            and not (item.reading.is_past or item.reading.ending)
-        ),
-        None,
-    )
+    for item in reversed(active):
+        old = item.reading
+        is_over = old.is_past or old.ending
+        if old.person == new.person and times & old.values.keys() and not is_over:
+            return item
+    return None

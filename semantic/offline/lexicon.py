@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 from memoryproject.text.sentences import Writing
 
 FOLDER = Path(__file__).parent / "lexicon"
-NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +21,6 @@ class Lexicon:
 
     writing: Writing
     data: Mapping[str, Any]
-    _patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
-    _words: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def get(self, key: str) -> Any:
         """Return what stands under a key, None where the language has no such thing."""
@@ -34,16 +31,25 @@ class Lexicon:
 
     def pattern(self, key: str) -> re.Pattern[str]:
         """Return a compiled pattern, one that matches nothing where there is none."""
-        if key not in self._patterns:
-            text = self.get(key)
-            self._patterns[key] = re.compile(text, re.IGNORECASE) if text else NOTHING
-        return self._patterns[key]
+        return _compile(self.get(key) or "(?!)")
+
+    def has(self, key: str, text: str) -> bool:
+        """Return whether the pattern under a key matches somewhere in a text."""
+        return self.pattern(key).search(text) is not None
 
     def words(self, key: str) -> frozenset[str]:
         """Return a list of words, empty where there is none."""
-        if key not in self._words:
-            self._words[key] = frozenset((self.get(key) or "").split())
-        return self._words[key]
+        return _split(self.get(key) or "")
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _split(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 @cache

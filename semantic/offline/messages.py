@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from episodic.engines import Line
 from memoryproject.text.sentences import HAN, Writing, detect_writing, split_sentences
 from semantic.offline.lexicon import Lexicon, get_lexicon
 
@@ -72,10 +73,12 @@ class Sentence:
     """One sentence of a message; `before` is what the user said before it in the message."""
 
     text: str
+    raw: str
+    """With the words at its beginning that `text` leaves out."""
     before: str
     writing: Writing
-    raw: str = ""
-    """With the words at its beginning that `text` leaves out."""
+    speaker: str
+    line: Line
 
     @property
     def lexicon(self) -> Lexicon:
@@ -83,13 +86,15 @@ class Sentence:
         return get_lexicon(self.writing)
 
 
-def read_sentences(content: str, *, default: Writing = Writing.ENGLISH) -> list[Sentence]:
+def read_sentences(
+    line: Line, *, name: str = "", default: Writing = Writing.ENGLISH
+) -> list[Sentence]:
     """Return the user's own sentences in order, without interjections at their beginning.
 
-    Also those that state nothing: `states_something` tells. `default` is how the user writes
-    elsewhere, for a message that does not show it.
+    Also those that state nothing: `states_something` tells. `name` is the user's, if known;
+    `default` is how the user writes elsewhere, for a message that does not show it.
     """
-    own = strip_pasted(content[:CHARACTERS_AT_MOST])
+    own = strip_pasted(line.content[:CHARACTERS_AT_MOST])
     whole = detect_writing(own, default=default)
     pieces = split_sentences(own)
     sentences: list[Sentence] = []
@@ -105,7 +110,9 @@ def read_sentences(content: str, *, default: Writing = Writing.ENGLISH) -> list[
         text = lexicon.pattern("trailing").sub("", text.rstrip(" ~～")) or text
         if text:
             text = text[0].upper() + text[1:]
-            sentences.append(Sentence(text, " ".join(pieces[:at]), writing, raw=piece))
+            before = " ".join(pieces[:at])
+            speaker = name or str(lexicon.get("names.user"))
+            sentences.append(Sentence(text, piece, before, writing, speaker, line))
     return sentences
 
 
@@ -131,9 +138,8 @@ def _mask(match: re.Match[str]) -> str:
 
 def _is_joke(piece: str, after: list[str], lexicon: Lexicon) -> bool:
     """Whether a sentence says that it is no earnest, or the short one behind it does."""
-    joke = lexicon.pattern("joke")
     later = after[0] if after and len(after[0]) < 30 else ""
-    return joke.search(piece) is not None or joke.search(later) is not None
+    return lexicon.has("joke", piece) or lexicon.has("joke", later)
 
 
 def _strip_openings(text: str, lexicon: Lexicon) -> str:
@@ -193,8 +199,8 @@ def trim(sentence: Sentence) -> Sentence:
         last = clauses[-1].strip()
         bare = CLAUSE_OPENING.sub("", last)
         lexicon = sentence.lexicon
-        told = sentence.writing is Writing.CHINESE or own.match(clauses[0])
-        asks = is_question(last, lexicon) and (told or QUESTION_START.match(bare))
+        is_statement = sentence.writing is Writing.CHINESE or own.match(clauses[0])
+        asks = is_question(last, lexicon) and (is_statement or QUESTION_START.match(bare))
         if not asks and not is_imperative(bare, lexicon) and not is_unreal(bare, lexicon):
             break
         clauses = clauses[:-2]
@@ -204,7 +210,7 @@ def trim(sentence: Sentence) -> Sentence:
 
 def is_unreal(text: str, lexicon: Lexicon) -> bool:
     """Whether a text only supposes something."""
-    return lexicon.pattern("hypothetical").search(text) is not None
+    return lexicon.has("hypothetical", text)
 
 
 def states_something(sentence: Sentence) -> bool:
@@ -213,20 +219,20 @@ def states_something(sentence: Sentence) -> bool:
     if QUOTED in text or is_question(text, lexicon) or text.endswith((":", "：")):
         return False
     keys = ("hypothetical", "hearsay", "small_talk")
-    if any(lexicon.pattern(key).search(text) for key in keys):
+    if any(lexicon.has(key, text) for key in keys):
         return False
     return not is_imperative(text, lexicon)
 
 
 def is_question(text: str, lexicon: Lexicon) -> bool:
     """Whether a sentence asks; a trailing smiley or bracket does not hide the mark."""
-    return "?" in text[-3:] or "？" in text[-3:] or bool(lexicon.pattern("question").search(text))
+    return "?" in text[-3:] or "？" in text[-3:] or lexicon.has("question", text)
 
 
 def is_imperative(text: str, lexicon: Lexicon) -> bool:
     """Whether a sentence asks the listener to do something."""
     if lexicon.writing is Writing.CHINESE:
-        return lexicon.pattern("imperative").search(text) is not None
+        return lexicon.has("imperative", text)
     first, _, rest = text.partition(" ")
     word = first.lower().strip(",.!")
     if word not in lexicon.words("imperative"):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from memoryproject.text.sentences import Writing
 from semantic.offline.messages import Sentence
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.readings import read_fact
-from semantic.offline.statements import Statement, end_sentence
+from semantic.offline.statements import Statement, end_sentence, is_worth_a_fact
 
 OWN_CLAUSE = re.compile(
     r"(?:,? and |,? but |, |; | [–—-] )(?=(?:I|I'm|I've|I'll|I'd|we|we're|we've|my|our)\b)"
@@ -29,8 +28,8 @@ SUBJECT_START = re.compile(r"^(?:(?:i|my|our|we|the|he|she|their)\b|(?-i:[A-Z]))
 VERB_START = re.compile(r"^(?:is|has|was|had|not|\w+s|\w+ed)\b(?<!'s)", re.IGNORECASE)
 
 
-def split_clauses(sentence: Sentence, *, tells: Callable[[str], bool]) -> list[Sentence]:
-    """Return the clauses of an English sentence of which each `tells` something by itself.
+def split_clauses(sentence: Sentence) -> list[Sentence]:
+    """Return the clauses of an English sentence of which each is worth a fact by itself.
 
     "I'm on omeprazole, and I can't take aspirin" is two facts: one may end without the other.
     """
@@ -41,7 +40,8 @@ def split_clauses(sentence: Sentence, *, tells: Callable[[str], bool]) -> list[S
         done = sum(map(len, pieces[:-1]))
         start, end = joint.span()
         left, right = pieces[-1][: start - done], sentence.text[end:]
-        if POINTING.search(right) or not (tells(left) and tells(right)):
+        tells = all(is_worth_a_fact(part, sentence) for part in (left, right))
+        if POINTING.search(right) or not tells:
             continue
         pieces = [*pieces[:-1], sentence.text[done:end], right]
     if len(pieces) == 1:
@@ -63,7 +63,7 @@ def split_claims(statement: Statement) -> list[Statement]:
 
     It is cut only where each part fills a slot of its own, so that one can end without the other.
     """
-    quotation, speaker = parse_quote(statement.fact), statement.speaker
+    quotation, speaker = parse_quote(statement.fact), statement.sentence.speaker
     first, *rest = PART.split(quotation[1] if quotation else statement.fact)
     parts = [first]
     for joint, piece in zip(rest[::2], rest[1::2], strict=True):

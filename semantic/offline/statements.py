@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from episodic.engines import Line
 from memoryproject.text.dates import anchor_times
 from memoryproject.text.sentences import HAN, Writing, split_sentences
 from memoryproject.text.words import STOP_WORDS, content_stems
@@ -25,7 +24,7 @@ from semantic.offline.messages import (
     trim,
 )
 from semantic.offline.quotations import quote
-from semantic.offline.readings import claims_something
+from semantic.offline.readings import Reading, claims_something, read_fact
 from semantic.offline.third_person import rewrite
 from semantic.offline.values import Kind, find_values
 
@@ -60,14 +59,14 @@ class Statement:
 
     fact: str
     sentence: Sentence
-    speaker: str
-    line: Line
-    episode: int
+
+    @property
+    def reading(self) -> Reading:
+        """The fact as it is compared."""
+        return read_fact(self.fact, speaker=self.sentence.speaker)
 
 
-def make_statement(
-    sentence: Sentence, *, speaker: str, line: Line, episode: int, people: Sequence[str]
-) -> Statement | None:
+def make_statement(sentence: Sentence, *, people: Sequence[str]) -> Statement | None:
     """Return what a sentence states, None where it states nothing that is worth a fact.
 
     `people` were mentioned before in the message, in order: "he" may be the only one.
@@ -76,9 +75,9 @@ def make_statement(
     if not states_something(sentence) or _is_too_long(sentence.text):
         return None
     resolved = _add_referent(resolve_pronoun(sentence.text, people=people), sentence)
-    if not is_worth_a_fact(resolved, sentence.lexicon, speaker=speaker):
+    if not is_worth_a_fact(resolved, sentence):
         return None
-    return state(sentence, resolved, speaker=speaker, line=line, episode=episode)
+    return state(sentence, resolved)
 
 
 def _add_referent(text: str, sentence: Sentence) -> str:
@@ -92,13 +91,12 @@ def _add_referent(text: str, sentence: Sentence) -> str:
     return whole if is_told and not _is_too_long(whole) else text
 
 
-def state(sentence: Sentence, text: str, *, speaker: str, line: Line, episode: int) -> Statement:
+def state(sentence: Sentence, text: str) -> Statement:
     """Return a sentence as a fact, rewritten where it is plain, else quoted."""
-    rewritten = rewrite(text, speaker=speaker, writing=sentence.writing)
-    dated = anchor_times(rewritten or text, at=line.at)
+    rewritten = rewrite(text, speaker=sentence.speaker, writing=sentence.writing)
+    dated = anchor_times(rewritten or text, at=sentence.line.at)
     ended = end_sentence(" ".join(dated.split()))
-    fact = ended if rewritten else quote(ended, speaker=speaker)
-    return Statement(fact, sentence, speaker, line, episode)
+    return Statement(ended if rewritten else quote(ended, speaker=sentence.speaker), sentence)
 
 
 def _is_too_long(text: str) -> bool:
@@ -120,9 +118,10 @@ def resolve_pronoun(text: str, *, people: Sequence[str]) -> str:
     return f"[{people[0]}]{FULL_FORMS[match[2]]}{text[match.end() :]}"
 
 
-def find_people(text: str, lexicon: Lexicon, *, speaker: str) -> list[str]:
+def find_people(sentence: Sentence) -> list[str]:
     """Return the people spoken of in a sentence: "wife Ines", "Sam Okafor", "sister"."""
-    if lexicon.writing is not Writing.ENGLISH:
+    text, lexicon = sentence.text, sentence.lexicon
+    if sentence.writing is not Writing.ENGLISH:
         return [match["who"] for match in lexicon.pattern("kin_phrase").finditer(text)]
     words = {word for key in ("he", "she", "kin", "roles") for word in lexicon.words(key)}
     kin = "|".join(sorted(words, key=len, reverse=True))
@@ -132,17 +131,21 @@ def find_people(text: str, lexicon: Lexicon, *, speaker: str) -> list[str]:
     rest = text
     for match in re.finditer(phrase, text):
         longer = re.search(rf"\b{match['name']} [A-Z][\w-]+", text) if match["name"] else None
-        people.append(longer[0] if longer else match["name"] or f"{speaker}'s {match['kin']}")
+        kin_name = f"{sentence.speaker}'s {match['kin']}"
+        people.append(longer[0] if longer else match["name"] or kin_name)
         rest = rest.replace(match[0], " ")
     names = (match[1] or match[2] for match in PERSON.finditer(rest))
-    people += [name for name in names if _is_name(name)]
+    people += [name for name in names if name.lower() not in STOP_WORDS]
     return list(dict.fromkeys(people))
 
 
-def is_worth_a_fact(text: str, lexicon: Lexicon, *, speaker: str) -> bool:
-    """Whether a sentence tells enough in a whole sentence, or fills a slot of a person."""
-    whole = tells_enough(text, lexicon) and not is_fragment(text, lexicon)
-    return whole or claims_something(text, speaker)
+def is_worth_a_fact(text: str, sentence: Sentence) -> bool:
+    """Whether a text tells enough in a whole sentence, or fills a slot of a person.
+
+    It is the sentence or a part of it, perhaps with a pronoun resolved.
+    """
+    whole = tells_enough(text, sentence.lexicon) and not is_fragment(text, sentence.lexicon)
+    return whole or claims_something(text, sentence.speaker)
 
 
 def is_fragment(text: str, lexicon: Lexicon) -> bool:
@@ -154,33 +157,21 @@ def is_fragment(text: str, lexicon: Lexicon) -> bool:
     return not dated or len(content_stems(text)) < LEAST_STEMS_OF_A_FRAGMENT
 
 
-def _is_name(word: str) -> bool:
-    return word.lower() not in STOP_WORDS
-
-
 def tells_enough(text: str, lexicon: Lexicon) -> bool:
     """Whether a sentence is understandable by itself and worth keeping for a month."""
     if lexicon.writing is Writing.CHINESE:
         return _tells_enough_in_chinese(text, lexicon)
-    if lexicon.pattern("vague").search(text):
+    if lexicon.has("vague", text):
         return False
-    endangers = lexicon.pattern("endangers").search(text) is not None
-    return endangers or informativeness(text, lexicon) >= LEAST_TOLD
+    return lexicon.has("endangers", text) or informativeness(text, lexicon) >= LEAST_TOLD
 
 
 def _tells_enough_in_chinese(text: str, lexicon: Lexicon) -> bool:
-    own = lexicon.pattern("first_person").search(text) is not None
-    if not own and (
-        lexicon.pattern("vague").search(text) or lexicon.pattern("second_person").search(text)
-    ):
+    own = lexicon.has("first_person", text)
+    if not own and (lexicon.has("vague", text) or lexicon.has("second_person", text)):
         return False
-    light = lexicon.pattern("light")
-    weight = sum(letter.isalnum() for letter in light.sub("", text))
+    weight = sum(letter.isalnum() for letter in lexicon.pattern("light").sub("", text))
     return weight >= (LEAST_CHINESE if own else LEAST_CHINESE_OF_OTHERS)
-
-
-def _starts_with_name(text: str, stop_words: frozenset[str]) -> bool:
-    return NAMED.match(text) is not None and text.split()[0].lower() not in stop_words
 
 
 def informativeness(text: str, lexicon: Lexicon) -> float:
@@ -192,19 +183,19 @@ def informativeness(text: str, lexicon: Lexicon) -> float:
     stop_words = STOP_WORDS | lexicon.words("stop_words")
     content = {word for word in iterate_words(text) if word not in stop_words and len(word) > 1}
     value: float = min(len(content), 8) * 0.5
-    is_own = lexicon.pattern("first_subject").search(text) or (
-        lexicon.writing is Writing.OTHER and lexicon.pattern("first_person").search(text)
+    is_own = lexicon.has("first_subject", text) or (
+        lexicon.writing is Writing.OTHER and lexicon.has("first_person", text)
     )
     if is_own:
         value += 1.5
     elif (
-        lexicon.pattern("first_person").search(text)
+        lexicon.has("first_person", text)
         or text[0] == "["
-        or _starts_with_name(text, stop_words)
+        or (NAMED.match(text) and text.split()[0].lower() not in stop_words)
     ):
         value += 0.9
     names = [name for name in NAME.findall(text)[1:] if name.lower() not in stop_words]
     value += 0.3 * min(len(names), 2)
-    value += 0.5 if re.search(r"\d", text) or lexicon.pattern("time").search(text) else 0.0
+    value += 0.5 if re.search(r"\d", text) or lexicon.has("time", text) else 0.0
     value -= min(len(lexicon.pattern("second_person").findall(text)), 2) * 1.5
     return value

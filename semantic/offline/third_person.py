@@ -7,6 +7,7 @@ is mentioned three times at most. Everything else stays a quotation.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from memoryproject.text.sentences import Writing
 from semantic.offline.lexicon import Lexicon, get_lexicon
@@ -36,9 +37,7 @@ HAN_SELF = re.compile(r"我自己")
 def rewrite(sentence: str, *, speaker: str, writing: Writing) -> str | None:
     """Return a plain sentence in the third person, None where it is not plain."""
     lexicon = get_lexicon(writing)
-    if lexicon.pattern("second_person").search(sentence):
-        return None
-    if lexicon.pattern("plural_person").search(sentence):
+    if lexicon.has("second_person", sentence) or lexicon.has("plural_person", sentence):
         return None
     if writing is Writing.CHINESE:
         return _rewrite_chinese(sentence, speaker)
@@ -56,9 +55,8 @@ def _rewrite_chinese(sentence: str, speaker: str) -> str | None:
 
 
 def _rewrite_english(sentence: str, speaker: str, lexicon: Lexicon) -> str | None:
-    plain = PLAIN_START.match(sentence) is not None
     if (
-        not plain
+        PLAIN_START.match(sentence) is None
         or len(FIRST_WORDS.findall(sentence)) > MENTIONS_AT_MOST
         or INVERTED.search(sentence)
     ):
@@ -136,12 +134,14 @@ class _Rewriting:
             self._in_present = True
 
     def _before(self, at: int) -> str:
-        words = (token.lower() for token in reversed(self._tokens[:at]) if token[0].isalpha())
-        return next(words, "")
+        return _first_word(reversed(self._tokens[:at]))
 
     def _after(self, at: int) -> str:
-        words = (token.lower() for token in self._tokens[at + 1 :] if token[0].isalpha())
-        return next(words, "")
+        return _first_word(self._tokens[at + 1 :])
+
+
+def _first_word(tokens: Iterable[str]) -> str:
+    return next((token.lower() for token in tokens if token[0].isalpha()), "")
 
 
 def conjugate(base: str) -> str:

@@ -20,8 +20,9 @@ from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes.models import Note
 from retrieval.models import Retrieval
+from semantic.guards import FACT_CHARACTERS_AT_MOST
 from semantic.models import Change, Changeset, Evidence, Fact
-from semantic.proposal_writer import FACT_CHARACTERS_AT_MOST, cap_invalidations, cap_openings
+from semantic.proposal_writer import cap_invalidations, cap_openings
 from semantic.steering import steers_agent
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows

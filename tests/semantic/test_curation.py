@@ -17,7 +17,7 @@ from jobs.models import Job
 from memoryproject.ai import embeddings
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.walls import across_tenants
-from semantic import curation
+from semantic import corrections, curation
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.proposal_writer import DECLARED_WRONG
@@ -72,7 +72,7 @@ def restore(talk: Talk, sentence: str) -> Changeset:
 
 
 def correct(talk: Talk, sentence: str, better: str, **more: Any) -> Fact:
-    return curation.correct_fact(
+    return corrections.correct_fact(
         act=act(talk.agent), fact_id=talk.fact(sentence).id, sentence=better, **more
     )
 
@@ -264,7 +264,7 @@ def test_every_act_says_why(talk: Talk, reason: str) -> None:
     why, fact = act(talk.agent, reason), talk.fact(BAKERY)
     acts: list[Callable[[], object]] = [
         lambda: curation.invalidate_facts(act=why, fact_ids=[fact.id], because=WRONG),
-        lambda: curation.correct_fact(act=why, fact_id=fact.id, sentence=HARBOUR),
+        lambda: corrections.correct_fact(act=why, fact_id=fact.id, sentence=HARBOUR),
     ]
     for do in acts:
         with pytest.raises(Problem) as problem:
@@ -296,7 +296,7 @@ def test_what_belongs_to_a_stranger_is_not_there(talk: Talk, cleo: Agent) -> Non
     acts: list[Callable[[], object]] = [
         lambda: curation.invalidate_facts(act=act(cleo), fact_ids=both, because=WRONG),
         lambda: curation.restore_facts(act=act(cleo), fact_ids=both),
-        lambda: curation.correct_fact(act=act(cleo), fact_id=fact.id, sentence=HARBOUR),
+        lambda: corrections.correct_fact(act=act(cleo), fact_id=fact.id, sentence=HARBOUR),
     ]
     for do in acts:
         with pytest.raises(NotFound):

@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
     def _count(self, act: Act, source: Source) -> None:
         counted = preview(act=act, source=source)
-        self._print_counts(counted.counts.to_json())
+        self._print_counts(counted.counts)
         if counted.conversations:
             rest = f"{counted.messages} messages in {counted.conversations} more conversations"
             self.stdout.write(f"not looked at: {rest}")

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from episodic.models import Conversation, Message
 from retrieval.models import Retrieval, RetrievalHit
-from semantic import curation, reverts
+from semantic import corrections, curation, reverts
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
@@ -149,7 +149,7 @@ def test_a_fact_is_shown_as_it_then_was_with_what_came_later(
 ) -> None:
     fact = served_fact(answered, "piano")
     better = fact.fact.replace("forty", "fifty")
-    curation.correct_fact(act=act(ana, "She said fifty."), fact_id=fact.id, sentence=better)
+    corrections.correct_fact(act=act(ana, "She said fifty."), fact_id=fact.id, sentence=better)
     page = html.unescape(open_case(auditor, answered))
     assert "declared wrong, replaced by another fact" in page and "She said fifty." in page
     assert "<del>forty</del><ins>fifty</ins>" in page and "by carla" in page

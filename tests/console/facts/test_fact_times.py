@@ -13,7 +13,8 @@ from django.urls import reverse
 
 from memoryproject.adminkit.filters import read_moment
 from memoryproject.edge.errors import Problem
-from semantic.curation import Act, correct_fact, invalidate_facts
+from semantic.corrections import correct_fact
+from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
 

@@ -1,0 +1,123 @@
+"""Corrects a fact: puts a curator's sentence in the place of a wrong one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from episodic.models import Conversation
+from indexing import services as index
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.edge.errors import Conflict, Problem
+from semantic import queries
+from semantic.curation import (
+    KEYWORD_AT_MOST,
+    KEYWORDS_AT_MOST,
+    NO_VERSIONS,
+    SENTENCE_AT_MOST,
+    Act,
+    lock_facts,
+    open_ledger,
+    support_of,
+)
+from semantic.engines import Category, fact_embedding_text
+from semantic.keywords import pick_keywords
+from semantic.models import Fact
+from semantic.services import NewFact, replace_fact
+
+CORRECTED = "corrected"
+"""Note of the step."""
+
+
+def correct_fact(
+    *,
+    act: Act,
+    fact_id: uuid.UUID,
+    sentence: str,
+    category: Category | None = None,
+    keywords: Sequence[str] | None = None,
+    version: int | None = None,
+) -> Fact:
+    """Close a fact as wrong and open a better one on the same evidence; return the new one.
+
+    Category stays as it was if none is given; keywords are drawn from the sentence.
+    With `version` nothing is done if the fact has changed since it had that one. Where the
+    words stay and only category or keywords change, the old fact is superseded.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+        Conflict: it is not active, has changed, is right as it is, or the new sentence is
+            active as another fact.
+        Problem: no reason, no sentence of at most 1,000 characters, or odd keywords.
+    """
+    sentence = _clean_sentence(sentence)
+    fact = queries.get_row(Fact.objects.of(act.tenant), fact_id)
+    kind = category or Category(fact.category)
+    words = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
+    text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
+    (vector,) = index.try_embed([text])
+    with transaction.atomic():
+        versions = NO_VERSIONS if version is None else {fact_id: version}
+        ((conversation, (fact,)),) = lock_facts(act, [fact_id], versions)
+        is_same = _check_sentence(fact, sentence, conversation)
+        if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
+            raise Conflict("The fact says just this already.")
+        ledger = open_ledger(act, conversation)
+        new = NewFact(
+            category=kind,
+            fact=sentence,
+            keywords=words,
+            valid_at=fact.valid_at,
+            support=support_of(fact),
+            vector=vector,
+        )
+        # What is said in the same words was not wrong: they may be learnt again.
+        because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
+        corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)
+        ledger.close()
+        if vector is None:
+            enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
+    return corrected
+
+
+def _check_sentence(fact: Fact, sentence: str, conversation: Conversation) -> bool:
+    """Return whether a fact says a sentence already, in these words.
+
+    Raises:
+        Conflict: the fact is not active, or another active one says it.
+    """
+    if fact.invalid_at is not None:
+        raise Conflict("The fact is not active: look at it again.")
+    same = queries.find_active(conversation=conversation, fact=sentence)
+    if same is not None and same.id != fact.id:
+        raise Conflict(f"Fact {same.id} says so already.")
+    return same is not None
+
+
+def _clean_sentence(sentence: str) -> str:
+    """Return the sentence on one line: answers are lists of facts, a line each."""
+    cleaned = " ".join(sentence.split())
+    if not cleaned or len(cleaned) > SENTENCE_AT_MOST or "\x00" in cleaned:
+        message = f"Write one sentence of at most {SENTENCE_AT_MOST} characters."
+        raise Problem(message, fields={"fact": [message]})
+    return cleaned
+
+
+def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
+    cleaned = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords if word.strip()))
+    too_long = any(len(word) > KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
+    if len(cleaned) > KEYWORDS_AT_MOST or too_long:
+        message = f"At most {KEYWORDS_AT_MOST} keywords of at most {KEYWORD_AT_MOST} characters."
+        raise Problem(message, fields={"keywords": [message]})
+    return cleaned
+
+
+def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
+    """Return the fact's keywords that the sentence still holds, and the sentence's own."""
+    words = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
+    folded = {word.casefold() for word in words}
+    own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]
+    return tuple(dict.fromkeys([*words, *own]))[:KEYWORDS_AT_MOST]

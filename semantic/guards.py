@@ -1,0 +1,66 @@
+"""Judges proposals by who says them: which are left undone, which wait for a curator."""
+
+from __future__ import annotations
+
+from episodic.models import Role
+from semantic.engines import Action, Category, Proposal
+from semantic.models import Fact
+from semantic.sources import Sources
+from semantic.steering import steers_agent
+
+FACT_CHARACTERS_AT_MOST = 1_000
+"""A fact is one sentence; what is longer is no fact, and would crowd answers out."""
+TOOL_SOURCE = "tool_source"
+"""Note of what was left undone because a tool said it: a web page, a file, a search."""
+NOT_FROM_TOOLS = frozenset({Category.IDENTITY, Category.GUIDELINE})
+
+
+def find_objection(
+    proposal: Proposal, target: Fact | None, sources: Sources, *, astray: str
+) -> str:
+    """Return the code under which a proposal is left undone; empty where it may be done.
+
+    One that names no fact we know opens its own, unless it says that this fact is
+    over: to open that would hold what nobody claims. Neither does one bring back
+    what an earlier one of the same run has closed.
+    """
+    action, fact = proposal.action, proposal.fact
+    if target is None and action is not Action.NEW:
+        brings_back = action is Action.REINFORCE and astray == "closed"
+        if action is Action.INVALIDATE or brings_back or not fact:
+            return astray
+    opens = target is None or action is Action.UPDATE
+    if opens and not fact:
+        return "empty"
+    if opens and len(fact) > FACT_CHARACTERS_AT_MOST:
+        return "too_long"
+    if _is_tools_word(proposal, target, sources):
+        return TOOL_SOURCE
+    # A guideline steers the agent: what a web page or the assistant itself said ends none.
+    ends_guideline = action is Action.INVALIDATE and _is_guideline(target)
+    if ends_guideline and not sources.is_said_by(proposal, role=Role.USER):
+        return "guideline_source"
+    return ""
+
+
+def _is_tools_word(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
+    """Return whether a tool would set, confirm or end who somebody is, or a guideline."""
+    kinds = {target.category} if target is not None else set()
+    if target is None or proposal.action in {Action.NEW, Action.UPDATE}:
+        kinds.add(proposal.category)
+    guarded = bool(kinds & NOT_FROM_TOOLS) or steers_agent(proposal.fact)
+    return guarded and sources.is_of_tools(proposal)
+
+
+def must_wait(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
+    """Return whether no user steers the agent, or perhaps a tool says who somebody is."""
+    if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
+        return False
+    steers = proposal.category is Category.GUIDELINE or steers_agent(proposal.fact)
+    if proposal.category is Category.IDENTITY and not sources.is_vouched_for(proposal):
+        return True
+    return (steers or _is_guideline(target)) and not sources.is_of_users_alone(proposal)
+
+
+def _is_guideline(fact: Fact | None) -> bool:
+    return fact is not None and fact.category == Category.GUIDELINE
