@@ -82,23 +82,15 @@ def _window_of(conversation: Conversation) -> QuerySet[Message]:
     return Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
 
 
-def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
-    """Return the messages of a range, both ends included, oldest first; none is withheld."""
-    messages = _messages_of(conversation).filter(seq__range=(first_seq, last_seq))
-    return list(messages.order_by("seq"))
-
-
-def has_messages_between(*, conversation: Conversation, after: int, before: int) -> bool:
-    """Return whether there is any message between two seqs, both excluded; none is withheld.
+def messages_between(
+    conversation: Conversation, *, first_seq: int, last_seq: int
+) -> QuerySet[Message]:
+    """Return the messages of a range, both ends included, oldest first; none is withheld.
 
     Uses index: episodic_message_seq.
     """
-    return _messages_of(conversation).filter(seq__gt=after, seq__lt=before).exists()
-
-
-def _messages_of(conversation: Conversation) -> QuerySet[Message]:
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    return mine.filter(withheld_by=None)
+    return mine.filter(withheld_by=None, seq__range=(first_seq, last_seq)).order_by("seq")
 
 
 def messages_at(
@@ -123,7 +115,7 @@ def messages_of_episodes(
     return by_episode
 
 
-def to_lines(messages: Sequence[Message]) -> list[Line]:
+def to_lines(messages: Iterable[Message]) -> list[Line]:
     """Return the messages as the engines see them, in the same order."""
     return [
         Line(

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
@@ -23,6 +22,9 @@ from jobs.models import Job, Kind
 from memoryproject.edge.errors import Conflict
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import APIKey, Tenant
+
+FLASHBULB_SURPRISE = 0.85
+CONSOLIDATION_THRESHOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,19 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
 
 
+def request_consolidation_if_due(conversation: Conversation, new: Sequence[Episode]) -> None:
+    """Queue a consolidation if there are enough fresh episodes, or a `new` one is a flashbulb."""
+    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in new)
+    fresh = len(queries.fresh_episodes(conversation=conversation))
+    if flashbulb or fresh >= CONSOLIDATION_THRESHOLD:
+        enqueue(
+            tenant=conversation.tenant,
+            kind=Kind.CONSOLIDATE,
+            scope=conversation.id,
+            input={"force": True} if flashbulb else {},
+        )
+
+
 def quarantine_message(conversation: Conversation, message: Message, *, job_id: uuid.UUID) -> None:
     """Take a message out of the window; the caller holds the conversation's lock.
 
@@ -267,18 +282,11 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, tenant: Tenant, episode_id: uuid.UUID) -> None:
-    """Set an episode aside that no run gets past; a retry takes it up again."""
-    _set_aside(Episode.objects.of(tenant).filter(id=episode_id))
-
-
-def mark_all_failed(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    """Set the fresh episodes aside after their job died."""
-    _set_aside(Episode.objects.of(tenant).filter(conversation=conversation_id))
-
-
-def _set_aside(episodes: QuerySet[Episode]) -> None:
-    fresh = episodes.filter(consolidated_at=None, consolidation_failed_at=None)
+def mark_consolidation_failed(*, tenant: Tenant, **of: uuid.UUID) -> None:
+    """Set fresh episodes aside, by `id` or `conversation`; a retry takes them up again."""
+    fresh = Episode.objects.of(tenant).filter(
+        consolidated_at=None, consolidation_failed_at=None, **of
+    )
     fresh.update(consolidation_failed_at=Now())
 
 

@@ -16,6 +16,8 @@ from pgvector import HalfVector
 from indexing import pieces, text
 from indexing.mirrored import tell_mirror, tell_mirror_of
 from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
+from jobs.enqueue import enqueue
+from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.ids import make_id
@@ -77,8 +79,8 @@ def add_entries(
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry. A text too long for one unit gets several; the vector goes
-    with the first.
+    vectors the entries carry; a job makes those that are missing. A text too long for one
+    unit gets several; the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -109,6 +111,8 @@ def add_entries(
             vectors.append(_make_vector(parts[0], entry.vector, model=model))
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
+    if any(entry.vector is None for entry in entries):
+        enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id or tenant.id)
     changed = {entry.memory.id for entry in entries}
     tell_mirror(tenant=tenant, conversation_id=conversation_id, memory_ids=changed)
 

@@ -20,8 +20,6 @@ from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry, Vectors
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -267,5 +265,3 @@ def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors 
             for place, (part, vector) in enumerate(zip(parts, vectors, strict=True))
         ],
     )
-    if any(vector is None for vector in vectors):
-        enqueue(tenant=note.tenant, kind=Kind.EMBED, scope=note.conversation_id or note.tenant_id)

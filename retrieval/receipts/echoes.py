@@ -130,7 +130,7 @@ def _tell_recent(conversation: Conversation, first_seq: int, last_seq: int) -> l
     if not through:
         return []
     rows = episodic_queries.messages_between(
-        conversation=conversation,
+        conversation,
         first_seq=min(through) - RECENT_AT_MOST + 1,
         last_seq=max(through),
     )

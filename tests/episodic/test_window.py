@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from episodic.window import Closing, decide_closing, is_due
+from episodic.window import count_closed, is_due
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -34,14 +34,14 @@ def test_a_window_is_due_by_size_by_age_or_by_silence(
 
 
 def test_of_several_segments_the_last_stays() -> None:
-    assert decide_closing(found=3, doubled=False, everything=False) == Closing(2, doubled=False)
-    assert decide_closing(found=3, doubled=True, everything=False) == Closing(2, doubled=False)
+    assert count_closed(3, doubled=False, everything=False) == 2
+    assert count_closed(3, doubled=True, everything=False) == 2
 
 
 def test_a_single_segment_doubles_the_window_once_and_is_then_closed() -> None:
-    assert decide_closing(found=1, doubled=False, everything=False) == Closing(0, doubled=True)
-    assert decide_closing(found=1, doubled=True, everything=False) == Closing(1, doubled=False)
+    assert count_closed(1, doubled=False, everything=False) == 0
+    assert count_closed(1, doubled=True, everything=False) == 1
 
 
 def test_a_flush_leaves_nothing() -> None:
-    assert decide_closing(found=3, doubled=True, everything=True) == Closing(3, doubled=False)
+    assert count_closed(3, doubled=True, everything=True) == 3
