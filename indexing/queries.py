@@ -140,17 +140,8 @@ def units_without_vector(
     Without a conversation those that belong to none. Of a text that is spread over several
     units the first one stands for all.
     """
-    lacking = _lacking(tenant=tenant, model=model)
-    if conversation_id is None:
-        lacking = lacking.filter(conversation_id__isnull=True)
-    else:
-        lacking = lacking.filter(conversation_id=conversation_id)
+    lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
     return list(lacking.order_by("id")[:at_most])
-
-
-def lacks_vectors_beside_conversations(*, tenant: Tenant, model: str) -> bool:
-    """Return whether a model lacks vectors of what belongs to no conversation."""
-    return _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=True).exists()
 
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
@@ -164,9 +155,10 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     return SearchUnit.objects.of(tenant).filter(~Exists(own_vectors), ~Exists(earlier))
 
 
-def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID]:
-    """Return the conversations in which a model has not made every vector."""
-    rows = _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=False)
-    return list(
-        rows.order_by("conversation_id").values_list("conversation_id", flat=True).distinct()
-    )
+def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID | None]:
+    """Return the conversations in which a model has not made every vector.
+
+    None, the last, stands for what belongs to no conversation.
+    """
+    ids = _lacking(tenant=tenant, model=model).values_list("conversation_id", flat=True)
+    return list(ids.order_by("conversation_id").distinct())

@@ -15,7 +15,7 @@ from pgvector import HalfVector
 
 from indexing import pieces, text
 from indexing.mirrored import tell_mirror, tell_mirror_of
-from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
+from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVector, UnitKind
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
@@ -24,6 +24,8 @@ from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
+NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
+"""The columns that a vector has from its unit."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -146,21 +148,9 @@ def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
 
 def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:
     """Return the row, with the columns by which a search is narrowed as the unit has them."""
-    return SearchVector(
-        tenant_id=unit.tenant_id,
-        conversation_id=unit.conversation_id,
-        memory_id=unit.memory_id,
-        unit=unit,
-        kind=unit.kind,
-        shelf=unit.shelf,
-        category=unit.category,
-        valid_at=unit.valid_at,
-        valid_until=unit.valid_until,
-        invalid_at=unit.invalid_at,
-        model=model,
-        dim=len(vector),
-        embedding=HalfVector(vector),
-    )
+    same = {name: getattr(unit, name) for name in NARROWING}
+    dim, embedding = len(vector), HalfVector(vector)
+    return SearchVector(unit=unit, model=model, dim=dim, embedding=embedding, **same)
 
 
 @dataclass(frozen=True, slots=True)

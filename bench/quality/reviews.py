@@ -33,7 +33,6 @@ from bench.quality.sessions import (
 )
 from bench.tables import render_table
 from episodic.engines import Line, Rating, ServedEpisode, Vectors
-from episodic.headlines import headline
 from episodic.loading import UnreadableFile
 from episodic.offline.lexicon import find_lexicon
 from episodic.offline.reviewer import measure_served, rate_uses

@@ -16,14 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from memoryproject.process.web import web_command
-
 from bench.storm.client import HOST
 from bench.storm.database import MANAGE, ROOT
 from bench.storm.options import Control, Options
 from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
 from bench.storm.roles import ClusterTree, Tree, WebTree
+from memoryproject.process.web import web_command
 
 WEB_WORKERS = 2
 END_WITHIN_S = 40.0
