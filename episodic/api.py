@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from episodic import queries, services
 from episodic.models import Episode, Message, Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
-from memoryproject.edge.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, Problem, get_row
 from memoryproject.edge.fields import (
     ContentField,
     IdField,
@@ -133,12 +133,13 @@ class AddView(KeyedView):
             capped=True,
         )
 
-    def respond(self, posted: Posted, body: dict[str, Any]) -> Response:
+    def respond(self, external_id: uuid.UUID, posted: Posted, shown: dict[str, Any]) -> Response:
         """Return the answer, which says whether an earlier request stored them."""
-        response = Response(body, status=200 if posted.replayed else 201)
+        pending = posted.messages[-1].pending_after
+        body = {"conversation_id": str(external_id), **shown, "pending": pending}
         if posted.replayed:
-            response["Idempotent-Replayed"] = "true"
-        return response
+            return Response(body, headers={"Idempotent-Replayed": "true"})
+        return Response(body, status=201)
 
 
 class AddMessage(AddView):
@@ -157,12 +158,8 @@ class AddMessage(AddView):
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
         posted = self.add(params["conversation_id"], [params["message"]])
-        body = {
-            "conversation_id": str(params["conversation_id"]),
-            **StoredMessage(posted.messages[0]).data,
-            "pending": posted.pending,
-        }
-        return self.respond(posted, body)
+        shown = StoredMessage(posted.messages[0]).data
+        return self.respond(params["conversation_id"], posted, shown)
 
 
 class AddMessages(AddView):
@@ -178,12 +175,8 @@ class AddMessages(AddView):
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
         posted = self.add(params["conversation_id"], params["messages"])
-        body = {
-            "conversation_id": str(params["conversation_id"]),
-            "messages": StoredMessage(posted.messages, many=True).data,
-            "pending": posted.pending,
-        }
-        return self.respond(posted, body)
+        shown = {"messages": StoredMessage(posted.messages, many=True).data}
+        return self.respond(params["conversation_id"], posted, shown)
 
 
 def read_idempotency(request: Request) -> IdempotencyKey | None:
@@ -310,10 +303,7 @@ class OneMessage(KeyedView):
     @extend_schema(operation_id="get_message", responses=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
         rows = Message.objects.of(self.tenant()).select_related("conversation")
-        message = rows.filter(id=message_id).first()
-        if message is None:
-            raise NotFound("There is no such message.")
-        return Response(MessageOutput(message).data)
+        return Response(MessageOutput(get_row(rows, "message", id=message_id)).data)
 
 
 class EpisodeOutput(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, is_due, size_limit
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
@@ -42,10 +42,7 @@ def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversatio
     Raises:
         NotFound: the tenant has none.
     """
-    conversation = find_conversation(tenant=tenant, external_id=external_id)
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
-    return conversation
+    return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 
 def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:

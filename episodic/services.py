@@ -53,11 +53,6 @@ class Posted:
     messages: list[Message]
     replayed: bool
 
-    @property
-    def pending(self) -> int:
-        """Messages in the window just after these."""
-        return self.messages[-1].pending_after
-
 
 def add_messages(
     *,
@@ -159,9 +154,9 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
 
 
-def request_consolidation_if_due(conversation: Conversation, new: Sequence[Episode]) -> None:
-    """Queue a consolidation if there are enough fresh episodes, or a `new` one is a flashbulb."""
-    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in new)
+def request_consolidation_if_due(conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    """Queue a consolidation if there are enough fresh episodes, or a new one is a flashbulb."""
+    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in episodes)
     fresh = len(queries.fresh_episodes(conversation=conversation))
     if flashbulb or fresh >= CONSOLIDATION_THRESHOLD:
         enqueue(

@@ -26,6 +26,9 @@ from memoryproject.tenancy.models import APIKey, Tenant
 ERASED = "erased"
 """Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
 
+NAMED_BY = ("since", "posted_by", "conversation", "speaker", "role")
+"""What a source and a withholding say alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -58,16 +61,8 @@ def check_source(source: Source) -> None:
 
 def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str) -> Withholding:
     """Store who withholds what, and why."""
-    return Withholding.objects.create(
-        tenant=tenant,
-        since=source.since,
-        posted_by=source.posted_by,
-        conversation=source.conversation,
-        speaker=source.speaker,
-        role=source.role,
-        actor=actor,
-        reason=reason,
-    )
+    fields = {name: getattr(source, name) for name in NAMED_BY}
+    return Withholding.objects.create(tenant=tenant, actor=actor, reason=reason, **fields)
 
 
 def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
@@ -76,18 +71,15 @@ def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
 
 
 def _is_from(source: Source) -> Q:
-    condition = Q(received_at__gte=source.since)
-    if source.until is not None:
-        condition &= Q(received_at__lte=source.until)
-    if source.posted_by is not None:
-        condition &= Q(posted_by=source.posted_by)
-    if source.conversation is not None:
-        condition &= Q(conversation=source.conversation)
-    if source.speaker:
-        condition &= Q(name=source.speaker)
-    if source.role:
-        condition &= Q(role=source.role)
-    return condition
+    conditions = {
+        "received_at__gte": source.since,
+        "received_at__lte": source.until,
+        "posted_by": source.posted_by,
+        "conversation": source.conversation,
+        "name": source.speaker,
+        "role": source.role,
+    }
+    return Q(**{name: value for name, value in conditions.items() if value})
 
 
 def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uuid.UUID]:
@@ -176,14 +168,8 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
 
 def source_of(withholding: Withholding) -> Source:
     """Return what is withheld: nothing that came after it was asked for."""
-    return Source(
-        since=withholding.since,
-        until=withholding.created_at,
-        posted_by=withholding.posted_by,
-        conversation=withholding.conversation,
-        speaker=withholding.speaker,
-        role=withholding.role,
-    )
+    fields = {name: getattr(withholding, name) for name in NAMED_BY}
+    return Source(until=withholding.created_at, **fields)
 
 
 def settle(conversation: Conversation) -> None:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from jobs import retrying, usage
 from jobs.models import Job, Kind, State
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Strict, TextOrNull
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error
@@ -43,7 +43,8 @@ class JobState(KeyedView):
 
     @extend_schema(operation_id="get_job", responses=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:
-        return Response(JobOutput(find_job(self, job_id)).data)
+        job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
+        return Response(JobOutput(job).data)
 
 
 class JobRetry(KeyedView):
@@ -58,7 +59,7 @@ class JobRetry(KeyedView):
         description="Only a dead or cancelled job can be retried; another answers 409.",
     )
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
-        job = find_job(self, job_id)
+        job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(retrying.retry_job(job=job)).data)
 
 
@@ -114,15 +115,3 @@ class Usage(KeyedView):
         rows = usage.count_calls(tenant, days=query["days"], now=now)
         today = usage.measure_today(tenant, now=now)
         return Response(UsageOutput({**asdict(today), "rows": rows}).data)
-
-
-def find_job(view: KeyedView, job_id: uuid.UUID) -> Job:
-    """Return the caller's job of that id.
-
-    Raises:
-        NotFound: his tenant has none.
-    """
-    job = Job.objects.of(view.tenant()).filter(id=job_id).first()
-    if job is None:
-        raise NotFound("There is no such job.")
-    return job

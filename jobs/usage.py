@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
 from jobs import spending
@@ -33,14 +33,14 @@ def measure_today(tenant: Tenant, *, now: datetime) -> Today:
     )
 
 
-def count_calls(tenant: Tenant, *, days: int, now: datetime) -> QuerySet[LLMCall, dict[str, Any]]:
+def count_calls(tenant: Tenant, *, days: int, now: datetime) -> Sequence[Mapping[str, object]]:
     """Return the calls of the last `days`, today (UTC) included, by day, purpose and model.
 
     The newest day comes first. `cost_sum` leaves out the calls `without_price`, which nobody
     knows the cost of.
     """
     since = spending.start_of_day(now) - timedelta(days=days - 1)
-    return (
+    groups = (
         LLMCall.objects.of(tenant)
         .filter(created_at__gte=since)
         .values("purpose", "model", day=TruncDate("created_at", tzinfo=UTC))
@@ -54,6 +54,7 @@ def count_calls(tenant: Tenant, *, days: int, now: datetime) -> QuerySet[LLMCall
         )
         .order_by("-day", "purpose", "model")
     )
+    return list(groups)
 
 
 @dataclass(frozen=True, slots=True)
