@@ -263,7 +263,7 @@ class MessageOutput(serializers.Serializer[Any]):
     withheld_by = serializers.UUIDField(
         source="withheld_by_id",
         allow_null=True,
-        help_text="What withholds it from memory; null: nothing does.",
+        help_text="The rollback that quarantines it; null: none.",
     )
 
 

@@ -21,13 +21,7 @@ from memoryproject.tenancy.models import Tenant
 
 
 def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
-    """Return the tenant's message of that id, without its content; None where he has none."""
-    rows = Message.objects.of(tenant).filter(id=message_id)
-    return rows.only("id", "tenant_id", "conversation_id", "seq", "episode_id").first()
-
-
-def load_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
-    """Return the tenant's message of that id as it is now; None where it is gone."""
+    """Return the tenant's message of that id as it is now; None where there is none."""
     return Message.objects.of(tenant).filter(id=message_id).first()
 
 

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
-from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, is_due, size_limit
+from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 
@@ -115,13 +115,7 @@ def messages_of_episodes(
 def to_lines(messages: Iterable[Message]) -> list[Line]:
     """Return the messages as the engines see them, in the same order."""
     return [
-        Line(
-            seq=message.seq,
-            role=message.role,
-            name=message.name,
-            content=message.content,
-            at=message.occurred_at,
-        )
+        Line(message.seq, message.role, message.name, message.content, message.occurred_at)
         for message in messages
     ]
 
@@ -197,31 +191,33 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     For the reconciler: it finds what fell silent and what lost its job.
     Uses index: episodic_message_waiting.
     """
-    due_windows = (
-        Message.across_tenants.filter(IN_WINDOW)
-        .values("conversation_id")
-        .annotate(pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at"))
-        .filter(
-            Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
-            | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
-            | Q(pending__gte=size_limit(doubled=False))
-        )
-        .order_by("oldest", "conversation_id")[:at_most]
+    windows = _due_windows(
+        Message.across_tenants.filter(IN_WINDOW), full_at=size_limit(doubled=False)
     )
-    ids = [row["conversation_id"] for row in due_windows]
-    due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    rows = windows.order_by("oldest", "conversation_id")[:at_most]
+    due = Conversation.across_tenants.select_related("tenant").filter(
+        id__in=[row["conversation_id"] for row in rows]
+    )
     # A doubled window below its larger size is due by time alone.
     return [row for row in due.order_by("id") if not row.window_doubled or is_window_due(row)]
 
 
 def is_window_due(conversation: Conversation) -> bool:
     """Return whether the window calls for a run, by size or by the database's clock."""
-    ages = _window_of(conversation).aggregate(
-        pending=Count("id"),
-        oldest_waited=Now() - Min("received_at"),
-        silent_for=Now() - Max("received_at"),
+    full_at = size_limit(doubled=conversation.window_doubled)
+    return _due_windows(_window_of(conversation), full_at=full_at).exists()
+
+
+def _due_windows(messages: QuerySet[Message], *, full_at: int) -> QuerySet[Message, dict[str, Any]]:
+    """Return the conversations whose windows, of these messages, are due."""
+    ages = messages.values("conversation_id").annotate(
+        pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at")
     )
-    return is_due(doubled=conversation.window_doubled, **ages)
+    return ages.filter(
+        Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
+        | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
+        | Q(pending__gte=full_at)
+    )
 
 
 def conversations_with_stale_episodes(*, created_before: datetime, at_most: int) -> list[uuid.UUID]:

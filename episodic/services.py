@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
@@ -93,15 +93,8 @@ def add_messages(
 
 def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
     """Lock a conversation by the agent's id, and make it if there is none."""
-    locked = Conversation.objects.of(tenant).select_for_update()
-    conversation = locked.filter(external_id=external_id).first()
-    if conversation is not None:
-        return conversation
-    try:
-        with transaction.atomic():
-            return Conversation.objects.create(tenant=tenant, external_id=external_id)
-    except IntegrityError:  # made by another request in between
-        return locked.get(external_id=external_id)
+    rows = Conversation.objects.of(tenant).select_for_update()
+    return rows.get_or_create(tenant=tenant, external_id=external_id)[0]
 
 
 def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:
@@ -129,13 +122,13 @@ def _insert(
             role=message.role,
             name=message.name,
             content=message.content,
+            metadata=message.metadata,
             occurred_at=message.occurred_at,
             posted_by=posted_by,
             client_key=idempotency.key if idempotency else None,
             client_index=index,
             body_sha256=idempotency.body_sha256 if idempotency else "",
             pending_after=conversation.pending_count + index + 1,
-            metadata=message.metadata,
         )
         for index, message in enumerate(messages)
     ]

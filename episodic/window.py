@@ -27,25 +27,6 @@ def size_limit(*, doubled: bool) -> int:
     return DOUBLED_SIZE if doubled else SIZE
 
 
-def is_due(
-    *,
-    pending: int,
-    doubled: bool,
-    oldest_waited: timedelta | None,
-    silent_for: timedelta | None,
-) -> bool:
-    """Return whether a window must be segmented now.
-
-    `oldest_waited` and `silent_for` are how long ago its oldest and its newest
-    message were received, by the database's clock; None where there is none.
-    """
-    if oldest_waited is None or silent_for is None or pending == 0:
-        return False
-    if pending >= size_limit(doubled=doubled) or silent_for >= SILENCE_CLOSES_ANY:
-        return True
-    return pending >= SMALLEST and oldest_waited >= OLDEST_WAITS_AT_MOST
-
-
 def count_closed(segments: int, *, doubled: bool, everything: bool) -> int:
     """Return how many of a window's segments become episodes; none: the window is to grow.
 

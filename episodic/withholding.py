@@ -62,7 +62,9 @@ def check_source(source: Source) -> None:
 def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str) -> Withholding:
     """Store who withholds what, and why."""
     fields = {name: getattr(source, name) for name in NAMED_BY}
-    return Withholding.objects.create(tenant=tenant, actor=actor, reason=reason, **fields)
+    return Withholding.objects.create(  # type: ignore[misc]
+        tenant=tenant, actor=actor, reason=reason, **fields
+    )
 
 
 def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
@@ -82,11 +84,6 @@ def _is_from(source: Source) -> Q:
     return Q(**{name: value for name, value in conditions.items() if value})
 
 
-def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations in which a source has spoken, in order of id."""
-    return _conversations_with(messages_from(source, tenant=tenant), at_most=at_most)
-
-
 def messages_left(withholding: Withholding) -> QuerySet[Message]:
     """Return what is still to be withheld; once it is lifted, what still is withheld."""
     mine = Message.objects.of(withholding.tenant)
@@ -98,17 +95,12 @@ def messages_left(withholding: Withholding) -> QuerySet[Message]:
 
 
 def conversations_left(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations with such messages, in order of id."""
-    return _conversations_with(messages_left(withholding), at_most=at_most)
+    """Return the first conversations with messages left, in order of id."""
+    return conversations_with(messages_left(withholding), at_most=at_most)
 
 
-def conversations_withheld_by(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations of which messages are withheld, in order of id."""
-    mine = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
-    return _conversations_with(mine, at_most=at_most)
-
-
-def _conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uuid.UUID]:
+def conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uuid.UUID]:
+    """Return the first conversations that hold any of the messages, in order of id."""
     rows = messages.values_list("conversation_id", flat=True)
     return list(rows.order_by("conversation_id").distinct()[:at_most])
 

@@ -14,6 +14,7 @@ from django.db import connection
 from pgvector import HalfVector
 
 from indexing import pieces, text
+from indexing.erasing import erase_entries
 from indexing.mirrored import tell_mirror, tell_mirror_of
 from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVector, UnitKind
 from jobs.enqueue import enqueue
@@ -139,11 +140,7 @@ def add_vectors(
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
     """Delete all units and vectors of a memory; nothing finds it then. Needs a transaction."""
     tell_mirror_of(tenant=tenant, memory_id=memory_id)
-    units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
-    # Whoever is adding a vector to one of them holds it: the vector must be seen below.
-    list(units.select_for_update().order_by("id").values_list("id"))
-    SearchVector.objects.of(tenant).filter(memory_id=memory_id).delete()
-    units.delete()
+    erase_entries(tenant=tenant, memory_ids=[memory_id])
 
 
 def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:
@@ -153,13 +150,8 @@ def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVect
     return SearchVector(unit=unit, model=model, dim=dim, embedding=embedding, **same)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Until when a memory was true and believed; None: it still is."""
-
-    memory_id: uuid.UUID
-    valid_until: datetime | None
-    invalid_at: datetime | None
+Mark = tuple[uuid.UUID, datetime | None, datetime | None]
+"""A memory, and until when it was true and believed; None: it still is."""
 
 
 def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
@@ -167,14 +159,12 @@ def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
 
     Two statements, however many they are.
     """
+    params = {
+        "tenant": tenant.id,
+        "memories": [memory_id for memory_id, _, _ in marks],
+        "untils": [valid_until for _, valid_until, _ in marks],
+        "invalids": [invalid_at for _, _, invalid_at in marks],
+    }
     with connection.cursor() as cursor:
         for table in (SearchUnit, SearchVector):
-            cursor.execute(
-                MARK.format(table=table._meta.db_table),
-                {
-                    "tenant": tenant.id,
-                    "memories": [mark.memory_id for mark in marks],
-                    "untils": [mark.valid_until for mark in marks],
-                    "invalids": [mark.invalid_at for mark in marks],
-                },
-            )
+            cursor.execute(MARK.format(table=table._meta.db_table), params)

@@ -198,8 +198,7 @@ def _put(
 
 def _count(call: LLMCall, completion: llm.Completion) -> None:
     """Note what the provider counted; what it did not count, as we count it."""
-    told = completion.input_tokens is not None and completion.output_tokens is not None
-    call.estimated = not told
+    call.estimated = completion.input_tokens is None or completion.output_tokens is None
     if completion.input_tokens is not None:
         call.input_tokens = completion.input_tokens
     call.output_tokens = (
@@ -236,9 +235,11 @@ def _validate(answer: Any, reply: type[Reply]) -> Reply:
 
 
 def _name_problems(error: pydantic.ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    named = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}." for problem in found]
-    return " ".join(named[:PROBLEMS_NAMED])
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return " ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+        for problem in problems[:PROBLEMS_NAMED]
+    )
 
 
 def _keep(call: LLMCall, token: uuid.UUID) -> None:

@@ -45,10 +45,10 @@ def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     jobs = _jobs_of(tenant, conversation_id).values("id")
     known = Job.objects.of(tenant).filter(id=OuterRef("job"))
     calls = LLMCall.objects.of(tenant).filter(Q(job__in=jobs) | ~Exists(known))
-    told = calls.filter(response__isnull=False).count()
+    answers = calls.filter(response__isnull=False).count()
     named = Concat(Value(LET_GO), Cast(F("id"), CharField()))
     calls.filter(~Q(request_sha256__startswith=LET_GO)).update(response=None, request_sha256=named)
-    return told
+    return answers
 
 
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:

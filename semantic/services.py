@@ -291,7 +291,7 @@ def put_states(
     )
     index.mark_memories(
         tenant=tenant,
-        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in facts],
+        marks=[(fact.id, fact.valid_until, fact.invalid_at) for fact in facts],
     )
     return pairs
 
