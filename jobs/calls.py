@@ -165,11 +165,7 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
 
 
 def _put(
-    call: LLMCall,
-    prompt: llm.Prompt,
-    reply: type[Reply],
-    price: Price | None,
-    token: uuid.UUID,
+    call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None, token: uuid.UUID
 ) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
     pass_point(Point.CALL_OPENED)

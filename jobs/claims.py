@@ -207,12 +207,7 @@ def commit(
 
 
 def release(
-    claim: Claim,
-    *,
-    error: BaseException,
-    after: timedelta,
-    charge: Charge,
-    lines_too_many: int = 0,
+    claim: Claim, *, error: BaseException, after: timedelta, charge: Charge, lines_too_many: int = 0
 ) -> bool:
     """Give a failed job back, to run again `after` a while; return whether it died.
 

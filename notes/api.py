@@ -17,13 +17,7 @@ from memoryproject.tenancy.views import KeyedView
 from notes import queries, services
 from notes.forms import NoteFilter, NoteInput, NotePatch, NoteQuery, VersionQuery
 from notes.models import NoteState
-from notes.renderings import (
-    ListedNote,
-    NoteOutput,
-    NoteVersionOutput,
-    render_note,
-    render_state,
-)
+from notes.renderings import ListedNote, NoteOutput, NoteVersionOutput, render_note, render_state
 
 
 class Notes(KeyedView):

@@ -29,11 +29,7 @@ from memoryproject.text.cleaning import drop_unseen
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "segment.md"
-LEVELS = {
-    SurpriseLevel.LOW: 0.2,
-    SurpriseLevel.HIGH: 0.6,
-    SurpriseLevel.EXTREMELY_HIGH: 0.9,
-}
+LEVELS = {SurpriseLevel.LOW: 0.2, SurpriseLevel.HIGH: 0.6, SurpriseLevel.EXTREMELY_HIGH: 0.9}
 TITLE_WORDS = 15
 SUMMARY_WORDS = 50
 RULE = "The final episode ends with message {last}."
