@@ -20,14 +20,15 @@ from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
+WAITING_READ_AT_MOST = 5_000
+"""Newest messages in no episode yet that a search reads through: they have no index."""
 
 
 def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT now()")
-        (now,) = cursor.fetchone()
-    assert isinstance(now, datetime)
+        now: datetime = cursor.fetchone()[0]
     return now
 
 
@@ -37,11 +38,7 @@ def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation
 
 
 def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
-    """Return the tenant's conversation of that id.
-
-    Raises:
-        NotFound: the tenant has none.
-    """
+    """Return the tenant's conversation of that id; raise NotFound where it has none."""
     return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 
@@ -149,8 +146,8 @@ def recent_episodes(
     episodes = _episodes_of(conversation)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
-    rows = episodes.select_related("conversation")
-    return list(rows.order_by("-created_at", "-id")[:at_most])
+    newest = episodes.select_related("conversation").order_by("-created_at", "-id")
+    return list(newest[:at_most])
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +255,6 @@ def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> 
     """Return the episodes of those ids, in order of id; none is withheld."""
     rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
     return rows.order_by(F("id"))
-
-
-WAITING_READ_AT_MOST = 5_000
-"""Newest messages in no episode yet that a search reads through: they have no index."""
 
 
 def waiting_with_words(

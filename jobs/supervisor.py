@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import TypeVar
@@ -92,10 +93,8 @@ class Supervisor:
     def _drain(self, process: subprocess.Popen[bytes]) -> None:
         """Let running jobs finish, then end the cluster whatever it does."""
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=DRAIN_S)
-        except subprocess.TimeoutExpired:
-            pass
         _kill_group(process)
 
     def _sleep(self, seconds: float) -> None:
@@ -105,10 +104,8 @@ class Supervisor:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
