@@ -205,7 +205,7 @@ def is_window_due(conversation: Conversation) -> bool:
     return _due_windows(_window_of(conversation), full_at=full_at).exists()
 
 
-def _due_windows(messages: QuerySet[Message], *, full_at: int) -> QuerySet[Message, dict[str, Any]]:
+def _due_windows(messages: QuerySet[Message], *, full_at: int) -> QuerySet[Any, Any]:
     """Return the conversations whose windows, of these messages, are due."""
     ages = messages.values("conversation_id").annotate(
         pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at")

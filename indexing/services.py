@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -159,7 +160,7 @@ def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
 
     Two statements, however many they are.
     """
-    params = {
+    params: dict[str, Any] = {
         "tenant": tenant.id,
         "memories": [memory_id for memory_id, _, _ in marks],
         "untils": [valid_until for _, valid_until, _ in marks],
