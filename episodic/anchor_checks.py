@@ -59,7 +59,7 @@ def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
 def add_dates(text: str, *, lines: Sequence[Line]) -> str:
     """Return the text with a date behind each phrase that has none and was said on one day."""
     meanings = _find_meanings(text, lines).values()
-    return insert_labels(text, [found[0] for found in meanings if len(found) == 1])
+    return insert_labels(text, [phrases[0] for phrases in meanings if len(phrases) == 1])
 
 
 def check_dates(text: str, *, lines: Sequence[Line]) -> str:
@@ -131,8 +131,8 @@ def _to_span(numbers: Iterable[str | None]) -> Span | None:
         return None
 
 
-def _meet(one: Span, other: Span) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+def _meet(span: Span, other: Span) -> bool:
+    return span[0] <= other[1] and other[0] <= span[1]
 
 
 def _is_other_weekday(span: Span, before: str) -> bool:

@@ -1,4 +1,4 @@
-"""Posting messages, and listing messages and episodes."""
+"""Posting messages, flushing a conversation, and taking up what was set aside."""
 
 from __future__ import annotations
 
@@ -15,28 +15,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries, services
-from episodic.models import Episode, Message, Role
+from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
-from memoryproject.edge.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.edge.fields import (
     ContentField,
     IdField,
     MomentField,
     Strict,
     TextField,
-    TextOrNull,
     WordField,
 )
 from memoryproject.edge.http import TOO_LARGE
-from memoryproject.edge.pages import (
-    PAGE,
-    PAGE_AT_MOST,
-    PageQuery,
-    QueryNumberField,
-    cut_page,
-    page_schema,
-    take_page,
-)
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -133,12 +123,13 @@ class AddView(KeyedView):
             capped=True,
         )
 
-    def respond(self, posted: Posted, body: dict[str, Any]) -> Response:
+    def respond(self, external_id: uuid.UUID, posted: Posted, shown: dict[str, Any]) -> Response:
         """Return the answer, which says whether an earlier request stored them."""
-        response = Response(body, status=200 if posted.replayed else 201)
+        pending = posted.messages[-1].pending_after
+        body = {"conversation_id": str(external_id), **shown, "pending": pending}
         if posted.replayed:
-            response["Idempotent-Replayed"] = "true"
-        return response
+            return Response(body, headers={"Idempotent-Replayed": "true"})
+        return Response(body, status=201)
 
 
 class AddMessage(AddView):
@@ -157,12 +148,8 @@ class AddMessage(AddView):
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
         posted = self.add(params["conversation_id"], [params["message"]])
-        body = {
-            "conversation_id": str(params["conversation_id"]),
-            **StoredMessage(posted.messages[0]).data,
-            "pending": posted.pending,
-        }
-        return self.respond(posted, body)
+        shown = StoredMessage(posted.messages[0]).data
+        return self.respond(params["conversation_id"], posted, shown)
 
 
 class AddMessages(AddView):
@@ -178,12 +165,8 @@ class AddMessages(AddView):
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
         posted = self.add(params["conversation_id"], params["messages"])
-        body = {
-            "conversation_id": str(params["conversation_id"]),
-            "messages": StoredMessage(posted.messages, many=True).data,
-            "pending": posted.pending,
-        }
-        return self.respond(posted, body)
+        shown = {"messages": StoredMessage(posted.messages, many=True).data}
+        return self.respond(params["conversation_id"], posted, shown)
 
 
 def read_idempotency(request: Request) -> IdempotencyKey | None:
@@ -249,115 +232,3 @@ class RetrySetAside(KeyedView):
         if job is None:
             raise Conflict("Nothing of this conversation is set aside.")
         return Response({"job_id": str(job.id)}, status=202)
-
-
-class MessageOutput(serializers.Serializer[Any]):
-    """A stored message."""
-
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
-    seq = serializers.IntegerField()
-    role = serializers.CharField()
-    name = TextOrNull()
-    content = serializers.CharField()
-    timestamp = serializers.DateTimeField(source="occurred_at")
-    received_at = serializers.DateTimeField()
-    metadata = serializers.DictField()
-    episode_id = serializers.UUIDField(allow_null=True, help_text="null: not yet processed.")
-    posted_by = serializers.UUIDField(
-        source="posted_by_id", allow_null=True, help_text="The key that posted it."
-    )
-    withheld_by = serializers.UUIDField(
-        source="withheld_by_id",
-        allow_null=True,
-        help_text="The rollback that quarantined it; null: none.",
-    )
-
-
-class MessageQuery(Strict):
-    """The query parameters of the list of messages."""
-
-    conversation_id = IdField()
-    after = QueryNumberField(required=False, min_value=0, help_text="Only seq above this.")
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
-
-
-class Messages(KeyedView):
-    """Lists the messages of a conversation, oldest first."""
-
-    scope = Scope.READ
-
-    @extend_schema(
-        operation_id="list_messages",
-        parameters=[MessageQuery],
-        responses=page_schema(MessageOutput, "MessagePage"),
-    )
-    def get(self, request: Request) -> Response:
-        query = self.read(MessageQuery, request.query_params.dict())
-        rows = Message.objects.of(self.tenant()).filter(
-            conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
-        )
-        messages = rows.select_related("conversation").order_by("seq")[: query["limit"] + 1]
-        page, after = cut_page(messages, query["limit"], lambda message: str(message.seq))
-        return Response({"items": MessageOutput(page, many=True).data, "next": after})
-
-
-class OneMessage(KeyedView):
-    """A message by its id, as a receipt or a fact's evidence names it."""
-
-    scope = Scope.READ
-
-    @extend_schema(operation_id="get_message", responses=MessageOutput)
-    def get(self, request: Request, message_id: uuid.UUID) -> Response:
-        rows = Message.objects.of(self.tenant()).select_related("conversation")
-        message = rows.filter(id=message_id).first()
-        if message is None:
-            raise NotFound("There is no such message.")
-        return Response(MessageOutput(message).data)
-
-
-class EpisodeOutput(serializers.Serializer[Any]):
-    """An episode without its messages."""
-
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
-    title = serializers.CharField()
-    summary = serializers.CharField()
-    stability = serializers.FloatField()
-    difficulty = serializers.FloatField()
-    surprise = serializers.FloatField()
-    start_at = serializers.DateTimeField()
-    end_at = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-    last_reviewed_at = serializers.DateTimeField()
-    consolidated_at = serializers.DateTimeField(allow_null=True)
-
-
-class ListedEpisode(EpisodeOutput):
-    """An episode as the list has it."""
-
-    first_seq = serializers.IntegerField()
-    last_seq = serializers.IntegerField()
-    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
-
-
-class Episodes(KeyedView):
-    """Lists episodes, newest first."""
-
-    scope = Scope.READ
-
-    @extend_schema(
-        operation_id="list_episodes",
-        parameters=[PageQuery],
-        responses=page_schema(ListedEpisode, "EpisodePage"),
-    )
-    def get(self, request: Request) -> Response:
-        query = self.read(PageQuery, request.query_params.dict())
-        rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
-        return Response(
-            take_page(
-                rows.select_related("conversation"),
-                query=query,
-                render=lambda page: [ListedEpisode(row).data for row in page],
-            )
-        )

@@ -21,13 +21,7 @@ from memoryproject.tenancy.models import Tenant
 
 
 def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
-    """Return the tenant's message of that id, without its content; None where he has none."""
-    rows = Message.objects.of(tenant).filter(id=message_id)
-    return rows.only("id", "tenant_id", "conversation_id", "seq", "episode_id").first()
-
-
-def load_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
-    """Return the tenant's message of that id as it is now; None where it is gone."""
+    """Return the tenant's message of that id as it is now; None where there is none."""
     return Message.objects.of(tenant).filter(id=message_id).first()
 
 
@@ -67,30 +61,27 @@ def erase_message(
     """
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
     mine.filter(episode__in=list(episode_ids)).update(episode=None)
-    gone = mine.filter(id=message.id)
-    _forget_keys(conversation, gone)
-    sources = _sources_of(gone)
-    conversation.erased_count += gone.delete()[0]
-    _forget_sources(conversation.tenant, *sources)
+    _delete(conversation, mine.filter(id=message.id))
 
 
 def erase_messages(conversation: Conversation) -> int:
     """Delete every message of a conversation; return how many there were."""
-    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    _forget_keys(conversation, mine)
-    sources = _sources_of(mine)
-    erased = mine.delete()[0]
-    _forget_sources(conversation.tenant, *sources)
     conversation.window_doubled = False
-    conversation.erased_count += erased
-    return erased
+    return _delete(
+        conversation, Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    )
 
 
-def _sources_of(messages: QuerySet[Message]) -> tuple[set[str], set[uuid.UUID]]:
-    """Return who speaks in messages, and ids of what withholds them."""
+def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
+    """Delete messages, and what only they say of who spoke and under which keys."""
+    _forget_keys(conversation, messages)
     names = messages.exclude(name="").values_list("name", flat=True)
     withheld = messages.exclude(withheld_by=None).values_list("withheld_by_id", flat=True)
-    return set(names.distinct()), set(withheld.distinct())
+    sources = set(names.distinct()), set(withheld.distinct())
+    erased = messages.delete()[0]
+    _forget_sources(conversation.tenant, *sources)
+    conversation.erased_count += erased
+    return erased
 
 
 def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]) -> None:

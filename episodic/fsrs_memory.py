@@ -16,12 +16,6 @@ SURPRISE_BOOST = 0.5
 """Initial stability is multiplied by 1 + boost × surprise."""
 
 _scheduler = fsrs.Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-_RATINGS = {
-    Rating.AGAIN: fsrs.Rating.Again,
-    Rating.HARD: fsrs.Rating.Hard,
-    Rating.GOOD: fsrs.Rating.Good,
-    Rating.EASY: fsrs.Rating.Easy,
-}
 DECAY = _scheduler.parameters[20]
 """w20 of FSRS-6, as the exponent of the forgetting curve (negated in the formula)."""
 FACTOR = 0.9 ** (-1 / DECAY) - 1
@@ -74,7 +68,7 @@ def reviewed_state(
 
 
 def _rate(card: fsrs.Card, rating: Rating, at: datetime) -> MemoryState:
-    card_after, _log = _scheduler.review_card(card, _RATINGS[rating], at)
+    card_after, _log = _scheduler.review_card(card, fsrs.Rating[rating.capitalize()], at)
     if card_after.stability is None or card_after.difficulty is None:
         raise ValueError("the fsrs library left a reviewed card without a state")
     return MemoryState(card_after.stability, card_after.difficulty)

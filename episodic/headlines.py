@@ -5,16 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-from episodic.engines import Vectors
+from episodic.engines import Segment, Vectors
 from episodic.models import Episode
 from indexing import queries as index
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import Tenant
 
 
-def headline(*, title: str, summary: str) -> str:
+def headline(episode: Episode | Segment) -> str:
     """Return the text that stands for an episode."""
-    return f"{title}. {summary}"
+    return f"{episode.title}. {episode.summary}"
 
 
 def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
@@ -29,9 +29,7 @@ def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uui
         episode_ids=[episode.id for episode in episodes],
     )
     missing = [episode for episode in episodes if episode.id not in vectors]
-    new_vectors = embeddings.embed_passages(
-        [headline(title=episode.title, summary=episode.summary) for episode in missing]
-    )
+    new_vectors = embeddings.embed_passages([headline(episode) for episode in missing])
     return vectors | {
         episode.id: vector for episode, vector in zip(missing, new_vectors, strict=True)
     }

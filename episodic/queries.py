@@ -15,19 +15,20 @@ from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
-from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, is_due, size_limit
-from memoryproject.edge.errors import NotFound
+from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
+WAITING_READ_AT_MOST = 5_000
+"""Newest messages in no episode yet that a search reads through: they have no index."""
 
 
 def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT now()")
-        (now,) = cursor.fetchone()
-    assert isinstance(now, datetime)
+        now: datetime = cursor.fetchone()[0]
     return now
 
 
@@ -37,15 +38,8 @@ def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation
 
 
 def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
-    """Return the tenant's conversation of that id.
-
-    Raises:
-        NotFound: the tenant has none.
-    """
-    conversation = find_conversation(tenant=tenant, external_id=external_id)
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
-    return conversation
+    """Return the tenant's conversation of that id; raise NotFound where it has none."""
+    return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 
 def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
@@ -82,23 +76,15 @@ def _window_of(conversation: Conversation) -> QuerySet[Message]:
     return Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
 
 
-def messages_between(*, conversation: Conversation, first_seq: int, last_seq: int) -> list[Message]:
-    """Return the messages of a range, both ends included, oldest first; none is withheld."""
-    messages = _messages_of(conversation).filter(seq__range=(first_seq, last_seq))
-    return list(messages.order_by("seq"))
-
-
-def has_messages_between(*, conversation: Conversation, after: int, before: int) -> bool:
-    """Return whether there is any message between two seqs, both excluded; none is withheld.
+def messages_between(
+    conversation: Conversation, *, first_seq: int, last_seq: int
+) -> QuerySet[Message]:
+    """Return the messages of a range, both ends included, oldest first; none is withheld.
 
     Uses index: episodic_message_seq.
     """
-    return _messages_of(conversation).filter(seq__gt=after, seq__lt=before).exists()
-
-
-def _messages_of(conversation: Conversation) -> QuerySet[Message]:
     mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    return mine.filter(withheld_by=None)
+    return mine.filter(withheld_by=None, seq__range=(first_seq, last_seq)).order_by("seq")
 
 
 def messages_at(
@@ -123,16 +109,10 @@ def messages_of_episodes(
     return by_episode
 
 
-def to_lines(messages: Sequence[Message]) -> list[Line]:
+def to_lines(messages: Iterable[Message]) -> list[Line]:
     """Return the messages as the engines see them, in the same order."""
     return [
-        Line(
-            seq=message.seq,
-            role=message.role,
-            name=message.name,
-            content=message.content,
-            at=message.occurred_at,
-        )
+        Line(message.seq, message.role, message.name, message.content, message.occurred_at)
         for message in messages
     ]
 
@@ -166,8 +146,8 @@ def recent_episodes(
     episodes = _episodes_of(conversation)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
-    rows = episodes.select_related("conversation")
-    return list(rows.order_by("-created_at", "-id")[:at_most])
+    newest = episodes.select_related("conversation").order_by("-created_at", "-id")
+    return list(newest[:at_most])
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,31 +188,33 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     For the reconciler: it finds what fell silent and what lost its job.
     Uses index: episodic_message_waiting.
     """
-    due_windows = (
-        Message.across_tenants.filter(IN_WINDOW)
-        .values("conversation_id")
-        .annotate(pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at"))
-        .filter(
-            Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
-            | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
-            | Q(pending__gte=size_limit(doubled=False))
-        )
-        .order_by("oldest", "conversation_id")[:at_most]
+    windows = _due_windows(
+        Message.across_tenants.filter(IN_WINDOW), full_at=size_limit(doubled=False)
     )
-    ids = [row["conversation_id"] for row in due_windows]
-    due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    rows = windows.order_by("oldest", "conversation_id")[:at_most]
+    due = Conversation.across_tenants.select_related("tenant").filter(
+        id__in=[row["conversation_id"] for row in rows]
+    )
     # A doubled window below its larger size is due by time alone.
     return [row for row in due.order_by("id") if not row.window_doubled or is_window_due(row)]
 
 
 def is_window_due(conversation: Conversation) -> bool:
     """Return whether the window calls for a run, by size or by the database's clock."""
-    ages = _window_of(conversation).aggregate(
-        pending=Count("id"),
-        oldest_waited=Now() - Min("received_at"),
-        silent_for=Now() - Max("received_at"),
+    full_at = size_limit(doubled=conversation.window_doubled)
+    return _due_windows(_window_of(conversation), full_at=full_at).exists()
+
+
+def _due_windows(messages: QuerySet[Message], *, full_at: int) -> QuerySet[Any, Any]:
+    """Return the conversations whose windows, of these messages, are due."""
+    ages = messages.values("conversation_id").annotate(
+        pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at")
     )
-    return is_due(doubled=conversation.window_doubled, **ages)
+    return ages.filter(
+        Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
+        | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
+        | Q(pending__gte=full_at)
+    )
 
 
 def conversations_with_stale_episodes(*, created_before: datetime, at_most: int) -> list[uuid.UUID]:
@@ -273,10 +255,6 @@ def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> 
     """Return the episodes of those ids, in order of id; none is withheld."""
     rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
     return rows.order_by(F("id"))
-
-
-WAITING_READ_AT_MOST = 5_000
-"""Newest messages in no episode yet that a search reads through: they have no index."""
 
 
 def waiting_with_words(

@@ -6,10 +6,8 @@ told so can slow down. What is taken is never dropped.
 
 from __future__ import annotations
 
-import time
-import uuid
-
 from django.conf import settings
+from django.core.cache import cache
 from django.db.models import Sum
 
 from episodic.models import Conversation
@@ -17,10 +15,8 @@ from memoryproject.edge.errors import TooMany
 from memoryproject.tenancy.models import Tenant
 
 RETRY_AFTER_S = 30
-BELIEVED_FOR_S = 5.0
+BELIEVED_FOR_S = 5
 """A tenant's sum takes a look at each of its conversations."""
-_sums: dict[uuid.UUID, tuple[int, float]] = {}
-"""By tenant, with the end of its time on the monotonic clock."""
 
 
 def check_room(conversation: Conversation, *, count: int) -> None:
@@ -42,14 +38,9 @@ def check_room(conversation: Conversation, *, count: int) -> None:
 
 def _count_waiting(tenant: Tenant) -> int:
     """Return the sum, a few seconds old at most."""
-    pending, until = _sums.get(tenant.id, (0, 0.0))
-    if until < time.monotonic():
-        rows = Conversation.objects.of(tenant).filter(pending_count__gt=0)
-        pending = rows.aggregate(total=Sum("pending_count"))["total"] or 0
-        _sums[tenant.id] = (pending, time.monotonic() + BELIEVED_FOR_S)
-    return pending
+    rows = Conversation.objects.of(tenant).filter(pending_count__gt=0)
 
+    def add_up() -> int:
+        return int(rows.aggregate(total=Sum("pending_count", default=0))["total"])
 
-def forget() -> None:
-    """Count anew at the next look."""
-    _sums.clear()
+    return int(cache.get_or_set(f"episodic:waiting:{tenant.id}", add_up, BELIEVED_FOR_S) or 0)

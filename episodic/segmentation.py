@@ -8,7 +8,7 @@ messages are in episodes, the episodes are findable, and what follows is queued.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,15 +22,11 @@ from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point, pass_point
 
 logger = logging.getLogger("memory.episodic")
 
-FLASHBULB_SURPRISE = 0.85
-CONSOLIDATION_THRESHOLD = 3
 NEIGHBOURS = 2
 """Lines on each side that stand in a message's lexical text; its vector has it alone."""
 
@@ -49,35 +45,11 @@ class PlannedEpisode:
     """
 
     segment: Segment
-    messages: tuple[Message, ...]
-    lines: tuple[Line, ...]
-    headline_vector: Vectors | None
-    line_vectors: Vectors | None
+    messages: Sequence[Message]
+    vectors: Sequence[Vectors | None]
+    """Of the headline, then of each line."""
     engine: str
     degraded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one run will write; `seen` is how many messages of the window it looked at."""
-
-    episodes: tuple[PlannedEpisode, ...]
-    doubled: bool
-    seen: int
-    language: str
-    embed_later: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one run did: episodes made, messages left in the window.
-
-    `moved` says whether there was anything to do.
-    """
-
-    episodes: int
-    left: int
-    moved: bool
 
 
 def segment_window(
@@ -87,13 +59,13 @@ def segment_window(
     take_reviews: TakeReviews,
     everything: bool = False,
     finish: bool = True,
-) -> Outcome:
-    """Run one segmentation of the claim's conversation, of one window at most.
+) -> bool:
+    """Run one segmentation of the claim's conversation; return whether there was any to do.
 
-    With `everything` the window is due whatever its size, and its last segment is
-    closed too, unless more messages wait behind it. After failed attempts a run looks at
-    fewer messages and closes them all; a message that is alone and still fails is set
-    aside.
+    It looks at one window at most. With `everything` the window is due whatever its size,
+    and its last segment is closed too, unless more messages wait behind it. After failed
+    attempts a run looks at fewer messages and closes them all; a message that is alone and
+    still fails is set aside.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
@@ -107,13 +79,14 @@ def segment_window(
     due = everything or size < limit or queries.is_window_due(conversation)
     messages = queries.window_messages(conversation=conversation, at_most=size or 1) if due else []
     if not messages and not finish:
-        return Outcome(episodes=0, left=0, moved=False)
+        return False
     if messages and not size:
-        return _set_aside(messages[0], claim=claim, conversation=conversation, finish=finish)
+        _set_aside(messages[0], claim=claim, conversation=conversation, finish=finish)
+        return True
     pass_point(Point.WINDOW_READ)
     run = _leading_run(conversation, messages)
     alone = size < limit or len(run) < len(messages)
-    plan = plan_episodes(
+    planned = plan_episodes(
         conversation=conversation,
         messages=run,
         segmenter=segmenter,
@@ -121,11 +94,18 @@ def segment_window(
         everything=alone or (everything and conversation.pending_count <= limit),
         waited=claim.waited,
     )
+    language = detect_language([message.content for message in run])
     pass_point(Point.WINDOW_PLANNED)
-    result = {"episodes": len(plan.episodes)}
-    with commit(claim, finish=finish, result=result, searching=size < limit):
-        left = _write(plan, conversation=conversation, messages=run, take_reviews=take_reviews)
-    return Outcome(episodes=len(plan.episodes), left=left, moved=bool(run))
+    with commit(claim, finish=finish, result={"episodes": len(planned)}, searching=size < limit):
+        locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=claim.scope)
+        pass_point(Point.WINDOW_LOCKED)
+        _check_snapshot(locked, read=conversation, messages=run)
+        if run:
+            take_reviews(locked)
+            pass_point(Point.REVIEWS_TAKEN)
+            locked.window_doubled = not planned
+        _write(planned, locked, language=language)
+    return bool(run)
 
 
 def _leading_run(conversation: Conversation, messages: Sequence[Message]) -> list[Message]:
@@ -137,23 +117,18 @@ def _leading_run(conversation: Conversation, messages: Sequence[Message]) -> lis
     """
     for place in range(1, len(messages)):
         after, before = messages[place - 1].seq, messages[place].seq
-        if before - after > 1 and queries.has_messages_between(
-            conversation=conversation, after=after, before=before
-        ):
+        between = queries.messages_between(conversation, first_seq=after + 1, last_seq=before - 1)
+        if before - after > 1 and between.exists():
             return list(messages[:place])
     return list(messages)
 
 
-def _set_aside(
-    message: Message, *, claim: Claim, conversation: Conversation, finish: bool
-) -> Outcome:
+def _set_aside(message: Message, *, claim: Claim, conversation: Conversation, finish: bool) -> None:
     """Take a message out of the window that no run gets past, for people to look at."""
     before = queries.messages_between(
-        conversation=conversation,
-        first_seq=message.seq - SET_ASIDE_AT_MOST,
-        last_seq=message.seq - 1,
+        conversation, first_seq=message.seq - SET_ASIDE_AT_MOST, last_seq=message.seq - 1
     )
-    if len(before) == SET_ASIDE_AT_MOST and all(other.quarantined_by_id for other in before):
+    if before.filter(quarantined_by__isnull=False).count() == SET_ASIDE_AT_MOST:
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
@@ -161,7 +136,6 @@ def _set_aside(
         pass_point(Point.MESSAGE_SET_ASIDE)
         services.request_segmentation_if_due(locked)
     logger.error("message %s set aside by job %s", message.id, claim.job_id)
-    return Outcome(episodes=0, left=locked.pending_count, moved=True)
 
 
 def plan_episodes(
@@ -172,14 +146,14 @@ def plan_episodes(
     doubled: bool,
     everything: bool,
     waited: timedelta,
-) -> Plan:
-    """Decide on episodes without writing anything.
+) -> list[PlannedEpisode]:
+    """Decide on episodes without writing anything; none where the window is to grow.
 
     `doubled` says that a single segment is closed rather than left to grow, `everything`
     that the last of several is closed too; `waited` is for how long the job has been due.
     """
     if not messages:
-        return Plan(episodes=(), doubled=False, seen=0, language="")
+        return []
     lines = queries.to_lines(messages)
     embedded = embed_lines([line.text for line in lines], waited=waited)
     pass_point(Point.WINDOW_EMBEDDED)
@@ -187,66 +161,39 @@ def plan_episodes(
         lines=lines, vectors=embedded.vectors, previous_summary=conversation.previous_summary
     )
     pass_point(Point.WINDOW_DIVIDED)
-    closing = window.decide_closing(
-        found=len(segmentation.segments), doubled=doubled, everything=everything
-    )
-    segments = segmentation.segments[: closing.segments]
-    headlines = embed_lines([headline_of(segment) for segment in segments], waited=waited)
-    storable = embedded.storable and headlines.storable
-    planned = [
-        PlannedEpisode(
-            segment=segment,
-            messages=tuple(messages[segment.first : segment.last + 1]),
-            lines=tuple(lines[segment.first : segment.last + 1]),
-            headline_vector=vector if storable else None,
-            line_vectors=embedded.vectors[segment.first : segment.last + 1] if storable else None,
-            engine=segmentation.engine,
-            degraded=segmentation.degraded,
+    closed = window.count_closed(len(segmentation.segments), doubled=doubled, everything=everything)
+    segments = segmentation.segments[:closed]
+    headlines = embed_lines([headline(segment) for segment in segments], waited=waited)
+    planned = []
+    for segment, vector in zip(segments, headlines.vectors, strict=True):
+        run = slice(segment.first, segment.last + 1)
+        vectors = [vector, *embedded.vectors[run]]
+        storable = embedded.storable and headlines.storable
+        planned.append(
+            PlannedEpisode(
+                segment=segment,
+                messages=messages[run],
+                vectors=vectors if storable else [None] * len(vectors),
+                engine=segmentation.engine,
+                degraded=segmentation.degraded,
+            )
         )
-        for segment, vector in zip(segments, headlines.vectors, strict=True)
-    ]
-    return Plan(
-        episodes=tuple(planned),
-        doubled=closing.doubled,
-        seen=len(messages),
-        language=detect_language([line.content for line in lines]),
-        embed_later=bool(planned) and not storable,
-    )
+    return planned
 
 
-def headline_of(segment: Segment) -> str:
-    """Return what an episode itself is found by, beside its messages."""
-    return headline(title=segment.title, summary=segment.summary)
-
-
-def _write(
-    plan: Plan,
-    *,
-    conversation: Conversation,
-    messages: Sequence[Message],
-    take_reviews: TakeReviews,
-) -> int:
-    """Write the plan; return how many messages the window still holds."""
-    locked = queries.lock_conversation(tenant=conversation.tenant, conversation_id=conversation.id)
-    pass_point(Point.WINDOW_LOCKED)
-    _check_snapshot(locked, read=conversation, messages=messages)
-    if plan.episodes and not queries.count_episodes(locked):
-        locked.language = plan.language
-    if plan.seen:
-        take_reviews(locked)
-        pass_point(Point.REVIEWS_TAKEN)
-    episodes = _insert_episodes(plan, locked)
-    if episodes:
-        _fill_index(plan, locked, episodes)
+def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language: str) -> None:
+    """Write the episodes, store the locked conversation, and queue what follows."""
+    if planned:
+        if not queries.count_episodes(locked):
+            locked.language = language
+        episodes = _insert_episodes(planned, locked)
+        _fill_index(planned, locked, episodes)
         pass_point(Point.EPISODES_INDEXED)
-        _request_consolidation(locked, episodes)
+        services.request_consolidation_if_due(locked, episodes)
         locked.previous_summary = episodes[-1].summary
-    if plan.seen:
-        locked.window_doubled = plan.doubled
-    locked.pending_count -= sum(len(planned.messages) for planned in plan.episodes)
+        locked.pending_count -= sum(len(plan.messages) for plan in planned)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
-    return locked.pending_count
 
 
 def _check_snapshot(
@@ -259,83 +206,82 @@ def _check_snapshot(
         raise SnapshotMoved(str(locked.id))
 
 
-def _insert_episodes(plan: Plan, conversation: Conversation) -> list[Episode]:
+def _insert_episodes(
+    planned: Sequence[PlannedEpisode], conversation: Conversation
+) -> list[Episode]:
     tenant, now = conversation.tenant, queries.database_now()
-    memories = index.register(tenant=tenant, kind=MemoryKind.EPISODE, count=len(plan.episodes))
+    memories = index.register(tenant=tenant, kind=MemoryKind.EPISODE, count=len(planned))
     episodes = [
-        _make_episode(planned, conversation, memory, now)
-        for planned, memory in zip(plan.episodes, memories, strict=True)
+        _make_episode(plan, conversation, memory, now)
+        for plan, memory in zip(planned, memories, strict=True)
     ]
     Episode.objects.bulk_create(episodes)
     pass_point(Point.EPISODE_INSERTED)
-    for planned, episode in zip(plan.episodes, episodes, strict=True):
-        drained = (
-            Message.objects.of(tenant)
-            .filter(queries.IN_WINDOW, id__in=[message.id for message in planned.messages])
-            .update(episode=episode)
-        )
-        if drained != len(planned.messages):
+    for plan, episode in zip(planned, episodes, strict=True):
+        ids = [message.id for message in plan.messages]
+        in_window = Message.objects.of(tenant).filter(queries.IN_WINDOW, id__in=ids)
+        if in_window.update(episode=episode) != len(ids):
             raise SnapshotMoved(str(conversation.id))
         pass_point(Point.EPISODE_FILLED)
     return episodes
 
 
 def _make_episode(
-    planned: PlannedEpisode, conversation: Conversation, memory: Memory, now: datetime
+    plan: PlannedEpisode, conversation: Conversation, memory: Memory, now: datetime
 ) -> Episode:
-    times = [line.at for line in planned.lines]
-    state = fsrs_memory.initial_state(surprise=planned.segment.surprise, at=now)
+    times = [message.occurred_at for message in plan.messages]
+    state = fsrs_memory.initial_state(surprise=plan.segment.surprise, at=now)
     return Episode(
         id=memory.id,
         tenant=conversation.tenant,
         conversation=conversation,
-        first_seq=planned.lines[0].seq,
-        last_seq=planned.lines[-1].seq,
-        title=planned.segment.title,
-        summary=planned.segment.summary,
+        first_seq=plan.messages[0].seq,
+        last_seq=plan.messages[-1].seq,
+        title=plan.segment.title,
+        summary=plan.segment.summary,
         stability=state.stability,
         difficulty=state.difficulty,
-        surprise=planned.segment.surprise,
+        surprise=plan.segment.surprise,
         start_at=min(times),
         end_at=max(times),
         created_at=now,
         last_reviewed_at=now,
-        engine=planned.engine,
-        degraded=planned.degraded,
+        engine=plan.engine,
+        degraded=plan.degraded,
     )
 
 
-def _fill_index(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
-    entries: list[Entry] = []
-    for planned, episode in zip(plan.episodes, episodes, strict=True):
-        memory = Memory(id=episode.id, tenant=conversation.tenant, kind=MemoryKind.EPISODE)
-        entries += _entries_of(planned, memory, valid_at=episode.start_at)
+def _fill_index(
+    planned: Sequence[PlannedEpisode], conversation: Conversation, episodes: Sequence[Episode]
+) -> None:
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
         language=conversation.language,
         model=embeddings.get_embedder().name,
-        entries=entries,
+        entries=[
+            entry
+            for plan, episode in zip(planned, episodes, strict=True)
+            for entry in _list_entries(plan, episode)
+        ],
     )
-    if plan.embed_later:
-        enqueue(tenant=conversation.tenant, kind=Kind.EMBED, scope=conversation.id)
 
 
-def _entries_of(planned: PlannedEpisode, memory: Memory, *, valid_at: datetime) -> list[Entry]:
-    """Return the units of one episode: its headline, and each message with its neighbours."""
-    lines = planned.lines
-    vectors = [None] * len(lines) if planned.line_vectors is None else planned.line_vectors
-    headline = Entry(
+def _list_entries(plan: PlannedEpisode, episode: Episode) -> Iterator[Entry]:
+    """Yield the units of one episode: its headline, and each message with its neighbours."""
+    memory = Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
+    yield Entry(
         memory=memory,
         kind=UnitKind.EPISODE,
-        lexical=headline_of(planned.segment),
-        vector=planned.headline_vector,
-        valid_at=valid_at,
-        first_seq=lines[0].seq,
-        last_seq=lines[-1].seq,
+        lexical=headline(episode),
+        vector=plan.vectors[0],
+        valid_at=episode.start_at,
+        first_seq=episode.first_seq,
+        last_seq=episode.last_seq,
     )
-    return [headline] + [
-        Entry(
+    lines = queries.to_lines(plan.messages)
+    for place, (line, vector) in enumerate(zip(lines, plan.vectors[1:], strict=True)):
+        yield Entry(
             memory=memory,
             kind=UnitKind.MESSAGE,
             lexical=line.text,
@@ -345,23 +291,9 @@ def _entries_of(planned: PlannedEpisode, memory: Memory, *, valid_at: datetime) 
             last_seq=line.seq,
             neighbours=_texts_around(lines, place),
         )
-        for place, (line, vector) in enumerate(zip(lines, vectors, strict=True))
-    ]
 
 
 def _texts_around(lines: Sequence[Line], place: int) -> list[str]:
     """Return the texts of the neighbours on both sides, the nearest first."""
     places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
     return [lines[near].text for near in places if 0 <= near < len(lines)]
-
-
-def _request_consolidation(conversation: Conversation, episodes: Sequence[Episode]) -> None:
-    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in episodes)
-    fresh = len(queries.fresh_episodes(conversation=conversation))
-    if flashbulb or fresh >= CONSOLIDATION_THRESHOLD:
-        enqueue(
-            tenant=conversation.tenant,
-            kind=Kind.CONSOLIDATE,
-            scope=conversation.id,
-            input={"force": True} if flashbulb else {},
-        )

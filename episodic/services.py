@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import transaction
 from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
@@ -23,6 +22,9 @@ from jobs.models import Job, Kind
 from memoryproject.edge.errors import Conflict
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import APIKey, Tenant
+
+FLASHBULB_SURPRISE = 0.85
+CONSOLIDATION_THRESHOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,6 @@ class Posted:
 
     messages: list[Message]
     replayed: bool
-
-    @property
-    def pending(self) -> int:
-        """Messages in the window just after these."""
-        return self.messages[-1].pending_after
 
 
 def add_messages(
@@ -96,15 +93,8 @@ def add_messages(
 
 def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
     """Lock a conversation by the agent's id, and make it if there is none."""
-    locked = Conversation.objects.of(tenant).select_for_update()
-    conversation = locked.filter(external_id=external_id).first()
-    if conversation is not None:
-        return conversation
-    try:
-        with transaction.atomic():
-            return Conversation.objects.create(tenant=tenant, external_id=external_id)
-    except IntegrityError:  # made by another request in between
-        return locked.get(external_id=external_id)
+    rows = Conversation.objects.of(tenant).select_for_update()
+    return rows.get_or_create(tenant=tenant, external_id=external_id)[0]
 
 
 def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:
@@ -132,13 +122,13 @@ def _insert(
             role=message.role,
             name=message.name,
             content=message.content,
+            metadata=message.metadata,
             occurred_at=message.occurred_at,
             posted_by=posted_by,
             client_key=idempotency.key if idempotency else None,
             client_index=index,
             body_sha256=idempotency.body_sha256 if idempotency else "",
             pending_after=conversation.pending_count + index + 1,
-            metadata=message.metadata,
         )
         for index, message in enumerate(messages)
     ]
@@ -155,6 +145,19 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
     full = pending >= window.size_limit(doubled=conversation.window_doubled)
     if full or (pending >= window.SMALLEST and queries.is_window_due(conversation)):
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
+
+
+def request_consolidation_if_due(conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    """Queue a consolidation if there are enough fresh episodes, or a new one is a flashbulb."""
+    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in episodes)
+    fresh = len(queries.fresh_episodes(conversation=conversation))
+    if flashbulb or fresh >= CONSOLIDATION_THRESHOLD:
+        enqueue(
+            tenant=conversation.tenant,
+            kind=Kind.CONSOLIDATE,
+            scope=conversation.id,
+            input={"force": True} if flashbulb else {},
+        )
 
 
 def quarantine_message(conversation: Conversation, message: Message, *, job_id: uuid.UUID) -> None:
@@ -267,18 +270,11 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, tenant: Tenant, episode_id: uuid.UUID) -> None:
-    """Set an episode aside that no run gets past; a retry takes it up again."""
-    _set_aside(Episode.objects.of(tenant).filter(id=episode_id))
-
-
-def mark_all_failed(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    """Set the fresh episodes aside after their job died."""
-    _set_aside(Episode.objects.of(tenant).filter(conversation=conversation_id))
-
-
-def _set_aside(episodes: QuerySet[Episode]) -> None:
-    fresh = episodes.filter(consolidated_at=None, consolidation_failed_at=None)
+def mark_consolidation_failed(*, tenant: Tenant, **of: uuid.UUID) -> None:
+    """Set fresh episodes aside, by `id` or `conversation`; a retry takes them up again."""
+    fresh = Episode.objects.of(tenant).filter(
+        consolidated_at=None, consolidation_failed_at=None, **of
+    )
     fresh.update(consolidation_failed_at=Now())
 
 

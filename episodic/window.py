@@ -6,7 +6,6 @@ Pure rules, no clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from episodic.engines import Line
@@ -28,45 +27,16 @@ def size_limit(*, doubled: bool) -> int:
     return DOUBLED_SIZE if doubled else SIZE
 
 
-def is_due(
-    *,
-    pending: int,
-    doubled: bool,
-    oldest_waited: timedelta | None,
-    silent_for: timedelta | None,
-) -> bool:
-    """Return whether a window must be segmented now.
-
-    `oldest_waited` and `silent_for` are how long ago its oldest and its newest
-    message were received, by the database's clock; None where there is none.
-    """
-    if oldest_waited is None or silent_for is None or pending == 0:
-        return False
-    if pending >= size_limit(doubled=doubled) or silent_for >= SILENCE_CLOSES_ANY:
-        return True
-    return pending >= SMALLEST and oldest_waited >= OLDEST_WAITS_AT_MOST
-
-
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """How many of the segments found become episodes, and whether the window grows."""
-
-    segments: int
-    doubled: bool
-
-
-def decide_closing(*, found: int, doubled: bool, everything: bool) -> Closing:
-    """Return what to do with `found` segments.
+def count_closed(segments: int, *, doubled: bool, everything: bool) -> int:
+    """Return how many of a window's segments become episodes; none: the window is to grow.
 
     Of several the last stays in the window, as the start of what comes next. A single
     one makes the window grow the first time and is closed the second time. With
     `everything` nothing stays.
     """
-    if everything:
-        return Closing(segments=found, doubled=False)
-    if found > 1:
-        return Closing(segments=found - 1, doubled=False)
-    return Closing(segments=1, doubled=False) if doubled else Closing(segments=0, doubled=True)
+    if everything or (segments == 1 and doubled):
+        return segments
+    return segments - 1
 
 
 def silences(lines: Sequence[Line]) -> list[timedelta]:

@@ -26,6 +26,9 @@ from memoryproject.tenancy.models import APIKey, Tenant
 ERASED = "erased"
 """Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
 
+NAMED_BY = ("since", "posted_by", "conversation", "speaker", "role")
+"""What a source and a withholding say alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -58,15 +61,9 @@ def check_source(source: Source) -> None:
 
 def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str) -> Withholding:
     """Store who withholds what, and why."""
-    return Withholding.objects.create(
-        tenant=tenant,
-        since=source.since,
-        posted_by=source.posted_by,
-        conversation=source.conversation,
-        speaker=source.speaker,
-        role=source.role,
-        actor=actor,
-        reason=reason,
+    fields = {name: getattr(source, name) for name in NAMED_BY}
+    return Withholding.objects.create(  # type: ignore[misc]
+        tenant=tenant, actor=actor, reason=reason, **fields
     )
 
 
@@ -76,23 +73,15 @@ def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
 
 
 def _is_from(source: Source) -> Q:
-    condition = Q(received_at__gte=source.since)
-    if source.until is not None:
-        condition &= Q(received_at__lte=source.until)
-    if source.posted_by is not None:
-        condition &= Q(posted_by=source.posted_by)
-    if source.conversation is not None:
-        condition &= Q(conversation=source.conversation)
-    if source.speaker:
-        condition &= Q(name=source.speaker)
-    if source.role:
-        condition &= Q(role=source.role)
-    return condition
-
-
-def conversations_of(source: Source, *, tenant: Tenant, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations in which a source has spoken, in order of id."""
-    return _conversations_with(messages_from(source, tenant=tenant), at_most=at_most)
+    conditions = {
+        "received_at__gte": source.since,
+        "received_at__lte": source.until,
+        "posted_by": source.posted_by,
+        "conversation": source.conversation,
+        "name": source.speaker,
+        "role": source.role,
+    }
+    return Q(**{name: value for name, value in conditions.items() if value})
 
 
 def messages_left(withholding: Withholding) -> QuerySet[Message]:
@@ -106,17 +95,12 @@ def messages_left(withholding: Withholding) -> QuerySet[Message]:
 
 
 def conversations_left(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations with such messages, in order of id."""
-    return _conversations_with(messages_left(withholding), at_most=at_most)
+    """Return the first conversations with messages left, in order of id."""
+    return conversations_with(messages_left(withholding), at_most=at_most)
 
 
-def conversations_withheld_by(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
-    """Return the first conversations of which messages are withheld, in order of id."""
-    mine = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
-    return _conversations_with(mine, at_most=at_most)
-
-
-def _conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uuid.UUID]:
+def conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uuid.UUID]:
+    """Return the first conversations that hold any of the messages, in order of id."""
     rows = messages.values_list("conversation_id", flat=True)
     return list(rows.order_by("conversation_id").distinct()[:at_most])
 
@@ -176,14 +160,8 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
 
 def source_of(withholding: Withholding) -> Source:
     """Return what is withheld: nothing that came after it was asked for."""
-    return Source(
-        since=withholding.since,
-        until=withholding.created_at,
-        posted_by=withholding.posted_by,
-        conversation=withholding.conversation,
-        speaker=withholding.speaker,
-        role=withholding.role,
-    )
+    fields = {name: getattr(withholding, name) for name in NAMED_BY}
+    return Source(until=withholding.created_at, **fields)
 
 
 def settle(conversation: Conversation) -> None:

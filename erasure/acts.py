@@ -49,7 +49,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     conversation = episodic_queries.lock_conversation(
         tenant=tenant, conversation_id=peeked.conversation_id
     )
-    message = episodic.load_message(tenant=tenant, message_id=message_id)
+    message = episodic.find_message(tenant=tenant, message_id=message_id)
     if message is None:
         return done
     was_settled = conversation.pending_count == 0

@@ -13,13 +13,11 @@ from erasure.forms import PREVIEW, EraseInput, ErasureOutput
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from erasure.targets import find_target
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
-
-ACTOR_AT_MOST = 200
 
 
 class Erasures(KeyedView):
@@ -60,8 +58,9 @@ class Erasures(KeyedView):
             preview = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
             row = str(target.row_id) if target.row_id else None
             return Response({**dict.fromkeys(absent), **preview, "target_id": row})
-        actor = f"key {self.key().name}"[:ACTOR_AT_MOST]
-        erasure = services.do(tenant=tenant, target=target, actor=actor, reason=params["reason"])
+        erasure = services.do(
+            tenant=tenant, target=target, actor=self.actor(), reason=params["reason"]
+        )
         done = erasure.state == State.DONE
         return Response(ErasureOutput(erasure).data, status=200 if done else 202)
 
@@ -73,7 +72,5 @@ class OneErasure(KeyedView):
 
     @extend_schema(operation_id="get_erasure", responses=ErasureOutput)
     def get(self, request: Request, erasure_id: uuid.UUID) -> Response:
-        erasure = Erasure.objects.of(self.tenant()).filter(id=erasure_id).first()
-        if erasure is None:
-            raise NotFound("There is no such erasure.")
+        erasure = get_row(Erasure.objects.of(self.tenant()), "erasure", id=erasure_id)
         return Response(ErasureOutput(erasure).data)

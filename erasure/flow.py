@@ -55,7 +55,8 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
     if erasure.scope == Scope.TENANT:
         with claims.commit(claim, finish=False):
             tenants.stop(claim.tenant, erasure)
-        tenants.wait_for_callers()
+        # Until no process believes a revoked key, and calls under way are over.
+        time.sleep(2 * settings.KEY_REMEMBERED_S)
     while _take_part(claim, erasure.id, report):
         if time.monotonic() >= until:
             claims.hand_back(claim)

@@ -33,8 +33,7 @@ def preview(*, tenant: Tenant, target: Target) -> dict[str, int]:
         return dict(+tenants.count_tenant(tenant))
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '10s'")
-            cursor.execute("SET LOCAL statement_timeout = '60s'")
+            cursor.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'")
         erasure = _record(tenant, target, actor="nobody", reason="to see what it would do")
         counts: Counter[str] = Counter()
         while (done := flow.erase_next(tenant, erasure)) is not None:

@@ -6,7 +6,6 @@ then what belongs to none, and at last, in one transaction, what all of it hung 
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -67,11 +66,6 @@ def stop(tenant: Tenant, erasure: Erasure) -> None:
     tenancy.revoke_all(tenant, now=read_database_clock())
     if erasure.job_id is not None:
         jobs.stop_all(tenant=tenant, but=erasure.job_id)
-
-
-def wait_for_callers() -> None:
-    """Wait until no process believes a key that was revoked, and calls under way are over."""
-    time.sleep(2 * settings.KEY_REMEMBERED_S)
 
 
 def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:

@@ -6,14 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 
-from indexing.models import (
-    Memory,
-    SearchUnit,
-    SearchVector,
-    ShelfSize,
-    VectorIndex,
-    WordCount,
-)
+from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
 from memoryproject.adminkit.base import Listing, Listings, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
 from memoryproject.adminkit.values import link_to_memory

@@ -30,39 +30,6 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Whose vectors an index holds. `conversation_id` is the server's; None: the tenant's all."""
-
-    tenant: Tenant
-    conversation_id: uuid.UUID | None
-    shelf: MemoryKind
-    model: str
-    dim: int
-
-    @property
-    def name(self) -> str:
-        """Return the index's name, always the same for the same scope."""
-        parts = [self.tenant.id, self.conversation_id, self.shelf, self.model, self.dim]
-        digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
-        return f"indexing_near_{digest[:24]}"
-
-    @property
-    def condition(self) -> sql.Composed:
-        """Return what a row must fulfil, in constants: the planner compares them."""
-        parts = [
-            sql.SQL("tenant_id = {}").format(sql.Literal(self.tenant.id)),
-            sql.SQL("shelf = {}").format(sql.Literal(self.shelf.value)),
-            sql.SQL("model = {}").format(sql.Literal(self.model)),
-            sql.SQL("dim = {}").format(sql.Literal(self.dim)),
-            sql.SQL("invalid_at IS NULL"),
-        ]
-        if self.conversation_id is not None:
-            whose = sql.SQL("conversation_id = {}").format(sql.Literal(self.conversation_id))
-            parts.insert(1, whose)
-        return sql.SQL(" AND ").join(parts)
-
-
-@dataclass(frozen=True, slots=True)
 class Trial:
     """How an index answers: `recall` of the nearest 100, median milliseconds of a search."""
 
@@ -71,20 +38,57 @@ class Trial:
     exact_ms: float
 
 
-def count_vectors(scope: Scope) -> int:
+def plan_index(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None, shelf: MemoryKind, model: str, dim: int
+) -> VectorIndex:
+    """Return an index that is not built; searches use it once it is built and its row saved.
+
+    Its name is always the same for the same scope. `conversation_id` is the server's; None:
+    the whole tenant.
+    """
+    parts = [tenant.id, conversation_id, shelf, model, dim]
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
+    return VectorIndex(
+        tenant=tenant,
+        conversation_id=conversation_id,
+        shelf=shelf.value,
+        model=model,
+        dim=dim,
+        name=f"indexing_near_{digest[:24]}",
+    )
+
+
+def _condition(index: VectorIndex) -> sql.Composed:
+    """Return what a row must fulfil, in constants: the planner compares them."""
+    values = {
+        "tenant_id": index.tenant_id,
+        "conversation_id": index.conversation_id,
+        "shelf": index.shelf,
+        "model": index.model,
+        "dim": index.dim,
+    }
+    parts = [
+        sql.SQL("{} = {}").format(sql.Identifier(name), sql.Literal(value))
+        for name, value in values.items()
+        if value is not None
+    ]
+    return sql.SQL(" AND ").join([*parts, sql.SQL("invalid_at IS NULL")])
+
+
+def count_vectors(index: VectorIndex) -> int:
     """Return how many rows the index would hold."""
     statement = sql.SQL("SELECT count(*) FROM indexing_searchvector WHERE {}")
     with connections["default"].cursor() as cursor:
-        cursor.execute(statement.format(scope.condition))
+        cursor.execute(statement.format(_condition(index)))
         return int(cursor.fetchone()[0])
 
 
-def build(scope: Scope, *, report: Report) -> None:
+def build(index: VectorIndex, *, report: Report) -> None:
     """Build the index beside running reads and writes; what stood under its name goes.
 
     An interrupted build leaves a dead index behind, which the next one removes.
     """
-    drop(scope)
+    drop(index)
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(done, report))
     with connections["owner"].cursor() as cursor:
@@ -95,7 +99,7 @@ def build(scope: Scope, *, report: Report) -> None:
                 sql.SQL(
                     "CREATE INDEX CONCURRENTLY {} ON indexing_searchvector USING hnsw "
                     "((embedding::halfvec({})) halfvec_ip_ops) WHERE {}"
-                ).format(sql.Identifier(scope.name), sql.Literal(scope.dim), scope.condition)
+                ).format(sql.Identifier(index.name), sql.Literal(index.dim), _condition(index))
             )
         finally:
             done.set()
@@ -117,35 +121,22 @@ def _watch(done: threading.Event, report: Report) -> None:
         connections["owner"].close()
 
 
-def remember(scope: Scope, *, recall: float) -> VectorIndex:
-    """Let searches use the index from now on."""
-    return VectorIndex.objects.create(
-        tenant=scope.tenant,
-        conversation_id=scope.conversation_id,
-        shelf=scope.shelf,
-        model=scope.model,
-        dim=scope.dim,
-        name=scope.name,
-        recall=recall,
-    )
-
-
-def drop(scope: Scope) -> None:
+def drop(index: VectorIndex) -> None:
     """Remove the index; searches scan exactly again."""
-    VectorIndex.objects.of(scope.tenant).filter(name=scope.name).delete()
+    VectorIndex.objects.of(index.tenant).filter(name=index.name).delete()
     with connections["owner"].cursor() as cursor:
         cursor.execute(
-            sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(scope.name))
+            sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name))
         )
 
 
-def try_out(scope: Scope) -> Trial:
+def try_out(index: VectorIndex) -> Trial:
     """Compare the index with an exact scan, asking it for the neighbours of stored vectors."""
     recalls, exact_ms, near_ms = [], [], []
-    for question in _draw_questions(scope):
-        exact, took = _nearest(scope, question, exactly=True)
+    for question in _draw_questions(index):
+        exact, took = _nearest(index, question, exactly=True)
         exact_ms.append(took)
-        near, took = _nearest(scope, question, exactly=False)
+        near, took = _nearest(index, question, exactly=False)
         near_ms.append(took)
         recalls.append(len(exact & near) / len(exact))
     return Trial(
@@ -155,26 +146,26 @@ def try_out(scope: Scope) -> Trial:
     )
 
 
-def _draw_questions(scope: Scope) -> list[str]:
+def _draw_questions(index: VectorIndex) -> list[str]:
     """Return some of the stored vectors, the same ones each time."""
     statement = sql.SQL(
         "SELECT embedding::text FROM indexing_searchvector WHERE {} "
         "ORDER BY hashtext(id::text), id LIMIT {}"
     )
     with connections["default"].cursor() as cursor:
-        cursor.execute(statement.format(scope.condition, sql.Literal(QUESTIONS)))
+        cursor.execute(statement.format(_condition(index), sql.Literal(QUESTIONS)))
         return [row[0] for row in cursor.fetchall()]
 
 
-def _nearest(scope: Scope, question: str, *, exactly: bool) -> tuple[set[uuid.UUID], float]:
+def _nearest(index: VectorIndex, question: str, *, exactly: bool) -> tuple[set[uuid.UUID], float]:
     """Return the nearest rows and the milliseconds that the search took."""
     # Adding nothing keeps the planner off the approximate index.
     order = sql.SQL("(embedding::halfvec({0}) <#> {1}::halfvec) {2}").format(
-        sql.Literal(scope.dim), sql.Literal(question), sql.SQL("+ 0" if exactly else "")
+        sql.Literal(index.dim), sql.Literal(question), sql.SQL("+ 0" if exactly else "")
     )
     statement = sql.SQL("SELECT id FROM indexing_searchvector WHERE {} ORDER BY {} LIMIT {}")
     with connections["default"].cursor() as cursor:
         started = time.perf_counter()
-        cursor.execute(statement.format(scope.condition, order, sql.Literal(NEIGHBOURS)))
+        cursor.execute(statement.format(_condition(index), order, sql.Literal(NEIGHBOURS)))
         rows = cursor.fetchall()
     return {row[0] for row in rows}, (time.perf_counter() - started) * 1000

@@ -114,7 +114,6 @@ class SearchUnit(Searchable):
     )
 
     class Meta(Searchable.Meta):
-        constraints = [*Searchable.Meta.constraints]
         indexes = [
             models.Index(
                 fields=["tenant", "conversation", "shelf"],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,42 +31,24 @@ class Neighbour:
     vector: Vectors
 
 
-def nearest_active(
-    *,
-    tenant: Tenant,
-    conversation_id: uuid.UUID,
-    shelf: MemoryKind,
-    model: str,
-    vector: Vectors,
-    at_most: int,
+def nearest(
+    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
 ) -> list[Neighbour]:
-    """Return what is still believed and lies nearest, nearest first.
+    """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
-    Exact. Uses index: indexing_vector_covering.
+    Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
     """
-    rows = SearchVector.objects.of(tenant).filter(
-        conversation_id=conversation_id,
-        shelf=shelf,
-        model=model,
-        dim=len(vector),
-        invalid_at=None,
-    )
-    return _nearest(rows, vector, at_most=at_most)
-
-
-def nearest_among(
-    memory_ids: Iterable[uuid.UUID],
-    *,
-    tenant: Tenant,
-    model: str,
-    vector: Vectors,
-    at_most: int,
-) -> list[Neighbour]:
-    """Return which of the memories lie nearest, believed or not, nearest first."""
-    rows = SearchVector.objects.of(tenant).filter(
-        memory__in=list(memory_ids), model=model, dim=len(vector)
-    )
-    return _nearest(rows, vector, at_most=at_most)
+    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    distance = MaxInnerProduct("embedding", HalfVector(vector))
+    near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
+    return [
+        Neighbour(
+            memory_id=cast(uuid.UUID, row.memory_id),
+            cosine=-row.distance,
+            vector=_to_array(row.embedding),
+        )
+        for row in near
+    ]
 
 
 def nearest_to_any(
@@ -99,19 +81,6 @@ def nearest_to_any(
         return [memory_id for memory_id, _ in cursor.fetchall()]
 
 
-def _nearest(rows: QuerySet[SearchVector], vector: Vectors, *, at_most: int) -> list[Neighbour]:
-    distance = MaxInnerProduct("embedding", HalfVector(vector))
-    near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
-    return [
-        Neighbour(
-            memory_id=cast(uuid.UUID, row.memory_id),
-            cosine=-row.distance,
-            vector=_to_array(row.embedding),
-        )
-        for row in near
-    ]
-
-
 def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
     """Return the vector of a memory that has one unit; None: that model has made none yet."""
     row = SearchVector.objects.of(tenant).filter(memory=memory_id, model=model).first()
@@ -140,17 +109,8 @@ def units_without_vector(
     Without a conversation those that belong to none. Of a text that is spread over several
     units the first one stands for all.
     """
-    lacking = _lacking(tenant=tenant, model=model)
-    if conversation_id is None:
-        lacking = lacking.filter(conversation_id__isnull=True)
-    else:
-        lacking = lacking.filter(conversation_id=conversation_id)
+    lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
     return list(lacking.order_by("id")[:at_most])
-
-
-def lacks_vectors_beside_conversations(*, tenant: Tenant, model: str) -> bool:
-    """Return whether a model lacks vectors of what belongs to no conversation."""
-    return _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=True).exists()
 
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
@@ -164,9 +124,10 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     return SearchUnit.objects.of(tenant).filter(~Exists(own_vectors), ~Exists(earlier))
 
 
-def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID]:
-    """Return the conversations in which a model has not made every vector."""
-    rows = _lacking(tenant=tenant, model=model).filter(conversation_id__isnull=False)
-    return list(
-        rows.order_by("conversation_id").values_list("conversation_id", flat=True).distinct()
-    )
+def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID | None]:
+    """Return the conversations in which a model has not made every vector.
+
+    None, the last, stands for what belongs to no conversation.
+    """
+    ids = _lacking(tenant=tenant, model=model).values_list("conversation_id", flat=True)
+    return list(ids.order_by("conversation_id").distinct())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,19 @@ from django.db import connection
 from pgvector import HalfVector
 
 from indexing import pieces, text
+from indexing.erasing import erase_entries
 from indexing.mirrored import tell_mirror, tell_mirror_of
-from indexing.models import Memory, MemoryKind, SearchUnit, SearchVector, UnitKind
+from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVector, UnitKind
+from jobs.enqueue import enqueue
+from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 
 Vectors = npt.NDArray[np.float32]
+NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
+"""The columns that a vector has from its unit."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -77,8 +83,8 @@ def add_entries(
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry. A text too long for one unit gets several; the vector goes
-    with the first.
+    vectors the entries carry; a job makes those that are missing. A text too long for one
+    unit gets several; the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -109,6 +115,8 @@ def add_entries(
             vectors.append(_make_vector(parts[0], entry.vector, model=model))
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
+    if any(entry.vector is None for entry in entries):
+        enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id or tenant.id)
     changed = {entry.memory.id for entry in entries}
     tell_mirror(tenant=tenant, conversation_id=conversation_id, memory_ids=changed)
 
@@ -133,39 +141,18 @@ def add_vectors(
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
     """Delete all units and vectors of a memory; nothing finds it then. Needs a transaction."""
     tell_mirror_of(tenant=tenant, memory_id=memory_id)
-    units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
-    # Whoever is adding a vector to one of them holds it: the vector must be seen below.
-    list(units.select_for_update().order_by("id").values_list("id"))
-    SearchVector.objects.of(tenant).filter(memory_id=memory_id).delete()
-    units.delete()
+    erase_entries(tenant=tenant, memory_ids=[memory_id])
 
 
 def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:
     """Return the row, with the columns by which a search is narrowed as the unit has them."""
-    return SearchVector(
-        tenant_id=unit.tenant_id,
-        conversation_id=unit.conversation_id,
-        memory_id=unit.memory_id,
-        unit=unit,
-        kind=unit.kind,
-        shelf=unit.shelf,
-        category=unit.category,
-        valid_at=unit.valid_at,
-        valid_until=unit.valid_until,
-        invalid_at=unit.invalid_at,
-        model=model,
-        dim=len(vector),
-        embedding=HalfVector(vector),
-    )
+    same = {name: getattr(unit, name) for name in NARROWING}
+    dim, embedding = len(vector), HalfVector(vector)
+    return SearchVector(unit=unit, model=model, dim=dim, embedding=embedding, **same)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Until when a memory was true and believed; None: it still is."""
-
-    memory_id: uuid.UUID
-    valid_until: datetime | None
-    invalid_at: datetime | None
+Mark = tuple[uuid.UUID, datetime | None, datetime | None]
+"""A memory, and until when it was true and believed; None: it still is."""
 
 
 def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
@@ -173,14 +160,12 @@ def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
 
     Two statements, however many they are.
     """
+    params: dict[str, Any] = {
+        "tenant": tenant.id,
+        "memories": [memory_id for memory_id, _, _ in marks],
+        "untils": [valid_until for _, valid_until, _ in marks],
+        "invalids": [invalid_at for _, _, invalid_at in marks],
+    }
     with connection.cursor() as cursor:
         for table in (SearchUnit, SearchVector):
-            cursor.execute(
-                MARK.format(table=table._meta.db_table),
-                {
-                    "tenant": tenant.id,
-                    "memories": [mark.memory_id for mark in marks],
-                    "untils": [mark.valid_until for mark in marks],
-                    "invalids": [mark.invalid_at for mark in marks],
-                },
-            )
+            cursor.execute(MARK.format(table=table._meta.db_table), params)

@@ -159,12 +159,13 @@ def find(
     words = text.prepare(sought.words)
     if not words.strip():
         return Matches(())
+    folded = map(_fold, sought.phrases)
     params = {
         "kind": kind.value,
         "words": words,
         "every": every,
         "languages": list(LANGUAGES),
-        "phrases": [one for one in map(_fold, sought.phrases) if not text.UNSPACED.search(one)],
+        "phrases": [phrase for phrase in folded if not text.UNSPACED.search(phrase)],
         "tenant": scope.tenant_id,
         "conversation": scope.conversation_id,
         "since": scope.since,
@@ -200,11 +201,11 @@ def _once(rows: list[Any], *, by_place: bool) -> Iterator[Match]:
         yield Match(memory_id, conversation_id, seq, language, tuple(lexemes), score)
 
 
-def _run(statement: str, given: dict[str, Any]) -> list[Any]:
+def _run(statement: str, params: dict[str, Any]) -> list[Any]:
     with transaction.atomic(), connection.cursor() as cursor:
         # Without statistics of the terms yet, the planner could think of reading everything.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
-        cursor.execute(statement, given)
+        cursor.execute(statement, params)
         return list(cursor.fetchall())
 
 

@@ -13,6 +13,9 @@ from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 
+Results = tuple[QuerySet[Any], bool]
+"""What Django's admin asks of a search: the rows, and whether some may come twice."""
+
 
 class WordSearchAdmin(ReadOnlyAdmin):
     """A list whose rows are found by the words of their search units.
@@ -25,12 +28,10 @@ class WordSearchAdmin(ReadOnlyAdmin):
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
+    ) -> Results:
         if not search_term.strip() or read_id(search_term) is not None:
-            found: tuple[QuerySet[Any], bool] = super().get_search_results(
-                request, queryset, search_term
-            )
-            return found
+            rows: Results = super().get_search_results(request, queryset, search_term)
+            return rows
         sought, scope = self.read_search(request, search_term), read_scope(request)
         matches = tenant_search.find(sought, kind=self.found_as, scope=scope).found
         return self.keep_matches(queryset, matches, sought, scope), False

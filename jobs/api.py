@@ -14,8 +14,8 @@ from rest_framework.response import Response
 
 from jobs import retrying, usage
 from jobs.models import Job, Kind, State
-from memoryproject.edge.errors import NotFound
-from memoryproject.edge.fields import Strict, say_moment
+from memoryproject.edge.errors import get_row
+from memoryproject.edge.fields import Strict, TextOrNull
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -29,7 +29,7 @@ class JobOutput(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Kind.choices)
     state = serializers.ChoiceField(choices=State.choices)
     attempts = serializers.IntegerField()
-    error = serializers.CharField(allow_null=True, help_text="Class of the last failure.")
+    error = TextOrNull(source="error_class", help_text="Class of the last failure.")
     run_after = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -43,7 +43,8 @@ class JobState(KeyedView):
 
     @extend_schema(operation_id="get_job", responses=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:
-        return Response(render_job(find_job(self, job_id)))
+        job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
+        return Response(JobOutput(job).data)
 
 
 class JobRetry(KeyedView):
@@ -58,8 +59,8 @@ class JobRetry(KeyedView):
         description="Only a dead or cancelled job can be retried; another answers 409.",
     )
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
-        job = find_job(self, job_id)
-        return Response(render_job(retrying.retry_job(job=job)))
+        job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
+        return Response(JobOutput(retrying.retry_job(job=job)).data)
 
 
 class UsageQuery(Strict):
@@ -79,16 +80,18 @@ class UsageRow(serializers.Serializer[Any]):
     calls = serializers.IntegerField()
     failed = serializers.IntegerField()
     without_price = serializers.IntegerField(help_text="Calls that `cost` does not hold.")
-    input_tokens = serializers.IntegerField()
-    output_tokens = serializers.IntegerField()
-    cost = serializers.FloatField(help_text="In the currency of the prices.")
+    input_tokens = serializers.IntegerField(source="input_sum")
+    output_tokens = serializers.IntegerField(source="output_sum")
+    cost = serializers.FloatField(source="cost_sum", help_text="In the currency of the prices.")
 
 
 class UsageOutput(serializers.Serializer[Any]):
     """What the language model cost."""
 
     spent_today = serializers.FloatField()
-    daily_budget = serializers.FloatField(allow_null=True, help_text="null: no limit.")
+    daily_budget = serializers.FloatField(
+        source="budget", allow_null=True, help_text="null: no limit."
+    )
     parked_jobs = serializers.IntegerField(help_text="Jobs paused by budget, or with no price.")
     rows = UsageRow(many=True)
 
@@ -108,39 +111,7 @@ class Usage(KeyedView):
     )
     def get(self, request: Request) -> Response:
         query = self.read(UsageQuery, request.query_params.dict())
-        used = usage.measure_usage(self.tenant(), days=query["days"], now=timezone.now())
-        return Response(
-            {
-                "spent_today": float(used.spent_today),
-                "daily_budget": None if used.budget is None else float(used.budget),
-                "parked_jobs": used.parked_jobs,
-                "rows": [{**asdict(row), "cost": float(row.cost)} for row in used.rows],
-            }
-        )
-
-
-def find_job(view: KeyedView, job_id: uuid.UUID) -> Job:
-    """Return the caller's job of that id.
-
-    Raises:
-        NotFound: his tenant has none.
-    """
-    job = Job.objects.of(view.tenant()).filter(id=job_id).first()
-    if job is None:
-        raise NotFound("There is no such job.")
-    return job
-
-
-def render_job(job: Job) -> dict[str, Any]:
-    """Return a job as the API shows it."""
-    return {
-        "id": str(job.id),
-        "kind": job.kind,
-        "state": job.state,
-        "attempts": job.attempts,
-        "error": job.error_class or None,
-        "run_after": say_moment(job.run_after),
-        "created_at": say_moment(job.created_at),
-        "started_at": say_moment(job.started_at) if job.started_at else None,
-        "finished_at": say_moment(job.finished_at) if job.finished_at else None,
-    }
+        tenant, now = self.tenant(), timezone.now()
+        rows = usage.count_calls(tenant, days=query["days"], now=now)
+        today = usage.measure_today(tenant, now=now)
+        return Response(UsageOutput({**asdict(today), "rows": rows}).data)

@@ -75,10 +75,10 @@ def explain_standstill() -> str:
     waited = _longest_due()
     if waited is None or waited < STANDS_STILL_AFTER:
         return ""
-    said = f"a job has been due for {waited.total_seconds():.0f} s"
+    problem = f"a job has been due for {waited.total_seconds():.0f} s"
     if waited >= LEFT_ALONE_AFTER and _later_work_was_taken(waited):
-        return f"{said}, and nobody takes it"
-    return "" if _somebody_works() else f"{said}, and no worker takes any"
+        return f"{problem}, and nobody takes it"
+    return "" if _somebody_works() else f"{problem}, and no worker takes any"
 
 
 def _later_work_was_taken(waited: timedelta) -> bool:

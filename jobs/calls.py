@@ -27,7 +27,6 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRe
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.process.env import Price
-from memoryproject.tenancy.models import Tenant
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
 Checked = TypeVar("Checked")
@@ -49,35 +48,19 @@ class OutOfTime(Exception):
 
 
 class Asker:
-    """What an engine holds to put questions with, in the name of one job.
+    """What an engine holds to put questions with, in the name of a claimed job.
 
-    `failures` is how often the model has failed the job already. A model that answers
-    others and not this one is not waited for: its answer counts as of no use, so that
-    the engine answers by itself.
-
-    With `token`, the one of the job's lease, an answer that comes when the job is another's
-    is used and not kept: what the question told may have been erased.
+    A model that has often failed the job, and answers others, is not waited for: its answer
+    counts as of no use, so that the engine answers by itself. An answer that comes when the
+    job is another's is used and not kept: what the question told may have been erased.
 
     `lines_at_most` is how many messages a question may be about: the model has not answered
     longer ones in time.
     """
 
-    def __init__(
-        self,
-        *,
-        tenant: Tenant,
-        job_id: uuid.UUID,
-        scope: uuid.UUID | None = None,
-        failures: int = 0,
-        token: uuid.UUID | None = None,
-        lines_at_most: int | None = None,
-    ) -> None:
-        self.lines_at_most = lines_at_most
-        self._tenant = tenant
-        self._job_id = job_id
-        self._scope = scope
-        self._failures = failures
-        self._token = token
+    def __init__(self, claim: Claim) -> None:
+        self.lines_at_most = claim.lines_at_most
+        self._claim = claim
         self._latest = (
             time.monotonic() + settings.JOB_TIMEOUT_S - settings.MODEL_TIMEOUT_S - MARGIN_S
         )
@@ -93,10 +76,11 @@ class Asker:
                 text says why, in our words.
         """
         digest = _digest(prompt, reply)
-        known = LLMCall.objects.of(self._tenant).filter(request_sha256=digest, ok=True).first()
+        calls = LLMCall.objects.of(self._claim.tenant)
+        known = calls.filter(request_sha256=digest, ok=True).first()
         if known is not None:
             return _validate(known.response, reply)
-        if _is_hopeless(self._failures):
+        if _is_hopeless(self._claim.transient_failures):
             raise RequestRefused("The model fails at this question.")
         if self._has_asked and time.monotonic() > self._latest:
             raise OutOfTime
@@ -111,8 +95,8 @@ class Asker:
         price = spending.find_price(settings.CHAT_MODEL)
         sent = count_prompt_tokens(prompt.system + prompt.user)
         call = LLMCall(
-            tenant=self._tenant,
-            job=self._job_id,
+            tenant=self._claim.tenant,
+            job=self._claim.job_id,
             request_sha256=digest,
             purpose=prompt.purpose,
             prompt_version=prompt.version,
@@ -125,23 +109,14 @@ class Asker:
         most = spending.find_cost(
             price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS
         )
-        with breaker.guard(settings.CHAT_MODEL, scope=self._scope):
+        with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
             spending.open_call(call, most=most)
-            return _put(call, prompt, reply, price, self._token)
+            return _put(call, prompt, reply, price, self._claim.token)
 
 
 def find_asker(claim: Claim) -> Asker | None:
     """Return how a job asks a language model; None where there is none."""
-    if settings.LLM != "openai":
-        return None
-    return Asker(
-        tenant=claim.tenant,
-        job_id=claim.job_id,
-        scope=claim.scope,
-        failures=claim.transient_failures,
-        token=claim.token,
-        lines_at_most=claim.lines_at_most,
-    )
+    return Asker(claim) if settings.LLM == "openai" else None
 
 
 def _is_hopeless(failures: int) -> bool:
@@ -191,11 +166,7 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
 
 
 def _put(
-    call: LLMCall,
-    prompt: llm.Prompt,
-    reply: type[Reply],
-    price: Price | None,
-    token: uuid.UUID | None,
+    call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None, token: uuid.UUID
 ) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
     pass_point(Point.CALL_OPENED)
@@ -224,8 +195,7 @@ def _put(
 
 def _count(call: LLMCall, completion: Completion) -> None:
     """Note what the provider counted; what it did not count, as we count it."""
-    told = completion.input_tokens is not None and completion.output_tokens is not None
-    call.estimated = not told
+    call.estimated = completion.input_tokens is None or completion.output_tokens is None
     if completion.input_tokens is not None:
         call.input_tokens = completion.input_tokens
     call.output_tokens = (
@@ -262,12 +232,14 @@ def _validate(answer: Any, reply: type[Reply]) -> Reply:
 
 
 def _name_problems(error: pydantic.ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    named = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}." for problem in found]
-    return " ".join(named[:PROBLEMS_NAMED])
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return " ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+        for problem in problems[:PROBLEMS_NAMED]
+    )
 
 
-def _keep(call: LLMCall, token: uuid.UUID | None) -> None:
+def _keep(call: LLMCall, token: uuid.UUID) -> None:
     """Put down how the call ended; the row has stood there since before it began.
 
     Not what was answered, where the job has been taken from who asked: an erasure locks
@@ -276,7 +248,7 @@ def _keep(call: LLMCall, token: uuid.UUID | None) -> None:
     call.finished_at = Now()
     try:
         with transaction.atomic():
-            if token is not None and not _holds(call, token):
+            if not _holds(call, token):
                 call.request_sha256, call.response = f"{LET_GO}{call.id}", None
             row = LLMCall.objects.of(call.tenant).filter(id=call.id)
             if row.select_for_update(no_key=True).first() is not None:

@@ -8,7 +8,6 @@ finds another token there and writes nothing.
 
 from __future__ import annotations
 
-import random
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,10 +39,9 @@ HALVE_AFTER = 3
 LINES_AT_MOST = "lines_at_most"
 """In a job's input, once a model has not answered it in time."""
 FEWEST_LINES = 5
+RELEASED = {"lease_token": None, "lease_until": None}
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
-BACKOFF_FIRST = timedelta(seconds=5)
-BACKOFF_LAST = timedelta(minutes=15)
 
 
 class LeaseLost(Exception):
@@ -169,12 +167,6 @@ def _scope_is_held(job: Job) -> bool:
     return running.filter(same_work | Q(kind=job.kind)).exclude(id=job.id).exists()
 
 
-def refuse_killer(claim: Claim) -> None:
-    """Raise KillsItsWorker where more runs were begun than any job is given."""
-    if claim.attempts > CRASHES_AT_MOST:
-        raise KillsItsWorker(str(claim.job_id))
-
-
 @contextmanager
 def commit(
     claim: Claim,
@@ -198,13 +190,12 @@ def commit(
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '10s'")
-            cursor.execute("SET LOCAL statement_timeout = '60s'")
+            cursor.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'")
         yield
         pass_point(Point.EFFECTS_WRITTEN)
         if finish:
             changed = _held(claim).update(
-                state=State.DONE, finished_at=Now(), result=result or {}, **_released()
+                state=State.DONE, finished_at=Now(), result=result or {}, **RELEASED
             )
         else:
             claim.attempts = claim.attempts if searching else 1
@@ -215,17 +206,8 @@ def commit(
     pass_point(Point.COMMITTED)
 
 
-def _released() -> dict[str, Any]:
-    return {"lease_token": None, "lease_until": None}
-
-
 def release(
-    claim: Claim,
-    *,
-    error: BaseException,
-    after: timedelta,
-    charge: Charge,
-    lines_too_many: int = 0,
+    claim: Claim, *, error: BaseException, after: timedelta, charge: Charge, lines_too_many: int = 0
 ) -> bool:
     """Give a failed job back, to run again `after` a while; return whether it died.
 
@@ -235,12 +217,14 @@ def release(
     """
     pass_point(Point.RELEASING)
     name = type(error).__name__
-    if charge is Charge.ATTEMPT and _is_lost_cause(claim, error):
+    is_lost_cause = isinstance(error, (TooMuchPoison, KillsItsWorker))
+    is_last = is_lost_cause or claim.attempts >= attempts_at_most(claim.kind)
+    if charge is Charge.ATTEMPT and is_last:
         died = _held(claim).update(
-            state=State.DEAD, finished_at=Now(), error_class=name, **_released()
+            state=State.DEAD, finished_at=Now(), error_class=name, **RELEASED
         )
         return died == 1
-    changes = _wait_again(claim, after)
+    changes = wait_again(claim, after)
     if lines_too_many:
         fewer = max(FEWEST_LINES, lines_too_many // 2)
         changes["input"] = claim.input | {LINES_AT_MOST: fewer}
@@ -252,12 +236,6 @@ def release(
     )
     pass_point(Point.RELEASED)
     return False
-
-
-def _is_lost_cause(claim: Claim, error: BaseException) -> bool:
-    if isinstance(error, (TooMuchPoison, KillsItsWorker)):
-        return True
-    return claim.attempts >= attempts_at_most(claim.kind)
 
 
 def attempts_at_most(kind: str) -> int:
@@ -296,7 +274,7 @@ def holds(claim: Claim) -> bool:
 
 def hand_back(claim: Claim) -> None:
     """Give a job back that did part of its work and goes on in another run; costs nothing."""
-    _held(claim).update(attempts=F("attempts") - 1, **_wait_again(claim, timedelta(0)))
+    _held(claim).update(attempts=F("attempts") - 1, **wait_again(claim, timedelta(0)))
 
 
 def _held(claim: Claim) -> QuerySet[Job]:
@@ -306,21 +284,13 @@ def _held(claim: Claim) -> QuerySet[Job]:
     )
 
 
-def _wait_again(claim: Claim, after: timedelta) -> dict[str, Any]:
+def wait_again(work: Claim | Job, after: timedelta) -> dict[str, Any]:
     """Return the columns of a job that may be claimed again after a while.
 
     Only one of a kind and scope may be ready: where another is, ours keeps its place as
     running, under a token that nobody has.
     """
-    ready = Job.objects.of(claim.tenant).filter(
-        kind=claim.kind, scope=claim.scope, state=State.READY
-    )
+    ready = Job.objects.of(work.tenant).filter(kind=work.kind, scope=work.scope, state=State.READY)
     if ready.exists():
         return {"lease_until": Now() + after, "lease_token": uuid.uuid4()}
-    return {"state": State.READY, "run_after": Now() + after, **_released()}
-
-
-def backoff(failures: int) -> timedelta:
-    """Return a random wait up to a bound that doubles with each failure (full jitter)."""
-    bound = min(BACKOFF_LAST, BACKOFF_FIRST * (1 << min(failures, 12)))
-    return bound * random.random()
+    return {"state": State.READY, "run_after": Now() + after, **RELEASED}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from jobs import reconciler
@@ -52,6 +53,5 @@ def drain_jobs(*, report: Callable[[int], None] = lambda ran: None) -> Drained:
 
 def _others_work() -> bool:
     """Return whether a job runs elsewhere, or a due one waits for somebody to finish."""
-    running = Job.across_tenants.filter(state=State.RUNNING)
-    due = Job.across_tenants.filter(state=State.READY, run_after__lte=Now())
-    return running.exists() or due.exists()
+    due = Q(state=State.READY, run_after__lte=Now())
+    return Job.across_tenants.filter(due | Q(state=State.RUNNING)).exists()

@@ -32,14 +32,14 @@ def enqueue(
 
     An existing one takes over the flags of `input`: asking twice asks once.
     """
-    given = input or {}
+    flags = input or {}
     while True:
-        waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, given=given)
+        waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, flags=flags)
         if waiting is not None:
             return waiting
         try:
             with transaction.atomic():
-                job = Job.objects.create(tenant=tenant, kind=kind, scope=scope, input=given)
+                job = Job.objects.create(tenant=tenant, kind=kind, scope=scope, input=flags)
                 pass_point(Point.JOB_INSERTED)
                 wake(job.id)
                 return job
@@ -48,7 +48,7 @@ def enqueue(
 
 
 def _join_waiting(
-    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, given: dict[str, Any]
+    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, flags: dict[str, Any]
 ) -> Job | None:
     """Return the ready job, with our flags in it.
 
@@ -58,10 +58,10 @@ def _join_waiting(
     """
     ready = Job.objects.of(tenant).filter(kind=kind, scope=scope, state=State.READY)
     waiting = ready.first()
-    if waiting is None or {**waiting.input, **given} == waiting.input:
+    if waiting is None or {**waiting.input, **flags} == waiting.input:
         return waiting
     waiting = ready.select_for_update().first()
     if waiting is not None:
-        waiting.input = {**waiting.input, **given}
+        waiting.input = {**waiting.input, **flags}
         waiting.save(update_fields=["input"])
     return waiting

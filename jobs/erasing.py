@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat, Now
 
+from jobs import claims
 from jobs.calls import LET_GO
-from jobs.claims import LEASE
 from jobs.enqueue import wake
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.tenancy.models import Tenant
@@ -21,25 +22,13 @@ def take_back(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     other locks, as the job's row does in `claims.commit`.
     """
     running = _jobs_of(tenant, conversation_id).filter(state=State.RUNNING)
-    found = list(running.select_for_update().order_by("id"))
-    for job in found:
-        _release(job)
-    return len(found)
-
-
-def _release(job: Job) -> None:
-    """Let a job run again; one whose twin waits keeps its place, under a token of nobody's."""
-    twin = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.READY)
-    mine = Job.objects.of(job.tenant).filter(id=job.id)
-    attempts = max(0, job.attempts - 1)
-    if twin.exists():
-        mine.update(lease_token=uuid.uuid4(), lease_until=Now() - LEASE, attempts=attempts)
-    else:
-        mine.update(
-            state=State.READY, lease_token=None, lease_until=None, run_after=Now(),
-            attempts=attempts,
-        )  # fmt: skip
-    wake(job.id)
+    jobs = list(running.select_for_update().order_by("id"))
+    for job in jobs:
+        Job.objects.of(tenant).filter(id=job.id).update(
+            attempts=max(0, job.attempts - 1), **claims.wait_again(job, timedelta(0))
+        )
+        wake(job.id)
+    return len(jobs)
 
 
 def _jobs_of(tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Job]:
@@ -56,10 +45,10 @@ def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     jobs = _jobs_of(tenant, conversation_id).values("id")
     known = Job.objects.of(tenant).filter(id=OuterRef("job"))
     calls = LLMCall.objects.of(tenant).filter(Q(job__in=jobs) | ~Exists(known))
-    told = calls.filter(response__isnull=False).count()
+    answers = calls.filter(response__isnull=False).count()
     named = Concat(Value(LET_GO), Cast(F("id"), CharField()))
     calls.filter(~Q(request_sha256__startswith=LET_GO)).update(response=None, request_sha256=named)
-    return told
+    return answers
 
 
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:

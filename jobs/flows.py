@@ -44,7 +44,8 @@ class Chore(Protocol):
 
 
 _flows: dict[Kind, Flow] = {}
-_chores: list[Chore] = []
+chores: list[Chore] = []
+"""What the reconciler does, in the order of registration."""
 
 
 def register(kind: Kind, flow: Flow) -> None:
@@ -60,14 +61,9 @@ def register(kind: Kind, flow: Flow) -> None:
 
 def register_chore(chore: Chore) -> None:
     """Let the reconciler do something each time."""
-    _chores.append(chore)
+    chores.append(chore)
 
 
 def get_flow(kind: str) -> Flow:
     """Return how jobs of a kind run."""
     return _flows[Kind(kind)]
-
-
-def list_chores() -> list[Chore]:
-    """Return what the reconciler does, in the order of registration."""
-    return list(_chores)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from jobs import claims
 from jobs.enqueue import wake
-from jobs.flows import list_chores
+from jobs.flows import chores
 from jobs.models import Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
 from memoryproject.ai.errors import ModelUnavailable
@@ -42,7 +42,7 @@ def reconcile() -> int:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
             if not cursor.fetchone()[0]:
                 return 0
-        for chore in list_chores():
+        for chore in chores:
             chore(at_most=AT_MOST)
         _call_back()
         return _wake_due_jobs()

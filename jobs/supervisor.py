@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import TypeVar
@@ -33,10 +34,9 @@ DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
 
 
 class Supervisor:
-    """Runs `command` in a session of its own until told to stop."""
+    """Runs the workers of this machine, in a session of their own, until told to stop."""
 
-    def __init__(self, command: list[str]) -> None:
-        self._command = command
+    def __init__(self) -> None:
         self._stopping = False
 
     def run(self) -> None:
@@ -66,13 +66,9 @@ class Supervisor:
     def _start(self, cluster_id: uuid.UUID) -> subprocess.Popen[bytes]:
         me = os.getpid()
         # Threads of the embedding model in several processes only fight for the cores.
-        environment = {
-            "OMP_NUM_THREADS": "1",
-            **os.environ,
-            "MEMORY_CLUSTER_ID": str(cluster_id),
-        }
+        environment = {"OMP_NUM_THREADS": "1", **os.environ, "MEMORY_CLUSTER_ID": str(cluster_id)}
         return subprocess.Popen(
-            self._command,
+            [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", "--inner"],
             start_new_session=True,
             env=environment,
             preexec_fn=lambda: cluster.die_with_parent(me),
@@ -97,10 +93,8 @@ class Supervisor:
     def _drain(self, process: subprocess.Popen[bytes]) -> None:
         """Let running jobs finish, then end the cluster whatever it does."""
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=DRAIN_S)
-        except subprocess.TimeoutExpired:
-            pass
         _kill_group(process)
 
     def _sleep(self, seconds: float) -> None:
@@ -110,10 +104,8 @@ class Supervisor:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
@@ -125,8 +117,3 @@ def _try(work: Callable[[], Result]) -> Result | None:
         logger.warning("reconciler: %s", type(error).__name__)
         connections.close_all()
         return None
-
-
-def supervise() -> None:
-    """Run the workers of this machine in the foreground."""
-    Supervisor([sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", "--inner"]).run()

@@ -12,7 +12,7 @@ from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 
 from jobs import claims
 from jobs.calls import OutOfTime
-from jobs.claims import Charge, Claim, LeaseLost, OutsideAway, SnapshotMoved
+from jobs.claims import Charge, Claim, KillsItsWorker, LeaseLost, OutsideAway, SnapshotMoved
 from jobs.enqueue import wake
 from jobs.flows import get_flow
 from jobs.renewing import renewing
@@ -23,6 +23,9 @@ from memoryproject.process import logs
 from memoryproject.tenancy.walls import acting_for
 
 logger = logging.getLogger("memory.jobs")
+
+BACKOFF_FIRST = timedelta(seconds=5)
+BACKOFF_LAST = timedelta(minutes=15)
 
 
 def run_job(job_id: str) -> bool:
@@ -48,7 +51,8 @@ def run_claimed(claim: Claim) -> None:
     """Run a job that is ours; whatever fails, the job is done or given back. Never raises."""
     try:
         with renewing(claim):
-            claims.refuse_killer(claim)
+            if claim.attempts > claims.CRASHES_AT_MOST:
+                raise KillsItsWorker(str(claim.job_id))
             flow = get_flow(claim.kind)
             if settings.LLM == "openai" and flow.asks_model:
                 breaker.check(settings.CHAT_MODEL)
@@ -81,16 +85,22 @@ def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
         return timedelta(0), Charge.NOTHING
     if isinstance(error, BreakerOpen):
         # Long: when the model is back, the reconciler calls everybody.
-        return claims.BACKOFF_LAST * random.random(), Charge.NOTHING
+        return BACKOFF_LAST * random.random(), Charge.NOTHING
     if isinstance(error, ModelUnavailable):
-        wait = claims.backoff(claim.transient_failures)
+        wait = backoff(claim.transient_failures)
         if error.retry_after_s is not None:
             wait = max(wait, timedelta(seconds=error.retry_after_s))
         return wait, Charge.FAILURE if type(error) is ModelUnavailable else Charge.NOTHING
     if isinstance(error, ModelMisbehaved | OutsideAway) or is_of_the_database(error):
         # Of models only that of the vectors gets here, and nothing can be done without it.
-        return claims.backoff(claim.transient_failures), Charge.FAILURE
-    return claims.backoff(claim.attempts), Charge.ATTEMPT
+        return backoff(claim.transient_failures), Charge.FAILURE
+    return backoff(claim.attempts), Charge.ATTEMPT
+
+
+def backoff(failures: int) -> timedelta:
+    """Return a random wait up to a bound that doubles with each failure (full jitter)."""
+    bound = min(BACKOFF_LAST, BACKOFF_FIRST * (1 << min(failures, 12)))
+    return bound * random.random()
 
 
 def is_of_the_database(error: Exception) -> bool:

@@ -54,9 +54,9 @@ class WakeUpSerializer:
     """Stands in for django-q2's own, which reads whatever it is given."""
 
     @staticmethod
-    def dumps(given: Any) -> bytes:
+    def dumps(wake_up: Any) -> bytes:
         """Write a wake-up."""
-        return pickle.dumps(given, protocol=pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(wake_up, protocol=pickle.HIGHEST_PROTOCOL)
 
     @staticmethod
     def loads(written: bytes) -> Any:
@@ -71,37 +71,37 @@ def read_wake_up(payload: str) -> dict[str, Any]:
         Refused: it is not signed by us, cannot be read, or is no wake-up.
     """
     try:
-        found = core_signing.loads(
+        task = core_signing.loads(
             payload, key=Conf.SECRET_KEY, salt=Conf.PREFIX, serializer=WakeUpSerializer
         )
     except Exception as error:
         # Whatever a broken row raises would end the process that reads, again and again.
         logger.error("a row of the queue was refused: it is not ours")
         raise Refused(type(error).__name__) from None
-    if not is_wake_up(found):
+    if not is_wake_up(task):
         logger.error("a row of the queue was refused: it is no wake-up")
         raise Refused("no wake-up")
-    return dict(found)
+    return dict(task)
 
 
-def is_wake_up(found: object) -> bool:
+def is_wake_up(task: object) -> bool:
     """Return whether this is the call of `run_job` with one id, and nothing beside it."""
-    if type(found) is not dict or not set(found) <= KEYS:
+    if type(task) is not dict or not set(task) <= KEYS:
         return False
-    given = found.get("args")
+    args = task.get("args")
     return (
-        found.get("func") == RUN_JOB
-        and type(given) is tuple
-        and len(given) == 1
-        and _is_id(given[0])
-        and found.get("kwargs") == {}
-        and all(type(found.get(name)) is str for name in ("id", "name"))
+        task.get("func") == RUN_JOB
+        and type(args) is tuple
+        and len(args) == 1
+        and _is_id(args[0])
+        and task.get("kwargs") == {}
+        and all(type(task.get(name)) is str for name in ("id", "name"))
     )
 
 
-def _is_id(given: object) -> bool:
+def _is_id(text: object) -> bool:
     try:
-        return type(given) is str and str(uuid.UUID(given)) == given
+        return type(text) is str and str(uuid.UUID(text)) == text
     except ValueError:
         return False
 
@@ -113,7 +113,7 @@ def install() -> None:
 
 
 @receiver(post_execute_in_worker, dispatch_uid="jobs.wakeups")
-def forget_outcome(task: dict[str, Any], **given: Any) -> None:
+def forget_outcome(task: dict[str, Any], **options: Any) -> None:
     """Keep django-q2 from storing what a wake-up came to.
 
     It would store the text of an exception, which may quote people, in a table that is

@@ -151,7 +151,7 @@ CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its w
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 FLUSH_AT_MOST_S = 60  # then a flush goes on in another run; one more step must still fit
-Q_CLUSTER = {
+Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     "name": "memory",
     "orm": "default",
     "workers": WORKERS,

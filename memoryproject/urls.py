@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from episodic import api as episodic
+from episodic import read_api as episodic_reading
 from erasure import api as erasure
 from jobs import api as jobs
 from memoryproject.edge.description import Description
@@ -30,9 +31,9 @@ api = [
     path("add_message", episodic.AddMessage.as_view()),
     path("add_messages", episodic.AddMessages.as_view()),
     path("flush", episodic.Flush.as_view()),
-    path("messages", episodic.Messages.as_view()),
-    path("messages/<id:message_id>", episodic.OneMessage.as_view()),
-    path("episodes", episodic.Episodes.as_view()),
+    path("messages", episodic_reading.Messages.as_view()),
+    path("messages/<id:message_id>", episodic_reading.OneMessage.as_view()),
+    path("episodes", episodic_reading.Episodes.as_view()),
     path("episodes/<id:episode_id>", semantic.OneEpisode.as_view()),
     path("facts", semantic.Facts.as_view()),
     path("facts/<id:fact_id>", semantic.OneFact.as_view()),

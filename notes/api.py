@@ -17,20 +17,7 @@ from memoryproject.tenancy.views import KeyedView
 from notes import queries, services
 from notes.forms import NoteFilter, NoteInput, NotePatch, NoteQuery, VersionQuery
 from notes.models import NoteState
-from notes.renderings import (
-    ListedNote,
-    NoteOutput,
-    NoteVersionOutput,
-    render_note,
-    render_state,
-)
-
-ACTOR_AT_MOST = 200
-
-
-def name_actor(view: KeyedView) -> str:
-    """Return how a record names the caller."""
-    return f"key {view.key().name}"[:ACTOR_AT_MOST]
+from notes.renderings import ListedNote, NoteOutput, NoteVersionOutput, render_note, render_state
 
 
 class Notes(KeyedView):
@@ -71,7 +58,7 @@ class Notes(KeyedView):
         body = self.read(NoteInput)
         note, first = services.add_note(
             tenant=self.tenant(),
-            actor=name_actor(self),
+            actor=self.actor(),
             made_by=self.key(),
             conversation_id=body.pop("conversation_id", None),
             fields=body,
@@ -110,7 +97,7 @@ class OneNote(KeyedView):
         body: dict[str, Any] = dict(form.validated_data)
         changed = services.change_note(
             tenant=self.tenant(),
-            actor=name_actor(self),
+            actor=self.actor(),
             note_id=note_id,
             version=body.pop("version"),
             fields=body,
@@ -125,7 +112,7 @@ class OneNote(KeyedView):
         "link of it.",
     )
     def delete(self, request: Request, note_id: uuid.UUID) -> Response:
-        services.delete_note(tenant=self.tenant(), actor=name_actor(self), note_id=note_id)
+        services.delete_note(tenant=self.tenant(), actor=self.actor(), note_id=note_id)
         return Response(status=204)
 
 

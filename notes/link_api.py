@@ -13,7 +13,6 @@ from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from notes import link_services
-from notes.api import name_actor
 from notes.forms import LinkInput
 from notes.kinds import LinkType
 from notes.models import Link
@@ -37,7 +36,7 @@ class Links(KeyedView):
         body = self.read(LinkInput)
         link, is_new = link_services.add_link(
             tenant=self.tenant(),
-            actor=name_actor(self),
+            actor=self.actor(),
             made_by=Link.MadeBy.AGENT,
             from_id=body["from_id"],
             to_id=body["to_id"],

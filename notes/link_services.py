@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from indexing.mirrored import tell_mirror_of
 from indexing.models import Memory, MemoryKind
-from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.tenancy.models import Tenant
 from notes import queries
 from notes.kinds import LinkType
@@ -66,9 +66,7 @@ def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
         NotFound: the tenant has no such link.
     """
     with transaction.atomic():
-        link = Link.objects.of(tenant).filter(id=link_id).select_for_update().first()
-        if link is None:
-            raise NotFound("There is no such link.")
+        link = get_row(Link.objects.of(tenant).select_for_update(), "link", id=link_id)
         link.delete()
         tell_mirror_of(tenant=tenant, memory_id=link.from_memory_id)
 

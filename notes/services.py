@@ -20,10 +20,8 @@ from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry, Vectors
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.ai import embeddings
-from memoryproject.edge.errors import Conflict, NotFound, Problem
+from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import wording
 from notes.models import Note, NoteState, NoteVersion
@@ -46,9 +44,8 @@ def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     Raises:
         NotFound: the tenant has none.
     """
-    note = active_notes(tenant=tenant).filter(id=note_id).select_related("conversation").first()
-    if note is None:
-        raise NotFound("There is no such note.")
+    rows = active_notes(tenant=tenant).select_related("conversation")
+    note = get_row(rows, "note", id=note_id)
     note.tenant = tenant
     return note
 
@@ -144,10 +141,8 @@ def change_note(
         return note
     parts, vectors = _embed(note)
     with transaction.atomic():
-        current = active_notes(tenant=tenant).filter(id=note.id).select_for_update().first()
-        if current is None:
-            raise NotFound("There is no such note.")
-        _check_version(current, version)
+        rows = active_notes(tenant=tenant).select_for_update()
+        _check_version(get_row(rows, "note", id=note.id), version)
         note.version, note.actor, note.updated_at = version + 1, actor, database_now()
         before.tenant, before.replaced_at = tenant, note.updated_at
         before.save(force_insert=True)
@@ -177,9 +172,7 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
         NotFound: the tenant has no such note that was deleted, any more.
     """
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
-    note = deleted.select_related("conversation").first()
-    if note is None:
-        raise NotFound("There is no such note.")
+    note = get_row(deleted.select_related("conversation"), "note")
     note.tenant = tenant
     parts, vectors = _embed(note)
     with transaction.atomic():
@@ -267,5 +260,3 @@ def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors 
             for place, (part, vector) in enumerate(zip(parts, vectors, strict=True))
         ],
     )
-    if any(vector is None for vector in vectors):
-        enqueue(tenant=note.tenant, kind=Kind.EMBED, scope=note.conversation_id or note.tenant_id)

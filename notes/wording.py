@@ -17,6 +17,11 @@ LABEL_AT_MOST = 80
 """Characters of a label that is made from a text; a given one may be longer."""
 SNIPPET_AT_MOST = 200
 POINTS_IN_SNIPPET = 2
+POINTS = {
+    SourceType.THREAD_SUMMARY.value: "key_points",
+    SourceType.PLAN_SUMMARY.value: "key_milestones",
+}
+"""Where a summary's metadata has its points."""
 PASSAGE_AT_MOST = 1_500
 """Characters that one vector stands for. The embedded model reads 2,000, label included."""
 BREAKS = [
@@ -25,30 +30,19 @@ BREAKS = [
 """Where a text may be cut: at the end of a paragraph, a line, a sentence, a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """What people and models read of a note."""
-
-    label: str
-    description: str
-    content: str
-
-
-def derive(source_type: str, metadata: Mapping[str, Any]) -> Wording | None:
-    """Return the texts that a summary's metadata comes to; None: nothing follows from it.
+def derive(source_type: str, metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts, by name, that a summary's metadata comes to; none of other notes.
 
     The metadata has been checked.
     """
-    if not metadata:
-        return None
-    if source_type == SourceType.THREAD_SUMMARY:
+    if metadata and source_type == SourceType.THREAD_SUMMARY:
         return _render_thread(metadata)
-    if source_type == SourceType.PLAN_SUMMARY:
+    if metadata and source_type == SourceType.PLAN_SUMMARY:
         return _render_plan(metadata)
-    return None
+    return {}
 
 
-def _render_thread(metadata: Mapping[str, Any]) -> Wording:
+def _render_thread(metadata: Mapping[str, Any]) -> dict[str, str]:
     count = metadata["message_count"]
     messages = f"{count} message{'' if count == 1 else 's'}"
     people = metadata["participant_count"]
@@ -60,15 +54,11 @@ def _render_thread(metadata: Mapping[str, Any]) -> Wording:
         lines.append(f"Sentiment: {metadata['sentiment']}.")
     if metadata.get("last_activity_at"):
         lines.append(f"Last activity: {metadata['last_activity_at']}.")
-    points = metadata["key_points"]
-    return Wording(
-        label=f"Thread: {metadata['platform']} ({messages})",
-        description=join_points(points),
-        content="\n".join([*lines, *(f"- {point}" for point in points)]),
-    )
+    label = f"Thread: {metadata['platform']} ({messages})"
+    return _render_summary(label, lines, metadata["key_points"])
 
 
-def _render_plan(metadata: Mapping[str, Any]) -> Wording:
+def _render_plan(metadata: Mapping[str, Any]) -> dict[str, str]:
     total, completed = metadata["total_nodes"], metadata["completed_nodes"]
     percent = round(100 * completed / total) if total else 0
     lines = [
@@ -77,12 +67,13 @@ def _render_plan(metadata: Mapping[str, Any]) -> Wording:
     ]
     if metadata.get("current_phase"):
         lines.append(f"Phase: {metadata['current_phase']}.")
-    milestones = metadata["key_milestones"]
-    return Wording(
-        label=f"Plan: {metadata['plan_type']} ({percent}% complete)",
-        description=join_points(milestones),
-        content="\n".join([*lines, *(f"- {milestone}" for milestone in milestones)]),
-    )
+    label = f"Plan: {metadata['plan_type']} ({percent}% complete)"
+    return _render_summary(label, lines, metadata["key_milestones"])
+
+
+def _render_summary(label: str, lines: Sequence[str], points: Sequence[str]) -> dict[str, str]:
+    content = "\n".join([*lines, *(f"- {point}" for point in points)])
+    return {"label": label, "description": join_points(points), "content": content}
 
 
 TEXTS = ("description", "content", "label")
@@ -96,8 +87,8 @@ def own_text(name: str, columns: Mapping[str, Any]) -> str:
     for a content, and the beginning of the content for a label.
     """
     derived = derive(columns["source_type"], columns["metadata"])
-    if derived is not None:
-        return str(getattr(derived, name))
+    if derived:
+        return derived[name]
     if name == "label":
         return label_of(columns["content"])
     if name == "content":
@@ -129,12 +120,8 @@ def snippet(
     *, source_type: str, description: str, content: str, metadata: Mapping[str, Any]
 ) -> str:
     """Return what a list or a search shows of a note beside its label, cleaned for a prompt."""
-    field = {
-        SourceType.THREAD_SUMMARY.value: "key_points",
-        SourceType.PLAN_SUMMARY.value: "key_milestones",
-    }.get(source_type, "")
-    points = metadata.get(field) if field else None
-    text = join_points(points[:POINTS_IN_SNIPPET]) if points else ""
+    points = metadata.get(POINTS[source_type], []) if source_type in POINTS else []
+    text = join_points(points[:POINTS_IN_SNIPPET])
     return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
 
 

@@ -102,7 +102,7 @@ def _whole_texts(units: Sequence[SearchUnit], tenant: Tenant) -> dict[uuid.UUID 
     """Return what the one vector of an episode's headline, or of a fact, stands for."""
     ids = _memories(units, MemoryKind.EPISODE, MemoryKind.FACT)
     whole: dict[uuid.UUID | None, str] = {
-        episode.id: headline(title=episode.title, summary=episode.summary)
+        episode.id: headline(episode)
         for episode in episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     }
     whole |= {

@@ -13,8 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
-from episodic.api import ListedEpisode, StoredMessage
+from episodic.api import StoredMessage
 from episodic.models import Episode
+from episodic.read_api import ListedEpisode
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import WordField
 from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page

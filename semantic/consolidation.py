@@ -16,7 +16,7 @@ from itertools import accumulate
 from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode
-from episodic.segmentation import CONSOLIDATION_THRESHOLD
+from episodic.services import CONSOLIDATION_THRESHOLD
 from indexing.services import Vectors
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from jobs.enqueue import enqueue
@@ -113,7 +113,7 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
-        episodic.mark_consolidation_failed(tenant=claim.tenant, episode_id=episode.id)
+        episodic.mark_consolidation_failed(tenant=claim.tenant, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
         _request_next(conversation)
     logger.error("episode %s set aside by job %s", episode.id, claim.job_id)

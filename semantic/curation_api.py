@@ -27,7 +27,6 @@ from semantic.engines import Category
 from semantic.models import Changeset, Fact
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
-ACTOR_AT_MOST = 200
 AGAIN = " Sent again after a lost answer it answers 409 and changes nothing."
 
 
@@ -79,8 +78,7 @@ class Curating(KeyedView):
 
     def act(self, reason: str) -> Act:
         """Return who acts, and why."""
-        actor = f"key {self.key().name}"[:ACTOR_AT_MOST]
-        return Act(tenant=self.tenant(), actor=actor, reason=reason)
+        return Act(tenant=self.tenant(), actor=self.actor(), reason=reason)
 
     def render_fact(self, fact_id: uuid.UUID, changeset: Changeset, status: int = 200) -> Response:
         """Return a fact as the act has left it."""

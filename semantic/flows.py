@@ -65,14 +65,14 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
     while time.monotonic() < until:
-        outcome = segmentation.segment_window(
+        moved = segmentation.segment_window(
             claim=claim,
             segmenter=segmenter,
             take_reviews=take_reviews,
             everything=True,
             finish=False,
         )
-        if not outcome.moved and not consolidation.consolidate_batch(
+        if not moved and not consolidation.consolidate_batch(
             claim=claim,
             consolidator=consolidator,
             find_answers=find_answers,
@@ -86,7 +86,7 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
 
 
 def _mark_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    episodic.mark_all_failed(tenant=tenant, conversation_id=conversation_id)
+    episodic.mark_consolidation_failed(tenant=tenant, conversation=conversation_id)
 
 
 def _retry_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from episodic.api import ListedEpisode, StoredMessage
+from episodic.api import StoredMessage
 from episodic.models import Message
+from episodic.read_api import ListedEpisode
 from memoryproject.edge.fields import Output
 from semantic import states
 from semantic.engines import Category

@@ -59,7 +59,8 @@ def preview(*, act: Act, source: Source) -> Preview:
     """
     episodic.check_source(source)
     check_reason(act)
-    first = episodic.conversations_of(source, tenant=act.tenant, at_most=CONVERSATIONS_AT_ONCE)
+    messages = episodic.messages_from(source, tenant=act.tenant)
+    first = episodic.conversations_with(messages, at_most=CONVERSATIONS_AT_ONCE)
     counts: Counts = Counter()
     for conversation_id in first:
         with transaction.atomic():
@@ -70,8 +71,7 @@ def preview(*, act: Act, source: Source) -> Preview:
             transaction.set_rollback(True)
     if not counts["messages"]:
         raise NotFound(NOTHING_SAID)
-    rest = episodic.messages_from(source, tenant=act.tenant).exclude(conversation__in=first)
-    return Preview(counts, *episodic.count(rest))
+    return Preview(counts, *episodic.count(messages.exclude(conversation__in=first)))
 
 
 def roll_back(*, act: Act, source: Source) -> Withholding:

@@ -264,7 +264,7 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
     )
     index.mark_memories(
         tenant=tenant,
-        marks=[index.Mark(fact.id, fact.valid_until, fact.invalid_at) for fact in changes],
+        marks=[(fact.id, fact.valid_until, fact.invalid_at) for fact in changes],
     )
     return pairs
 

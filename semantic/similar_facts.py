@@ -28,10 +28,11 @@ def find_same(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None
         return same, None
     if new.vector is None:
         return None, None
-    near = index.nearest_active(
+    near = index.nearest(
         tenant=conversation.tenant,
-        conversation_id=conversation.id,
+        conversation=conversation,
         shelf=MemoryKind.FACT,
+        invalid_at=None,
         model=embeddings.get_embedder().name,
         vector=new.vector,
         at_most=CANDIDATE_LIMIT,
@@ -53,8 +54,8 @@ def find_declared_wrong(
     same = next((fact for fact in wrong.values() if fact.content_hash == content_hash), None)
     if same is not None or new.vector is None:
         return same
-    near = index.nearest_among(
-        wrong,
+    near = index.nearest(
+        memory__in=list(wrong),
         tenant=ledger.conversation.tenant,
         model=embeddings.get_embedder().name,
         vector=new.vector,

@@ -33,7 +33,6 @@ from bench.quality.sessions import (
 )
 from bench.tables import render_table
 from episodic.engines import Line, Rating, ServedEpisode, Vectors
-from episodic.headlines import headline
 from episodic.loading import UnreadableFile
 from episodic.offline.lexicon import find_lexicon
 from episodic.offline.reviewer import measure_served, rate_uses
@@ -149,7 +148,7 @@ def read_story(sample: Sample, sessions: Sequence[Session]) -> Story:
 def make_episodes(session: Session) -> list[SourcedEpisode]:
     """Return the session's episodes with the turns that their summaries tell."""
     texts = cut_episodes(session)
-    vectors = embed_passages([headline(title=text.title, summary=text.summary) for text in texts])
+    vectors = embed_passages([f"{text.title}. {text.summary}" for text in texts])
     episodes = []
     for text, vector in zip(texts, vectors, strict=True):
         find_words = find_lexicon(text.lines).content_words

@@ -145,10 +145,9 @@ def cut_episodes(session: Session) -> list[EpisodeText]:
             vectors=vectors[start:stop],
             previous_summary=episodes[-1].summary if episodes else "",
         )
-        closing = window.decide_closing(
-            found=len(answer.segments), doubled=True, everything=stop == len(lines)
-        )
-        closed = answer.segments[: closing.segments]
+        everything = stop == len(lines)
+        count = window.count_closed(len(answer.segments), doubled=True, everything=everything)
+        closed = answer.segments[:count]
         for segment in closed:
             part = lines[start + segment.first : start + segment.last + 1]
             episodes.append(EpisodeText(segment.title, segment.summary, tuple(part)))

@@ -22,8 +22,7 @@ from bench.retrieval.rows import LANGUAGE, Directions
 from bench.retrieval.servers import web, worker
 from episodic.models import Conversation
 from indexing import approximate
-from indexing.approximate import Scope
-from indexing.models import MemoryKind
+from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.process.progress import advance
 
@@ -197,7 +196,7 @@ def measure_near(bench: Bench, results: Results) -> None:
     rows = []
     for size in [size for size in bench.sizes if size >= NEAR_FROM]:
         scopes = [
-            Scope(
+            approximate.plan_index(
                 tenant=bench.data.tenant,
                 conversation_id=conversation_id(bench.data.plan, own.index),
                 shelf=shelf,
@@ -218,11 +217,12 @@ def measure_near(bench: Bench, results: Results) -> None:
         results["near"] = rows
 
 
-def _build_near(scope: Scope) -> float:
+def _build_near(index: VectorIndex) -> float:
     """Build an index, let searches use it and return its recall."""
-    approximate.build(scope, report=lambda done, total: None)
-    recall = approximate.try_out(scope).recall
-    approximate.remember(scope, recall=recall)
+    approximate.build(index, report=lambda done, total: None)
+    recall = approximate.try_out(index).recall
+    index.recall = recall
+    index.save(force_insert=True)
     return recall
 
 

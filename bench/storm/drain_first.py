@@ -13,18 +13,19 @@ from typing import Any
 
 from django.db import transaction
 
-from episodic import queries, segmentation
+from episodic import queries, segmentation, services
 from episodic.models import Conversation, Episode, Message
-from episodic.segmentation import Outcome, Plan
+from episodic.segmentation import PlannedEpisode
 from indexing.models import Memory, MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.database.ids import make_id
 
 segment_window = segmentation.segment_window
 fill_index = segmentation._fill_index
-request_consolidation = segmentation._request_consolidation
+request_consolidation = services.request_consolidation_if_due
 
-Drained = tuple[Plan, Conversation, Sequence[Episode]]
+Planned = Sequence[PlannedEpisode]
+Drained = tuple[Planned, Conversation, Sequence[Episode]]
 drained: list[Drained] = []
 """What the first transaction took out, and the second must write."""
 
@@ -34,47 +35,49 @@ def install() -> None:
     segmentation.segment_window = segment_in_two
     segmentation._insert_episodes = drain_window
     segmentation._fill_index = put_off
-    segmentation._request_consolidation = forget_to_ask
+    services.request_consolidation_if_due = forget_to_ask
 
 
-def segment_in_two(**given: Any) -> Outcome:
+def segment_in_two(**given: Any) -> bool:
     """Run the product's flow, which only drains now, and make the episodes after it."""
     drained.clear()
-    outcome = segment_window(**given)
-    for plan, conversation, episodes in drained:
+    moved = segment_window(**given)
+    for planned, conversation, episodes in drained:
         embeddings.get_embedder().embed_passages([episode.summary for episode in episodes])
         with transaction.atomic():
-            make_episodes(plan, conversation, episodes)
-    return outcome
+            make_episodes(planned, conversation, episodes)
+    return moved
 
 
-def drain_window(plan: Plan, conversation: Conversation) -> list[Episode]:
+def drain_window(planned: Planned, conversation: Conversation) -> list[Episode]:
     """Point the messages at episodes that are still to be made; return those."""
     tenant, now = conversation.tenant, queries.database_now()
     episodes = []
-    for planned in plan.episodes:
+    for plan in planned:
         memory = Memory(id=make_id(), tenant=tenant, kind=MemoryKind.EPISODE)
-        episodes.append(segmentation._make_episode(planned, conversation, memory, now))
-        taken = [message.id for message in planned.messages]
+        episodes.append(segmentation._make_episode(plan, conversation, memory, now))
+        taken = [message.id for message in plan.messages]
         Message.objects.of(tenant).filter(id__in=taken).update(episode_id=memory.id)
     return episodes
 
 
-def put_off(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
+def put_off(planned: Planned, conversation: Conversation, episodes: Sequence[Episode]) -> None:
     """Leave the episodes and their index to the second transaction."""
-    drained.append((plan, conversation, episodes))
+    drained.append((planned, conversation, episodes))
 
 
 def forget_to_ask(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     """Leave the request for facts to the second transaction."""
 
 
-def make_episodes(plan: Plan, conversation: Conversation, episodes: Sequence[Episode]) -> None:
+def make_episodes(
+    planned: Planned, conversation: Conversation, episodes: Sequence[Episode]
+) -> None:
     """Write what the first transaction has left out."""
     Memory.objects.bulk_create(
         Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
         for episode in episodes
     )
     Episode.objects.bulk_create(episodes)
-    fill_index(plan, conversation, episodes)
+    fill_index(planned, conversation, episodes)
     request_consolidation(conversation, episodes)

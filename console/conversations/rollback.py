@@ -16,7 +16,7 @@ from console.facts.forms import CURATE
 from console.forms import ReasonForm, add_problem
 from console.pages import act_on, choose_tenant, get_row, page_for, show_page
 from episodic import withholding as episodic
-from episodic.models import Conversation, Role, Withholding
+from episodic.models import Conversation, Message, Role, Withholding
 from episodic.withholding import Source
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -125,7 +125,8 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
     """Return where its messages are, what it came to, and whether the person may end it."""
-    ids = episodic.conversations_withheld_by(withholding, at_most=CONVERSATIONS_AT_MOST)
+    withheld = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
+    ids = episodic.conversations_with(withheld, at_most=CONVERSATIONS_AT_MOST)
     left, _ = episodic.count(episodic.messages_left(withholding))
     return {
         "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),

@@ -202,10 +202,11 @@ def read_near(fact: Fact) -> list[SimilarFact]:
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:
         return []
-    near = index.nearest_active(
+    near = index.nearest(
         tenant=fact.tenant,
-        conversation_id=fact.conversation_id,
+        conversation=fact.conversation_id,
         shelf=MemoryKind.FACT,
+        invalid_at=None,
         model=model,
         vector=vector,
         at_most=NEAR_AT_MOST,

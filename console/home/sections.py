@@ -194,7 +194,7 @@ def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> It
 
 def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
     """Yield what the language model cost, and how much of today's budget is left."""
-    today = usage.measure_usage(tenant, days=1, now=now)
+    today = usage.measure_today(tenant, now=now)
     days = usage.spend_by_day(tenant, since=spans[0].start)
     costs = [
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))

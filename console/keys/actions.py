@@ -153,7 +153,7 @@ def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
         status=400 if request.method == "POST" else 200,
         form=form,
         owner=tenant,
-        used=usage.measure_usage(tenant, days=1, now=timezone.now()),
+        used=usage.measure_today(tenant, now=timezone.now()),
     )
 
 

@@ -50,7 +50,7 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     }
     if request.user.has_perm("jobs.view_llmcall"):
         now = timezone.now()
-        shown["used"] = usage.measure_usage(tenant, days=1, now=now)
+        shown["used"] = usage.measure_today(tenant, now=now)
         since = spending.start_of_day(now) - timedelta(days=DAYS_SHOWN - 1)
         shown["spend_days"] = list(reversed(usage.spend_by_day(tenant, since=since)))
     if request.user.has_perm("tenancy.view_apikey"):

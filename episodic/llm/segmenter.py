@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,11 +29,7 @@ from memoryproject.text.cleaning import drop_unseen
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "segment.md"
-LEVELS = {
-    SurpriseLevel.LOW: 0.2,
-    SurpriseLevel.HIGH: 0.6,
-    SurpriseLevel.EXTREMELY_HIGH: 0.9,
-}
+LEVELS = {SurpriseLevel.LOW: 0.2, SurpriseLevel.HIGH: 0.6, SurpriseLevel.EXTREMELY_HIGH: 0.9}
 TITLE_WORDS = 15
 SUMMARY_WORDS = 50
 RULE = "The final episode ends with message {last}."
@@ -43,12 +39,8 @@ SHARE_OF_A_LINE = 4
 """A line takes at most a quarter of the room: where it begins and ends tells its topic."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
-    """A line as the prompt shows it, and how many characters it lost."""
-
-    text: str
-    left_out: int
+ShownLine = tuple[str, int]
+"""A line as the prompt shows it, and how many characters it lost."""
 
 
 class LLMSegmenter:
@@ -73,8 +65,10 @@ class LLMSegmenter:
         """
         segments: list[Segment] = []
         before, start = previous_summary, 0
+        asked_at_most = self._ask.lines_at_most
+        at_most = None if asked_at_most is None else LINES_A_FACT_LINE * asked_at_most
         while start < len(lines):
-            shown = fit_lines(lines[start:])[: self._find_lines_at_most()]
+            shown = fit_lines(lines[start:])[:at_most]
             end = start + len(shown)
             part = self._ask_about(lines[start:end], shown, vectors[start:end], before)
             if part is None:
@@ -87,16 +81,12 @@ class LLMSegmenter:
             before, start = segments[-1].summary, segments[-1].last + 1
         return Segmentation(segments=tuple(segments), engine=ENGINE)
 
-    def _find_lines_at_most(self) -> int | None:
-        at_most = self._ask.lines_at_most
-        return None if at_most is None else LINES_A_FACT_LINE * at_most
-
     def _ask_about(
         self, lines: Sequence[Line], shown: Sequence[ShownLine], vectors: Vectors, before: str
     ) -> list[Segment] | None:
         """Return checked segments of a part, or None where both answers are of no use."""
         opening = [f"Before: {put_on_one_line(before)}"] if before else []
-        material = "\n".join([*opening, *(line.text for line in shown)])
+        material = "\n".join([*opening, *(text for text, _ in shown)])
 
         def build(reminder: str) -> Prompt:
             return build_prompt(
@@ -104,7 +94,7 @@ class LLMSegmenter:
                 purpose="segment",
                 material=material,
                 reminder=reminder and f"{reminder} {RULE.format(last=len(lines) - 1)}",
-                left_out=sum(line.left_out for line in shown),
+                left_out=sum(left_out for _, left_out in shown),
                 lines=-(-len(shown) // LINES_A_FACT_LINE),
             )
 
@@ -157,8 +147,8 @@ def fit_lines(lines: Sequence[Line]) -> list[ShownLine]:
         if gap is not None and gap >= SILENCE_CUTS:
             silence = f"(silence of {gap.total_seconds() / 3600:.0f} hours)\n"
         text = show_line(number, short, at=line.at, name=line.name, role=line.role)
-        shown.append(ShownLine(text=silence + text, left_out=left_out))
-    costs = [count_prompt_tokens(line.text) for line in shown]
+        shown.append((silence + text, left_out))
+    costs = [count_prompt_tokens(text) for text, _ in shown]
     return shown[next(fill(costs, room=room))]
 
 

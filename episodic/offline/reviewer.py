@@ -52,7 +52,7 @@ class OfflineReviewer:
         uses = measure_served(served=served, lines=lines, vectors=vectors)
         return Judgement(
             ratings={
-                episode.alias: rate_uses(found) for episode, found in zip(served, uses, strict=True)
+                episode.alias: rate_uses(row) for episode, row in zip(served, uses, strict=True)
             },
             engine=ENGINE,
         )
@@ -66,24 +66,24 @@ def measure_served(
     A list an episode, with a number a line.
     """
     find_words = find_lexicon(lines).content_words
-    said = [find_words(line.content) for line in lines]
-    told = [find_words(f"{episode.title} {episode.summary}") for episode in served]
-    lines_with, episodes_with = Counter(chain(*said)), Counter(chain(*told))
+    line_words = [find_words(line.content) for line in lines]
+    episode_words = [find_words(f"{episode.title} {episode.summary}") for episode in served]
+    lines_with, episodes_with = Counter(chain(*line_words)), Counter(chain(*episode_words))
     speakers = {word for line in lines for word in find_words(line.speaker)}
     cosines = np.stack([episode.vector for episode in served]) @ vectors.T
     closer = cosines - cosines.mean(axis=0)
     measured = []
-    for episode, bag, row in zip(served, told, closer, strict=True):
-        asked = find_words(episode.query)
+    for episode, bag, row in zip(served, episode_words, closer, strict=True):
+        query_words = find_words(episode.query)
         worths = {
             word: LINES_TO_SHARE_A_WORD
             / max(lines_with[word], LINES_TO_SHARE_A_WORD)
-            * (ASKED_WORD_FACTOR if word in asked else 1.0)
+            * (ASKED_WORD_FACTOR if word in query_words else 1.0)
             for word in sorted(bag - speakers)
             if 2 * episodes_with[word] <= len(served) + 1
         }
         uses = []
-        for line, words, cosine in zip(lines, said, row, strict=True):
+        for line, words, cosine in zip(lines, line_words, row, strict=True):
             total = sum(worth for word, worth in worths.items() if word in words)
             use = total * (WORD_WEIGHT + SHARE_WEIGHT / max(len(words), 2))
             use = max(use + COSINE_WEIGHT * float(cosine), 0.0) if use else 0.0

@@ -49,7 +49,8 @@ class OfflineSegmenter:
         """Return a partition of `lines`; no lines give no segments."""
         if not lines:
             return Segmentation(segments=(), engine=ENGINE)
-        lines = [_shorten(line) for line in lines]
+        # A pasted book would take seconds.
+        lines = [replace(line, content=line.content[:MOST_CHARACTERS_READ]) for line in lines]
         lexicon = find_lexicon(lines)
         surprise = measure_surprise(lines, vectors, lexicon)
         ends = find_ends(lines, vectors, surprise, lexicon)
@@ -80,11 +81,6 @@ def describe_segment(
         summary=compose_summary(lines[run], vectors[run], lexicon),
         surprise=max(surprise[run]),
     )
-
-
-def _shorten(line: Line) -> Line:
-    """Return the line with the part of its content that is read: a pasted book takes seconds."""
-    return replace(line, content=line.content[:MOST_CHARACTERS_READ])
 
 
 def find_ends(

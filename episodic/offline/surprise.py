@@ -41,13 +41,13 @@ def measure_surprise(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) 
         away = divergence(vectors)
         seen = np.median(away) * len(away) + USUAL_DIVERGENCE * _USUAL_COUNTS_AS
         excess[1:] = away - seen / (len(away) + _USUAL_COUNTS_AS)
-    told = -_LINES_REMEMBERED
+    last_event = -_LINES_REMEMBERED
     for index, content in enumerate(line.content for line in lines):
         excess[index] *= min(len(lexicon.content_words(content)) / _FULL_CONTENT, 1.0)
         excess[index] += ASTONISHMENT * lexicon.has("astonishment", content)
         if tells_life_event(content, lexicon):
-            excess[index] += LIFE_EVENT * (index - told >= _LINES_REMEMBERED)
-            told = index
+            excess[index] += LIFE_EVENT * (index - last_event >= _LINES_REMEMBERED)
+            last_event = index
     return [float(level) for level in np.interp(excess, RAW_LEVELS, SURPRISE_LEVELS)]
 
 

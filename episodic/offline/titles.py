@@ -61,9 +61,10 @@ def join_words(parts: Sequence[str], lexicon: Lexicon) -> str:
 
 def find_sentence(lines: Sequence[Line], lexicon: Lexicon) -> str:
     """Return the first sentence that tells something, else the first words of all."""
-    said = list_sentences(lines, lexicon)
-    first = said[0].text if said else " ".join(" ".join(line.content for line in lines).split())
-    return next((row.text for row in said if row.telling), first)
+    sentences = list_sentences(lines, lexicon)
+    words = " ".join(" ".join(line.content for line in lines).split())
+    first = sentences[0].text if sentences else words
+    return next((row.text for row in sentences if row.telling), first)
 
 
 def find_phrases(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> list[str]:

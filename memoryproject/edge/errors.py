@@ -7,6 +7,11 @@ somebody said: ids, names of fields, sizes and limits only.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+Row = TypeVar("Row", bound=Model)
 
 
 class Problem(Exception):
@@ -30,6 +35,18 @@ class NotFound(Problem):
 
     status = 404
     code = "not_found"
+
+
+def get_row(rows: QuerySet[Row], what: str, **lookup: Any) -> Row:
+    """Return the first of the rows that fits.
+
+    Raises:
+        NotFound: there is none; the message says `what` it would be.
+    """
+    row = rows.filter(**lookup).first()
+    if row is None:
+        raise NotFound(f"There is no such {what}.")
+    return row
 
 
 class Conflict(Problem):

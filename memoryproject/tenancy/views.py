@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
+ACTOR_AT_MOST = 200
 Input = TypeVar("Input", bound="Serializer[Any]")
 
 
@@ -55,6 +56,10 @@ class KeyedView(APIView):
     def tenant(self) -> Tenant:
         """Return the tenant whose key the caller holds."""
         return self.key().tenant
+
+    def actor(self) -> str:
+        """Return how a record names the caller."""
+        return f"key {self.key().name}"[:ACTOR_AT_MOST]
 
     def read(self, form: type[Input], source: Any = None) -> dict[str, Any]:
         """Return the checked input.

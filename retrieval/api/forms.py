@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework import serializers
 
-from episodic.api import EpisodeOutput
+from episodic.read_api import EpisodeOutput
 from memoryproject.edge.fields import (
     ContentField,
     FlagField,

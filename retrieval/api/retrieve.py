@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
-from episodic.api import EpisodeOutput
 from episodic.models import Episode, Message
+from episodic.read_api import EpisodeOutput
 from jobs.models import Job, Kind, State
 from memoryproject.edge.fields import Strict
 from memoryproject.tenancy.views import ReadView

@@ -135,7 +135,7 @@ def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> I
     if not through:
         return
     rows = episodic_queries.messages_between(
-        conversation=conversation,
+        conversation,
         first_seq=min(through) - RECENT_AT_MOST + 1,
         last_seq=max(through),
     )

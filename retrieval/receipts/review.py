@@ -36,7 +36,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
     engine, degraded, ignored = "", False, 0
     for retrieval, episodes in answers.items():
         after = episodic_queries.messages_between(
-            conversation=conversation,
+            conversation,
             first_seq=retrieval.through_seq + 1,
             last_seq=retrieval.through_seq + LINES_AFTER,
         )

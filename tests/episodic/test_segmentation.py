@@ -66,10 +66,11 @@ def run_segment_job(agent: Agent, segmenter: CutAfter) -> int:
     job = Job.objects.of(agent.tenant).get(kind=Kind.SEGMENT, state=State.READY)
     claim = claims.claim(job.id)
     assert claim is not None
-    outcome = segmentation.segment_window(
+    segmentation.segment_window(
         claim=claim, segmenter=segmenter, take_reviews=lambda conversation: None
     )
-    return outcome.episodes
+    job.refresh_from_db()
+    return int(job.result["episodes"])
 
 
 def ranges(agent: Agent) -> list[tuple[int, int]]:

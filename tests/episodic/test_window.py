@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
 
-from episodic.window import Closing, decide_closing, is_due
+from episodic import queries
+from episodic.models import Conversation, Message
+from episodic.window import count_closed
+from tests.conftest import Agent
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -27,21 +33,41 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
         (20, True, 2 * HOUR, MINUTE, True),
     ],
 )
+@pytest.mark.django_db
 def test_a_window_is_due_by_size_by_age_or_by_silence(
-    pending: int, doubled: bool, oldest: timedelta, silent: timedelta, due: bool
+    ana: Agent, pending: int, doubled: bool, oldest: timedelta, silent: timedelta, due: bool
 ) -> None:
-    assert due is is_due(pending=pending, doubled=doubled, oldest_waited=oldest, silent_for=silent)
+    conversation = Conversation.objects.create(
+        tenant=ana.tenant, external_id=uuid.uuid4(), window_doubled=doubled, pending_count=pending
+    )
+    ages = [oldest, *[silent] * (pending - 1)][:pending]
+    Message.objects.bulk_create(
+        Message(
+            tenant=ana.tenant,
+            conversation=conversation,
+            seq=seq,
+            role="user",
+            content="Hello.",
+            occurred_at=timezone.now(),
+            received_at=Now() - age,
+            pending_after=seq,
+        )
+        for seq, age in enumerate(ages, start=1)
+    )
+    assert queries.is_window_due(conversation) is due
+    found = queries.conversations_with_due_windows(at_most=9)
+    assert (conversation in found) is due
 
 
 def test_of_several_segments_the_last_stays() -> None:
-    assert decide_closing(found=3, doubled=False, everything=False) == Closing(2, doubled=False)
-    assert decide_closing(found=3, doubled=True, everything=False) == Closing(2, doubled=False)
+    assert count_closed(3, doubled=False, everything=False) == 2
+    assert count_closed(3, doubled=True, everything=False) == 2
 
 
 def test_a_single_segment_doubles_the_window_once_and_is_then_closed() -> None:
-    assert decide_closing(found=1, doubled=False, everything=False) == Closing(0, doubled=True)
-    assert decide_closing(found=1, doubled=True, everything=False) == Closing(1, doubled=False)
+    assert count_closed(1, doubled=False, everything=False) == 0
+    assert count_closed(1, doubled=True, everything=False) == 1
 
 
 def test_a_flush_leaves_nothing() -> None:
-    assert decide_closing(found=3, doubled=True, everything=True) == Closing(3, doubled=False)
+    assert count_closed(3, doubled=True, everything=True) == 3

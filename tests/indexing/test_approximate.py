@@ -12,7 +12,6 @@ from django.db import connection, connections
 
 from episodic.models import Conversation
 from indexing import approximate
-from indexing.approximate import Scope
 from indexing.models import MemoryKind, VectorIndex
 from retrieval.hits import Hit
 from retrieval.search.in_conversation import Question, search, state
@@ -68,8 +67,8 @@ def large(ana: Agent) -> Conversation:
 
 
 @pytest.fixture
-def scope(large: Conversation) -> Scope:
-    return Scope(
+def scope(large: Conversation) -> VectorIndex:
+    return approximate.plan_index(
         tenant=large.tenant,
         conversation_id=large.id,
         shelf=MemoryKind.FACT,
@@ -102,13 +101,14 @@ def test_an_index_over_everything_takes_nothing_away(
 
 
 def test_the_index_of_a_scope_is_used_and_finds_nearly_the_same(
-    large: Conversation, scope: Scope
+    large: Conversation, scope: VectorIndex
 ) -> None:
     exact = ids(search(large, ask(large)))
     steps: list[tuple[int, int]] = []
     approximate.build(scope, report=lambda done, total: steps.append((done, total)))
     trial = approximate.try_out(scope)
-    approximate.remember(scope, recall=trial.recall)
+    scope.recall = trial.recall
+    scope.save(force_insert=True)
     assert trial.recall > 0.9
     assert scope.name in plan_of(large, ask(large))
     assert len(set(ids(search(large, ask(large)))) & set(exact)) >= 95
@@ -118,17 +118,17 @@ def test_the_index_of_a_scope_is_used_and_finds_nearly_the_same(
     assert ids(search(large, ask(large))) == exact
 
 
-def test_building_again_replaces_what_stood_there(scope: Scope) -> None:
+def test_building_again_replaces_what_stood_there(scope: VectorIndex) -> None:
     for _ in range(2):
         approximate.build(scope, report=lambda done, total: None)
-        approximate.remember(scope, recall=1.0)
+        scope.save(force_insert=True)
     assert VectorIndex.objects.of(scope.tenant).count() == 1
     approximate.drop(scope)
 
 
-def test_a_whole_tenant_may_have_one(scope: Scope) -> None:
-    whole = Scope(
-        tenant=scope.tenant, conversation_id=None, shelf=scope.shelf, model="test", dim=DIM
+def test_a_whole_tenant_may_have_one(scope: VectorIndex) -> None:
+    whole = approximate.plan_index(
+        tenant=scope.tenant, conversation_id=None, shelf=MemoryKind.FACT, model="test", dim=DIM
     )
     assert approximate.count_vectors(whole) == 2 * ROWS
     approximate.build(whole, report=lambda done, total: None)

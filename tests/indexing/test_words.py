@@ -43,9 +43,9 @@ def test_sizes_follow_what_is_believed(ana: Agent) -> None:
     conversation = make_conversation(ana.tenant)
     first, _ = fill(conversation, ["tea and milk", "green tea"])
     assert sizes(ana) == {"fact": (2, 5)}
-    index.mark_memories(tenant=ana.tenant, marks=[index.Mark(first, NOW, NOW)])
+    index.mark_memories(tenant=ana.tenant, marks=[(first, NOW, NOW)])
     assert sizes(ana) == {"fact": (1, 2)}
-    index.mark_memories(tenant=ana.tenant, marks=[index.Mark(first, NOW, NOW)])
+    index.mark_memories(tenant=ana.tenant, marks=[(first, NOW, NOW)])
     assert sizes(ana) == {"fact": (1, 2)}
     SearchUnit.objects.of(ana.tenant).filter(memory=first).update(invalid_at=None)
     assert sizes(ana) == {"fact": (2, 5)}
@@ -73,7 +73,7 @@ def test_words_of_a_large_shelf_are_counted(ana: Agent) -> None:
         return {slot(word): count for word, count in words.items()}
 
     assert counts(ana) == expected(texts)
-    index.mark_memories(tenant=ana.tenant, marks=[index.Mark(last, NOW, NOW)])
+    index.mark_memories(tenant=ana.tenant, marks=[(last, NOW, NOW)])
     assert counts(ana) == expected(texts[:2050] + texts[2051:])
     SearchVector.objects.of(ana.tenant).delete()
     SearchUnit.objects.of(ana.tenant).delete()

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from jobs import claims
+from jobs import claims, tasks
 from jobs.claims import Charge, LeaseLost
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
@@ -127,8 +127,8 @@ def test_a_failed_job_leaves_the_place_to_one_that_became_ready_meanwhile(ana: A
 
 def test_backoff_stays_below_a_bound_that_doubles() -> None:
     for failures in range(20):
-        bound = min(claims.BACKOFF_LAST, claims.BACKOFF_FIRST * 2**failures)
-        assert timedelta(0) <= claims.backoff(failures) <= bound
+        bound = min(tasks.BACKOFF_LAST, tasks.BACKOFF_FIRST * 2**failures)
+        assert timedelta(0) <= tasks.backoff(failures) <= bound
 
 
 def test_a_job_that_fails_for_a_reason_nobody_foresaw_dies_and_can_be_retried(

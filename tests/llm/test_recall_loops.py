@@ -311,7 +311,7 @@ def test_a_run_that_is_repeated_decides_the_same(
     assert ana.post("flush", {"conversation_id": str(told)}).status_code == 202
     claim = claims.claim(flush_job(ana).id)
     assert claim is not None
-    asker = Asker(tenant=ana.tenant, job_id=claim.job_id)
+    asker = Asker(claim)
     segmentation.segment_window(
         claim=claim,
         segmenter=make_segmenter(asker),

@@ -58,7 +58,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     with pytest.raises(error):
         segmentation.segment_window(
             claim=claim,
-            segmenter=make_segmenter(Asker(tenant=ana.tenant, job_id=job.id)),
+            segmenter=make_segmenter(Asker(claim)),
             take_reviews=within_commit,
             everything=True,
         )

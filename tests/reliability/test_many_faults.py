@@ -13,9 +13,11 @@ import pytest
 from django.db.models.functions import Now
 
 from episodic.models import Episode, Message
+from jobs import claims
 from jobs.calls import Asker, ask_mended
 from jobs.draining import drain_jobs
-from jobs.models import Job, LLMCall, State
+from jobs.enqueue import enqueue
+from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.llm import Prompt
 from memoryproject.ai.models import Breaker
@@ -87,10 +89,11 @@ def put(agent: Agent, number: int) -> tuple[str | None, int]:
         words = f"What colour has number {number}? {reminder}"
         return Prompt(purpose="paint", version="1", system="Name a colour.", user=words)
 
-    job = uuid.uuid4()
+    claim = claims.claim(enqueue(tenant=agent.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4()).id)
+    assert claim is not None
     for failures in range(60):
         Breaker.objects.exclude(open_until=None).update(open_until=Now(), probing_until=None)
-        ask = Asker(tenant=agent.tenant, job_id=job)
+        ask = Asker(claim)
         try:
             return ask_mended(ask, build=build, reply=Colour, check=check), failures + 1
         except ModelUnavailable:

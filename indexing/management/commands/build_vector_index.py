@@ -9,8 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from indexing import approximate
-from indexing.approximate import Scope
-from indexing.models import MemoryKind, SearchVector
+from indexing.models import MemoryKind, SearchVector, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import Tenant
 
@@ -38,25 +37,25 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope = self._find_scope(options)
+        index = self._plan(options)
         if options["drop"]:
-            approximate.drop(scope)
+            approximate.drop(index)
             self.stdout.write("Removed: searches scan exactly again.")
             return
-        rows = approximate.count_vectors(scope)
+        rows = approximate.count_vectors(index)
         if rows < approximate.NEIGHBOURS:
             raise CommandError(f"{rows} vectors are too few for an index.")
         with tqdm(total=rows, unit=" vectors", unit_scale=True) as bar:
-            approximate.build(scope, report=_show_on(bar))
+            approximate.build(index, report=_show_on(bar))
             bar.update(rows - bar.n)
-        self._judge(scope, rows=rows, least_recall=options["least_recall"])
+        self._judge(index, rows=rows, least_recall=options["least_recall"])
 
-    def _find_scope(self, options: dict[str, Any]) -> Scope:
+    def _plan(self, options: dict[str, Any]) -> VectorIndex:
         tenant = Tenant.objects.filter(name=options["tenant"]).first()
         if tenant is None:
             raise CommandError(f'No tenant is named "{options["tenant"]}".')
         embedder = embeddings.get_embedder()
-        return Scope(
+        return approximate.plan_index(
             tenant=tenant,
             conversation_id=_find_conversation(tenant, options["conversation"]),
             shelf=MemoryKind(options["shelf"]),
@@ -64,16 +63,17 @@ class Command(BaseCommand):
             dim=embedder.dim,
         )
 
-    def _judge(self, scope: Scope, *, rows: int, least_recall: float) -> None:
-        trial = approximate.try_out(scope)
+    def _judge(self, index: VectorIndex, *, rows: int, least_recall: float) -> None:
+        trial = approximate.try_out(index)
         self.stdout.write(
             f"{rows} vectors: recall@100 {trial.recall:.3f}, "
             f"{trial.approximate_ms:.1f} ms instead of {trial.exact_ms:.1f} ms."
         )
         if trial.recall < least_recall:
-            approximate.drop(scope)
+            approximate.drop(index)
             raise CommandError(f"A recall below {least_recall} is too little: removed again.")
-        approximate.remember(scope, recall=trial.recall)
+        index.recall = trial.recall
+        index.save(force_insert=True)
         self.stdout.write("Searches use it from now on.")
 
 

@@ -6,10 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from indexing.queries import (
-    conversations_without_vectors,
-    lacks_vectors_beside_conversations,
-)
+from indexing.queries import conversations_without_vectors
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import get_embedder
@@ -36,9 +33,8 @@ class Command(BaseCommand):
         for tenant in tenants:
             conversations = conversations_without_vectors(tenant=tenant, model=model)
             for conversation_id in conversations:
-                enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id)
-            beside = lacks_vectors_beside_conversations(tenant=tenant, model=model)
-            if beside:
-                enqueue(tenant=tenant, kind=Kind.EMBED, scope=tenant.id)
+                enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id or tenant.id)
+            beside = conversations.count(None)
             more = ", and notes beside them" if beside else ""
-            self.stdout.write(f"{tenant.name}: {len(conversations)} conversations{more}")
+            count = len(conversations) - beside
+            self.stdout.write(f"{tenant.name}: {count} conversations{more}")

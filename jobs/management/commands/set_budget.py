@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from jobs import spending
-from jobs.usage import measure_usage
+from jobs.usage import measure_today
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             freed = spending.set_budget(tenant, read_budget(options["amount"]))
             self.stdout.write(f"{freed} parked jobs go on")
             tenant.refresh_from_db()
-        usage = measure_usage(tenant, days=1, now=timezone.now())
+        usage = measure_today(tenant, now=timezone.now())
         limit = "no limit" if usage.budget is None else f"of {usage.budget:.2f}"
         self.stdout.write(f"spent today: {usage.spent_today:.4f} {limit}")
 

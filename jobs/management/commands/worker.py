@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from jobs import cluster, supervisor
+from jobs import cluster
+from jobs.supervisor import Supervisor
 from memoryproject.process import logs
 
 
@@ -24,4 +25,4 @@ class Command(BaseCommand):
         if options["inner"]:
             cluster.run_cluster()
         else:
-            supervisor.supervise()
+            Supervisor().run()

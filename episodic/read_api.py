@@ -1,0 +1,135 @@
+"""Listing messages and episodes, and showing one message."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic.models import Episode, Message
+from memoryproject.edge.errors import get_row
+from memoryproject.edge.fields import IdField, Strict, TextOrNull
+from memoryproject.edge.pages import (
+    PAGE,
+    PAGE_AT_MOST,
+    PageQuery,
+    QueryNumberField,
+    cut_page,
+    page_schema,
+    take_page,
+)
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+
+
+class MessageOutput(serializers.Serializer[Any]):
+    """A stored message."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
+    seq = serializers.IntegerField()
+    role = serializers.CharField()
+    name = TextOrNull()
+    content = serializers.CharField()
+    timestamp = serializers.DateTimeField(source="occurred_at")
+    received_at = serializers.DateTimeField()
+    metadata = serializers.DictField()
+    episode_id = serializers.UUIDField(allow_null=True, help_text="null: not yet processed.")
+    posted_by = serializers.UUIDField(
+        source="posted_by_id", allow_null=True, help_text="The key that posted it."
+    )
+    withheld_by = serializers.UUIDField(
+        source="withheld_by_id",
+        allow_null=True,
+        help_text="The rollback that quarantined it; null: none.",
+    )
+
+
+class MessageQuery(Strict):
+    """The query parameters of the list of messages."""
+
+    conversation_id = IdField()
+    after = QueryNumberField(required=False, min_value=0, help_text="Only seq above this.")
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class Messages(KeyedView):
+    """Lists the messages of a conversation, oldest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_messages",
+        parameters=[MessageQuery],
+        responses=page_schema(MessageOutput, "MessagePage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(MessageQuery, request.query_params.dict())
+        rows = Message.objects.of(self.tenant()).filter(
+            conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
+        )
+        messages = rows.select_related("conversation").order_by("seq")[: query["limit"] + 1]
+        page, after = cut_page(messages, query["limit"], lambda message: str(message.seq))
+        return Response({"items": MessageOutput(page, many=True).data, "next": after})
+
+
+class OneMessage(KeyedView):
+    """A message by its id, as a receipt or a fact's evidence names it."""
+
+    scope = Scope.READ
+
+    @extend_schema(operation_id="get_message", responses=MessageOutput)
+    def get(self, request: Request, message_id: uuid.UUID) -> Response:
+        rows = Message.objects.of(self.tenant()).select_related("conversation")
+        return Response(MessageOutput(get_row(rows, "message", id=message_id)).data)
+
+
+class EpisodeOutput(serializers.Serializer[Any]):
+    """An episode without its messages."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    stability = serializers.FloatField()
+    difficulty = serializers.FloatField()
+    surprise = serializers.FloatField()
+    start_at = serializers.DateTimeField()
+    end_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    last_reviewed_at = serializers.DateTimeField()
+    consolidated_at = serializers.DateTimeField(allow_null=True)
+
+
+class ListedEpisode(EpisodeOutput):
+    """An episode as the list has it."""
+
+    first_seq = serializers.IntegerField()
+    last_seq = serializers.IntegerField()
+    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
+
+
+class Episodes(KeyedView):
+    """Lists episodes, newest first."""
+
+    scope = Scope.READ
+
+    @extend_schema(
+        operation_id="list_episodes",
+        parameters=[PageQuery],
+        responses=page_schema(ListedEpisode, "EpisodePage"),
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(PageQuery, request.query_params.dict())
+        rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
+        return Response(
+            take_page(
+                rows.select_related("conversation"),
+                query=query,
+                render=lambda page: [ListedEpisode(row).data for row in page],
+            )
+        )
