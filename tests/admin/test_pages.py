@@ -40,6 +40,7 @@ def test_nothing_of_the_queue_library_is_registered() -> None:
     assert "django_q" not in {model._meta.app_label for model in admin.site._registry}
 
 
+@pytest.mark.gate
 def test_every_list_and_one_page_of_each_table_open_without_a_hash_or_a_script(
     auditor: Client, past: Agent
 ) -> None:

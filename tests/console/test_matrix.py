@@ -273,6 +273,7 @@ def test_a_role_opens_its_tables_and_no_others(letter: str, past: Agent) -> None
     assert "\n".join(differences(visit_as(ROLES[letter]), expected)) == ""
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("letter", ROLES)
 def test_a_role_opens_its_pages_and_no_others(letter: str, past: Agent) -> None:
     expected = []

@@ -10,6 +10,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.gate
 def test_the_commands_start_tell_query_and_stop(made_data_dir: Path) -> None:
     assert run("status", str(made_data_dir)).returncode == 3
     assert "answers" in run("start", str(made_data_dir)).stdout

@@ -62,6 +62,7 @@ def test_a_phrase_said_on_two_days_gets_no_date_but_may_have_either() -> None:
     assert drop_wrong_dates("Yesterday (6 May 2023)", lines=lines) == "Yesterday"
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("written", "first", "last"),
     [

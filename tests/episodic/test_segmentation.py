@@ -214,6 +214,7 @@ def test_a_message_keeps_its_place_whatever_its_clock_says(
     assert drain_jobs().ran == 0
 
 
+@pytest.mark.gate
 def test_a_flush_of_a_long_backlog_commits_window_by_window_and_leaves_nothing(
     ana: Agent, conversation: uuid.UUID
 ) -> None:

@@ -56,6 +56,7 @@ def held(agent: Agent) -> list[str]:
     return list(active.values_list("fact", flat=True))
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     ("row", "step", "kept"),
     [

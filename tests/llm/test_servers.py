@@ -22,6 +22,7 @@ GOOD = segments(segment(7, "Mira's new job"))
 TEXT = json.dumps(GOOD)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "text",
     [

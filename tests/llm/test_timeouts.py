@@ -109,6 +109,7 @@ def conversation_id(agent: Agent) -> uuid.UUID:
     return Episode.objects.of(agent.tenant).first().conversation_id  # type: ignore[union-attr]
 
 
+@pytest.mark.gate
 def test_the_questions_of_a_conversation_shrink_to_a_few_lines_and_no_further(
     slow_model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:

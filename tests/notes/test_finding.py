@@ -101,6 +101,7 @@ def test_a_long_note_is_found_by_each_of_its_parts(ana: Agent) -> None:
         assert found(f"word{number}") == {note}
 
 
+@pytest.mark.gate
 def test_the_vectors_of_a_long_note_are_made_by_a_job(ana: Agent) -> None:
     write(ana, LONG)
     assert not SearchVector.objects.of(ana.tenant).exists()

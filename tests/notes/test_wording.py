@@ -32,6 +32,7 @@ def test_the_parts_of_a_text_hold_all_of_it_in_order(text: str) -> None:
     assert all(len(part.meaning) <= PASSAGE_AT_MOST for part in parts)
 
 
+@pytest.mark.gate
 @given(TEXTS, st.integers(2, 300))
 def test_a_shortened_text_is_one_line_of_its_beginning(text: str, at_most: int) -> None:
     short = shorten(text, at_most)

@@ -18,6 +18,8 @@ from tests.reliability.client import Answer, Caller, assert_unavailable, at_once
 from tests.reliability.product import LASTING_KEYS, Product, installed, web
 from tests.tenancy.test_scopes import SCOPES
 
+pytestmark = pytest.mark.gate
+
 NEED_NO_DATABASE = {"health/live", "schema/", "docs/"}
 TALK = {"conversation_id": str(uuid.UUID(int=7))}
 SAID = {"role": "user", "content": "I moved to Porto."}

@@ -51,6 +51,8 @@ from tests.semantic.learning import leave_suggestion
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages, whole_talk
 from tests.tenancy.test_scopes import CALLS
 
+pytestmark = pytest.mark.gate
+
 __all__ = ["model"]  # a fixture
 in_one_transaction = pytest.mark.django_db
 in_many = pytest.mark.django_db(transaction=True)

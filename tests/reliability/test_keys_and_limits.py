@@ -23,7 +23,7 @@ from tests.reliability.client import Answer, Caller, at_once
 from tests.reliability.conftest import SayFigures
 from tests.reliability.product import web
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 WITHIN_S = 1.0
 

@@ -9,6 +9,8 @@ from typing import Any
 from tests.reliability.client import Answer, Caller, assert_unavailable
 from tests.reliability.product import Product, installed, web
 
+pytestmark = pytest.mark.gate
+
 QUERY = {"query": "Where does the lighthouse stand?"}
 STRANGE = "cleo's"
 

@@ -26,7 +26,7 @@ from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
 from tests.retrieval.searches import found, search
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 SECRET = "The treasure lies under the old oak."
 ROW = """

@@ -14,7 +14,10 @@ from retrieval.search.in_conversation import Question, state
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
 
-pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+pytestmark = [
+    pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
+    pytest.mark.gate,
+]
 
 
 @pytest.fixture

@@ -125,6 +125,7 @@ def test_a_category_gets_room_for_its_facts(ana: Agent, told_two: uuid.UUID) -> 
 LONG = "The weather report repeats itself. " * 150 + "The boat leaves at nine from pier 14. "
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("budget", [80, 200, 1000, 3000])
 def test_a_message_longer_than_the_budget_is_cut_to_what_matches(ana: Agent, budget: int) -> None:
     said = [("Mira", LONG * 3), ("Jonas", "Thanks, I will read all of it tonight.")]

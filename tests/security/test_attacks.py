@@ -211,6 +211,7 @@ def test_the_corpus_is_large_and_says_nothing_twice() -> None:
     assert len({attack.text for attack in ATTACKS}) == len(ATTACKS)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("attack", SAMPLE, ids=lambda attack: attack.name)
 def test_an_obedient_model_reaches_nothing(
     attack: Attack, world: Agent, model: ModelServer
@@ -218,6 +219,7 @@ def test_an_obedient_model_reaches_nothing(
     check_with_model(attack, world, model)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("attack", SAMPLE, ids=lambda attack: attack.name)
 def test_the_offline_engine_obeys_nothing(attack: Attack, world: Agent) -> None:
     check_offline(attack, world)

@@ -66,6 +66,7 @@ def assert_guarded(address: str, answer: object) -> None:
         assert answer[name] == value, (address, name)  # type: ignore[index]
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_every_route_has_its_headers_and_no_page_a_script_of_its_own() -> None:
     """What is inline would be refused: 'unsafe-inline' is not allowed for scripts."""
@@ -153,6 +154,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.gate
 def test_djangos_own_list_for_a_deployment_finds_nothing_under_https() -> None:
     done = run("check", "--deploy", "--fail-level", "WARNING", **HTTPS)
     assert done.returncode == 0, done.stderr

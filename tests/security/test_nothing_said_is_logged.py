@@ -130,6 +130,7 @@ FAULTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.gate
 @pytest.mark.django_db
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_job_that_a_model_fails_says_nothing_of_it(

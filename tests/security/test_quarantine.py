@@ -225,6 +225,7 @@ def test_the_run_that_left_something_waiting_can_be_undone_and_redone(
     assert states(ana) == {RULE: "held"}
 
 
+@pytest.mark.gate
 def test_a_run_opens_no_more_facts_than_its_messages_bear(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:

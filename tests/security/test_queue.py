@@ -143,6 +143,7 @@ def test_a_row_that_is_not_ours_or_is_broken_is_refused(payload: str) -> None:
         SignedPackage.loads(payload)
 
 
+@pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_gets_past_everything_evil_and_does_its_work(
     ana: Agent, conversation: uuid.UUID, tmp_path: Path

@@ -93,6 +93,7 @@ def liar(ana: Agent) -> Agent:
     return make_agent("ana's", "mailbox")
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("by", ["key_id", "conversation_id"])
 def test_a_poisoned_conversation_leaves_no_trace_in_the_facts(
     by: str, ana: Agent, liar: Agent, control: Agent
@@ -107,6 +108,7 @@ def test_a_poisoned_conversation_leaves_no_trace_in_the_facts(
     assert said_in(ana).count() == len(MOVING) + 2 * len(RUNNING) + len(POISON)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "source", [{"role": "tool"}, {"speaker": "Mallory"}], ids=["a role", "a speaker"]
 )

@@ -17,7 +17,7 @@ from semantic.models import Fact
 from tests.conftest import Agent, make_agent
 
 # Each run has a time of its own only where transactions end.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 WHY = "The key was stolen."
 LONG_AGO = "2020-01-01T00:00:00Z"

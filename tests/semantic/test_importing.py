@@ -153,6 +153,7 @@ def test_many_rows_are_found_by_words_at_once_and_by_meaning_when_a_job_has_run(
     assert SearchVector.objects.of(ana.tenant).count() == len(many)
 
 
+@pytest.mark.gate
 def test_the_number_of_statements_does_not_grow_with_the_rows(
     ana: Agent, django_assert_max_num_queries: Any
 ) -> None:

@@ -250,6 +250,7 @@ def test_a_question_in_an_unknown_conversation_has_a_case_too(curator: Client, a
     assert "unknown to the server" in page and "No fact was served." in page
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "asked",
     [

