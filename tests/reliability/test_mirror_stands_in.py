@@ -6,6 +6,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.reliability.client import Answer, Caller, assert_unavailable
 from tests.reliability.product import Product, installed, web
 

@@ -261,7 +261,7 @@ def test_a_span_of_time_is_a_range_of_ids() -> None:
 
 
 def test_counting_reads_indexes_alone(ana: Agent, told: uuid.UUID) -> None:
-    """However large the tables: no sequential scan. Which index serves ids depends on statistics."""
+    """However large the tables: no sequential scan. Which index serves ids, statistics decide."""
     now = timezone.now()
     spans = metrics.spans_of(30, now=now)
     with CaptureQueriesContext(connection) as asked, connection.cursor() as cursor:
