@@ -17,7 +17,6 @@ from notes.models import Note
 from retrieval.mirror import FolderAway
 from semantic.models import Changeset
 from tests.api.problems import assert_problem
-from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, digest, erase, memories
 from tests.shared import ana, told
@@ -200,20 +199,6 @@ def test_what_comes_after_the_rows_are_gone_is_not_erased_with_them(
     assert list(said)[-1] == "I live in Porto now."
     written = Note.objects.of(ana.tenant).order_by("id").values_list("content", flat=True)
     assert list(written)[-1] == "Mira likes boats."
-
-
-@pytest.mark.gate
-@pytest.mark.django_db(transaction=True)
-def test_erasing_the_same_at_once_counts_it_once(ana: Agent, named: dict[str, str]) -> None:
-    for scope, kind in (("message", "messages"), ("conversation", "messages"), ("note", "notes")):
-        before = Message.objects.of(ana.tenant).count() if scope == "conversation" else 1
-        answers = run_in_threads(lambda _, s=scope: erase(ana, s, named[s]), threads=4)
-        found = [answer for answer in answers if answer.status_code != 404]
-        assert {answer.status_code for answer in answers} <= {200, 202, 404}
-        drain_jobs()
-        counts = [ana.get(f"erasures/{one.json()['id']}").json() for one in found]
-        assert {one["state"] for one in counts} == {"done"}
-        assert sum(one["counts"].get(kind, 0) for one in counts) == before
 
 
 def test_history_goes_only_with_a_tenant_that_is_being_erased(ana: Agent, told: uuid.UUID) -> None:
