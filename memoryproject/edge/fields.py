@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from django.conf import settings
+from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -112,16 +113,10 @@ class IdField(serializers.UUIDField):
         return uuid.UUID(value)
 
 
-class IdConverter:
+class IdConverter(UUIDConverter):
     """A UUID in a path, in the form that IdField takes in a body."""
 
     regex = CANONICAL_UUID.pattern
-
-    def to_python(self, text: str) -> uuid.UUID:
-        return uuid.UUID(text)
-
-    def to_url(self, value: uuid.UUID) -> str:
-        return str(value)
 
 
 @extend_schema_field(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from memoryproject.edge.fields import (
     ContentField,
@@ -21,7 +23,6 @@ from memoryproject.tenancy.views import ReadView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror
 
-Answer = TypeVar("Answer")
 AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
 ASKED_IN = (
     "The conversation that the answer is for. It narrows nothing; but what your agent says there "
@@ -63,14 +64,21 @@ class MirroredView(ReadView):
         """Return whether memories are mirrored."""
         return mirror.is_on()
 
-    def answer(self, from_rows: Callable[[], Answer], from_pages: Callable[[], Answer]) -> Answer:
+    def answer(
+        self,
+        form: type[Serializer[Any]],
+        from_rows: Callable[[], object],
+        from_pages: Callable[[], object],
+    ) -> Response:
         """Return the answer: from the mirror, if there is one, while the database is away."""
         try:
-            return from_rows()
+            answer = from_rows()
         except (OperationalError, InterfaceError):
             if not self.answers_without_database():
                 raise
-        return from_pages()
+            answer = from_pages()
+        body = form(answer).data
+        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])
 
 
 def name_receipt(

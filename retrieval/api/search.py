@@ -20,7 +20,7 @@ from memoryproject.edge.fields import (
 )
 from notes.forms import ID_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
+from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.examples import list_examples
 from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
@@ -156,9 +156,8 @@ class Search(MirroredView):
     )
     def post(self, request: Request) -> Response:
         params = SearchRequest(**self.read(SearchInput))
-        result = self.answer(
+        return self.answer(
+            SearchOutput,
             lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),
         )
-        body = SearchOutput(result).data
-        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])

@@ -182,8 +182,8 @@ def reconstruct_from_mirror(
     """
     since = request.start(now)
     request = replace(request, since=since)
-    matches = in_mirror.search_pages(tenant_id=tenant.id, request=request)
-    best = matches.best[: request.focus.limit]
+    matches, cut = in_mirror.search_pages(tenant_id=tenant.id, request=request)
+    best = matches[: request.focus.limit]
     pages = {match.memory.id: match.memory for match in best}
     depths = dict.fromkeys(pages, 0) | in_mirror.follow_links(
         tenant.id,
@@ -204,7 +204,7 @@ def reconstruct_from_mirror(
         tenant=tenant,
         since=since,
     )
-    return replace(answer, cut=matches.cut, degraded=in_mirror.DEGRADED)
+    return replace(answer, cut=cut, degraded=in_mirror.DEGRADED)
 
 
 def compose(
