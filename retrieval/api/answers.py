@@ -10,15 +10,7 @@ from django.http import HttpResponse
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from memoryproject.edge.fields import (
-    ContentField,
-    IdField,
-    MomentField,
-    NumberField,
-    Strict,
-    TextField,
-    WordField,
-)
+from memoryproject.edge import fields
 from memoryproject.tenancy.views import ReadView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror
@@ -30,31 +22,31 @@ ASKED_IN = (
 )
 
 
-class NarrowedInput(Strict):
+class NarrowedInput(fields.Strict):
     """What calls take that look through a whole tenant. All filters must hold."""
 
-    query = ContentField(help_text="What to look for, in words.")
-    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
-    user_id = TextField(
+    query = fields.ContentField(help_text="What to look for, in words.")
+    conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
+    user_id = fields.TextField(
         max_length=ID_AT_MOST, required=False, help_text="Of notes; leaves out all else."
     )
-    category = TextField(
+    category = fields.TextField(
         max_length=WORD_AT_MOST,
         required=False,
         help_text="Of notes and facts; leaves episodes out.",
     )
-    min_importance = NumberField(
+    min_importance = fields.NumberField(
         required=False,
         min_value=0,
         max_value=1,
         help_text="A note's own; an episode's surprise; of a fact 0.5, and 0.1 more for each "
         "further episode that supports it, up to 0.9.",
     )
-    emotion_valence = WordField(
+    emotion_valence = fields.WordField(
         choices=VALENCES, required=False, help_text="Of notes; leaves out all else."
     )
-    until = MomentField(required=False, help_text="Included.")
-    asked_in = IdField(required=False, help_text=ASKED_IN)
+    until = fields.MomentField(required=False, help_text="Included.")
+    asked_in = fields.IdField(required=False, help_text=ASKED_IN)
 
 
 class MirroredView(ReadView):
