@@ -104,8 +104,8 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     return _name_fence(response, answer.chosen.fence)
 
 
-def _name_fence(response: AnyResponse, fence: Fence | None) -> AnyResponse:
-    if fence:
+def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
+    if fence.nonce:
         response["Memory-Fence"] = fence.nonce
     return response
 
@@ -134,7 +134,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         if params["min_seq"] is None
         else forms.RecentMessage(recent, many=True).data,
         "explain": _explain(answer) if params["explain"] else None,
-        "fence": forms.FenceOutput(chosen.fence).data if chosen.fence else None,
+        "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,
@@ -186,7 +186,7 @@ class RecentMemory(Recent):
         params = self.read(forms.RecentTextInput)
         fence = budget.make_fence(wanted=params["fence"])
         text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return _name_fence(forms.markdown_response(budget.wrap(text, fence)), fence)
+        return _name_fence(forms.markdown_response(fence.wrap(text)), fence)
 
 
 class RecentMemoryRaw(Recent):
