@@ -53,9 +53,9 @@ class Lists(Reply):
         lists = [answer[name] or [] for name in cls.model_fields if name in answer]
         if not lists:
             raise ValueError("none of the lists is there")
-        given = sum(map(len, lists))
-        left_out = given - sum(len(getattr(reply, name)) for name in cls.model_fields)
-        if given and left_out == given:
+        count = sum(map(len, lists))
+        left_out = count - sum(len(getattr(reply, name)) for name in cls.model_fields)
+        if count and left_out == count:
             raise ValueError("no row has the asked-for form")
         if left_out:
             logger.warning("rows of a model's answer left out: %d", left_out)

@@ -169,13 +169,13 @@ class Strict(serializers.Serializer):  # type: ignore[type-arg]
         wrong: dict[str, Any] = {
             name: ["Unknown field."] for name in unknown if name not in self.ignored
         }
-        given = {
+        known = {
             name: item
             for name, item in value.items()
             if name in self.fields and (item is not None or self.fields[name].required)
         }
         try:
-            checked = super().to_internal_value(given)
+            checked = super().to_internal_value(known)
         except serializers.ValidationError as error:
             wrong |= cast(dict[str, Any], error.detail)
         if wrong:
