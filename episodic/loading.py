@@ -147,7 +147,7 @@ def post_conversations(
     conversations: Sequence[LoadedConversation],
     *,
     tenant: Tenant,
-    report: Callable[[int], None] = lambda stored: None,
+    report: Callable[[int], object] = lambda stored: None,
 ) -> None:
     """Post through the same service as the API, in batches; `report` gets their sizes.
 

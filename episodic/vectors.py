@@ -40,4 +40,4 @@ def embed_lines(texts: Sequence[str], *, waited: timedelta) -> Embedded:
     except (ModelUnavailable, ModelMisbehaved):
         if waited < PATIENCE or settings.EMBEDDINGS != "openai":
             raise
-        return Embedded(vectors=embeddings.embed_locally(texts), storable=False)
+        return Embedded(vectors=embeddings.LocalEmbedder().embed_passages(texts), storable=False)

@@ -31,7 +31,7 @@ from retrieval import mirror
 
 TAKEN = "taken"
 """In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
-Report = Callable[[int], None]
+Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import NOT_PROVIDED, QuerySet, Sum
 from django.db.models.functions import Now
 
 from jobs.models import Job, LLMCall, State
@@ -113,20 +113,17 @@ def check_budget(budget: Decimal) -> None:
 
 def set_budget(tenant: Tenant, budget: Decimal | None) -> int:
     """Give a tenant a budget of its own, or none; return how many parked jobs go on."""
-    return _change(tenant, {SETTING: None if budget is None else str(budget)})
+    return _change(tenant, None if budget is None else str(budget))
 
 
 def use_default_budget(tenant: Tenant) -> int:
     """Take a tenant's own budget away; return how many parked jobs go on."""
-    return _change(tenant, {})
+    return _change(tenant, NOT_PROVIDED)
 
 
-def _change(tenant: Tenant, budget: dict[str, str | None]) -> int:
+def _change(tenant: Tenant, budget: object) -> int:
     with transaction.atomic():
-        locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
-        others = {name: value for name, value in locked.settings.items() if name != SETTING}
-        locked.settings = {**others, **budget}
-        locked.save(update_fields=["settings"])
+        tenant.change_setting(SETTING, budget)
         return parked_jobs(tenant).update(run_after=Now())
 
 

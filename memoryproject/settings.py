@@ -45,13 +45,11 @@ EMBEDDED_POSTGRES = not database_url
 SEARCH_OPTIONS = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order"
 
 
-def _connection(**parts: Any) -> dict[str, Any]:
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "CONN_MAX_AGE": 600,
-        "CONN_HEALTH_CHECKS": True,
-        **parts,
-    }
+_CONNECTION = {
+    "ENGINE": "django.db.backends.postgresql",
+    "CONN_MAX_AGE": 600,
+    "CONN_HEALTH_CHECKS": True,
+}
 
 
 def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
@@ -65,7 +63,7 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     if not owner_url:
         options = f"-c role={SERVING_ROLE} {SEARCH_OPTIONS}"
         serving["OPTIONS"] = {**serving["OPTIONS"], "options": options}
-    return {"default": _connection(**serving), "owner": _connection(**owner)}
+    return {"default": {**_CONNECTION, **serving}, "owner": {**_CONNECTION, **owner}}
 
 
 def _url_parts(url: str) -> dict[str, Any]:
@@ -89,11 +87,11 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
         del os.environ[name]
     server = embedded.locate(DATA_DIR).address
     place = {"HOST": server.host, "PORT": str(server.port), "NAME": server.database}
+    shared = {**_CONNECTION, **place}
+    options = {"options": SEARCH_OPTIONS}
     return {
-        "default": _connection(
-            **place, USER=embedded.APP_ROLE, OPTIONS={"options": SEARCH_OPTIONS}
-        ),
-        "owner": _connection(**place, USER=embedded.OWNER_ROLE),
+        "default": {**shared, "USER": embedded.APP_ROLE, "OPTIONS": options},
+        "owner": {**shared, "USER": embedded.OWNER_ROLE},
     }
 
 

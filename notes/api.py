@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -92,9 +91,7 @@ class OneNote(KeyedView):
     )
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
-        form = NotePatch(data=request.data, context={"source_type": note.source_type})
-        form.is_valid(raise_exception=True)
-        body: dict[str, Any] = dict(form.validated_data)
+        body = self.read(NotePatch, context={"source_type": note.source_type})
         changed = services.change_note(
             tenant=self.tenant(),
             actor=self.actor(),

@@ -35,21 +35,15 @@ def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -
 
 def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """Keep others from changing notes until the transaction ends; return those still there."""
-    locked_ids: list[uuid.UUID] = []
-    for ids in in_batches(note_ids):
-        rows = Note.objects.of(tenant).filter(id__in=ids)
-        locked_ids += rows.select_for_update().order_by("id").values_list("id", flat=True)
-    return locked_ids
+    rows = Note.objects.of(tenant).select_for_update().order_by("id")
+    locked = rows.values_list("id", flat=True)
+    return [note_id for ids in in_batches(note_ids) for note_id in locked.filter(id__in=ids)]
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
     """Return the conversations that notes belong to; None stands for those of no one."""
-    conversation_ids: set[uuid.UUID | None] = set()
-    for ids in in_batches(note_ids):
-        conversation_ids |= set(
-            Note.objects.of(tenant).filter(id__in=ids).values_list("conversation_id", flat=True)
-        )
-    return conversation_ids
+    homes = Note.objects.of(tenant).values_list("conversation_id", flat=True)
+    return {home for ids in in_batches(note_ids) for home in homes.filter(id__in=ids)}
 
 
 def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:

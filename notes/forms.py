@@ -9,16 +9,7 @@ from django.db.models import QuerySet
 from django_filters import CharFilter
 from rest_framework import serializers
 
-from memoryproject.edge.fields import (
-    ContentField,
-    IdField,
-    MomentField,
-    NumberField,
-    Strict,
-    TextField,
-    WholeNumberField,
-    WordField,
-)
+from memoryproject.edge import fields
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageFilter, PageQuery, QueryNumberField
 from notes.kinds import LinkType, SourceType, Valence
 from notes.models import Note
@@ -47,26 +38,26 @@ UNSET: dict[str, Any] = {
 VALENCES = [kind.value for kind in Valence]
 
 
-class WordsField(TextField):
+class WordsField(fields.TextField):
     """A text that may be left out or emptied."""
 
     def __init__(self, max_length: int, **options: Any) -> None:
         super().__init__(required=False, allow_blank=True, max_length=max_length, **options)
 
 
-class ShareField(NumberField):
+class ShareField(fields.NumberField):
     """A number from 0 to 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, min_value=0, max_value=1, **options)
 
 
-class SpanInput(Strict):
+class SpanInput(fields.Strict):
     """Where in a stored text something stands."""
 
-    span_id = TextField(max_length=ID_AT_MOST)
-    start_byte = WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
-    end_byte = WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
+    span_id = fields.TextField(max_length=ID_AT_MOST)
+    start_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
+    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["end_byte"] < attrs["start_byte"]:
@@ -74,7 +65,7 @@ class SpanInput(Strict):
         return attrs
 
 
-class NoteFields(Strict):
+class NoteFields(fields.Strict):
     """What can be written and written anew."""
 
     source_id = WordsField(ID_AT_MOST, help_text="Your own id of what it is about.")
@@ -83,14 +74,14 @@ class NoteFields(Strict):
         LABEL_AT_MOST, help_text="A line to show it by."
     )
     description = WordsField(DESCRIPTION_AT_MOST)
-    content = ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
+    content = fields.ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
     importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
     category = WordsField(WORD_AT_MOST)
     emotion_type = WordsField(WORD_AT_MOST)
     emotion_intensity = ShareField(help_text="0 to 1.")
-    emotion_valence = WordField(choices=VALENCES, required=False)
+    emotion_valence = fields.WordField(choices=VALENCES, required=False)
     tags = serializers.ListField(
-        child=TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
+        child=fields.TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
     )
     metadata = serializers.DictField(
         required=False,
@@ -102,7 +93,7 @@ class NoteFields(Strict):
     span = SpanInput(required=False, help_text="The stored text that it points into.")
     source_path = WordsField(PATH_AT_MOST, help_text="Of a document: where it came from.")
     excerpt = WordsField(EXCERPT_AT_MOST, help_text="Of a document: a passage of it.")
-    occurred_at = MomentField(
+    occurred_at = fields.MomentField(
         required=False, help_text="When it was so. ISO 8601 or ms since 1970; default: now."
     )
 
@@ -118,10 +109,10 @@ class NoteFields(Strict):
 class NoteInput(NoteFields):
     """The body of `POST notes`."""
 
-    source_type = WordField(
+    source_type = fields.WordField(
         choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
     )
-    conversation_id = IdField(
+    conversation_id = fields.IdField(
         required=False, help_text="Any UUID of yours; without it the whole tenant's."
     )
 
@@ -129,16 +120,16 @@ class NoteInput(NoteFields):
 class NotePatch(NoteFields):
     """The body of `PATCH notes/{id}`: what is not named stays, null is as if never said."""
 
-    version = WholeNumberField(
+    version = fields.WholeNumberField(
         min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
     )
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; those that can be taken back are described as such."""
-        fields = super().get_fields()
+        described = super().get_fields()
         for name in UNSET:
-            fields[name].allow_null = True
-        return fields
+            described[name].allow_null = True
+        return described
 
     def to_internal_value(self, value: Any) -> Any:
         values = super().to_internal_value(value)
@@ -149,11 +140,11 @@ class NotePatch(NoteFields):
 class NoteQuery(PageQuery):
     """The query parameters of the list of notes."""
 
-    source_type = WordField(choices=SOURCE_TYPES, required=False)
-    source_id = TextField(required=False, max_length=ID_AT_MOST)
-    user_id = TextField(required=False, max_length=ID_AT_MOST)
-    category = TextField(required=False, max_length=WORD_AT_MOST)
-    tag = TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
+    source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
+    source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
+    user_id = fields.TextField(required=False, max_length=ID_AT_MOST)
+    category = fields.TextField(required=False, max_length=WORD_AT_MOST)
+    tag = fields.TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
 
 
 class NoteFilter(PageFilter):
@@ -170,7 +161,7 @@ class NoteFilter(PageFilter):
         return rows.filter(tags__contains=[tag])
 
 
-class VersionQuery(Strict):
+class VersionQuery(fields.Strict):
     """The query parameters of the list of versions."""
 
     after = QueryNumberField(
@@ -179,12 +170,12 @@ class VersionQuery(Strict):
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
-class LinkInput(Strict):
+class LinkInput(fields.Strict):
     """The body of `POST links`."""
 
-    from_id = IdField(help_text="An episode, a fact or a note of yours.")
-    to_id = IdField(help_text="Another one.")
-    link_type = WordField(
+    from_id = fields.IdField(help_text="An episode, a fact or a note of yours.")
+    to_id = fields.IdField(help_text="Another one.")
+    link_type = fields.WordField(
         choices=[kind.value for kind in LinkType],
         default=LinkType.RELATES_TO.value,
         help_text="relates_to if nothing is said. What the server links itself (derived_from, "

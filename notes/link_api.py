@@ -14,7 +14,6 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from notes import link_services
 from notes.forms import LinkInput
-from notes.kinds import LinkType
 from notes.models import Link
 from notes.renderings import LinkOutput
 
@@ -33,14 +32,11 @@ class Links(KeyedView):
         "already, whose id the answer then tells.",
     )
     def post(self, request: Request) -> Response:
-        body = self.read(LinkInput)
         link, is_new = link_services.add_link(
             tenant=self.tenant(),
             actor=self.actor(),
             made_by=Link.MadeBy.AGENT,
-            from_id=body["from_id"],
-            to_id=body["to_id"],
-            link_type=LinkType(body["link_type"]),
+            **self.read(LinkInput),
         )
         if not is_new:
             message = f"There is this link already: {link.id}."

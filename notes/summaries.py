@@ -9,14 +9,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from memoryproject.edge.fields import (
-    MomentField,
-    Strict,
-    TextField,
-    WholeNumberField,
-    WordField,
-    say_moment,
-)
+from memoryproject.edge import fields
 from memoryproject.edge.http import TOO_LARGE
 from notes.kinds import SourceType, Valence
 
@@ -26,7 +19,7 @@ POINT_AT_MOST = 500
 WORD_AT_MOST = 100
 
 
-class CountField(WholeNumberField):
+class CountField(fields.WholeNumberField):
     """How many there are."""
 
     def __init__(self, **options: Any) -> None:
@@ -37,31 +30,31 @@ class PointsField(serializers.ListField):
     """Short texts, in order."""
 
     def __init__(self, **options: Any) -> None:
-        child = TextField(max_length=POINT_AT_MOST)
+        child = fields.TextField(max_length=POINT_AT_MOST)
         super().__init__(child=child, max_length=POINTS_AT_MOST, **options)
 
 
-class ThreadSummary(Strict):
+class ThreadSummary(fields.Strict):
     """The metadata of a thread's summary."""
 
-    platform = TextField(max_length=WORD_AT_MOST, help_text="Where people talked.")
+    platform = fields.TextField(max_length=WORD_AT_MOST, help_text="Where people talked.")
     participant_count = CountField()
     message_count = CountField()
     key_points = PointsField(help_text="What was said that counts.")
-    sentiment = WordField(choices=[kind.value for kind in Valence], required=False)
-    last_activity_at = MomentField(required=False)
+    sentiment = fields.WordField(choices=[kind.value for kind in Valence], required=False)
+    last_activity_at = fields.MomentField(required=False)
 
 
-class PlanSummary(Strict):
+class PlanSummary(fields.Strict):
     """The metadata of a plan's summary."""
 
-    plan_type = TextField(max_length=WORD_AT_MOST)
+    plan_type = fields.TextField(max_length=WORD_AT_MOST)
     total_nodes = CountField()
     completed_nodes = CountField()
     pending_nodes = CountField()
     failed_nodes = CountField()
     key_milestones = PointsField()
-    current_phase = TextField(max_length=WORD_AT_MOST, required=False)
+    current_phase = fields.TextField(max_length=WORD_AT_MOST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         parts = sum(attrs[f"{name}_nodes"] for name in ("completed", "pending", "failed"))
@@ -70,7 +63,7 @@ class PlanSummary(Strict):
         return attrs
 
 
-FORMS: dict[str, type[Strict]] = {
+FORMS: dict[str, type[fields.Strict]] = {
     SourceType.THREAD_SUMMARY: ThreadSummary,
     SourceType.PLAN_SUMMARY: PlanSummary,
 }
@@ -94,5 +87,5 @@ def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, A
         raise serializers.ValidationError({"metadata": form.errors})
     values = dict(form.validated_data)
     if "last_activity_at" in values:
-        values["last_activity_at"] = say_moment(values["last_activity_at"])
+        values["last_activity_at"] = fields.say_moment(values["last_activity_at"])
     return values

@@ -29,12 +29,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A pair of marks that nobody can have written into a memory before.
+    """A pair of marks that nobody can have written into a memory before; without a nonce, none.
 
     What stands between them is data, never instructions.
     """
 
-    nonce: str
+    nonce: str | None = None
 
     @property
     def opening(self) -> str:
@@ -52,25 +52,20 @@ class Fence:
     @property
     def tokens(self) -> int:
         """Return what both marks take of a budget, with the line break that may be added."""
+        if self.nonce is None:
+            return 0
         return count_tokens(self.opening) + count_tokens("\n" + self.closing)
 
     def wrap(self, text: str) -> str:
         """Return the text between the marks; an empty one stays empty."""
-        if not text:
-            return ""
+        if not text or self.nonce is None:
+            return text
         return self.opening + text + ("" if text.endswith("\n") else "\n") + self.closing
 
 
-def make_fence(*, wanted: bool) -> Fence | None:
-    """Return a new fence, if one is wanted."""
-    return Fence(secrets.token_hex(8)) if wanted else None
+NO_FENCE = Fence()
 
 
-def wrap(text: str, fence: Fence | None) -> str:
-    """Return the text within the fence, if there is one."""
-    return fence.wrap(text) if fence else text
-
-
-def room_in(max_tokens: int, fence: Fence | None) -> int:
-    """Return what a fence leaves of a budget; 0 or less: nothing."""
-    return max_tokens - (fence.tokens if fence else 0)
+def make_fence(*, wanted: bool) -> Fence:
+    """Return a new fence, or none if none is wanted."""
+    return Fence(secrets.token_hex(8)) if wanted else NO_FENCE

@@ -131,10 +131,7 @@ def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[uuid.UUI
     """Return the rank of each fact, less for those of the days asked for; 1 is best."""
     ranks: dict[uuid.UUID, float] = {}
     for hit in facts:
-        near = 0.0
-        if asked:
-            days = days_named(hit.fact.fact)
-            near = closeness(asked, on=hit.fact.valid_at.date(), named=days)
+        near = _closeness(asked, at=hit.fact.valid_at, text=hit.fact.fact)
         ranks[hit.found.memory_id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
     return ranks
 
@@ -162,7 +159,9 @@ def rank_messages(
         seq: weigh(
             score=scores[seq][0],
             retrievability=scores[seq][1],
-            closeness=_closeness(message, asked),
+            closeness=_closeness(
+                asked, at=message.occurred_at, text=message.content[:READ_FOR_DATES]
+            ),
             is_over=seq in over,
             is_named=(message.name or message.role) in named,
             fact_rank=fact_ranks.get(seq),
@@ -172,11 +171,8 @@ def rank_messages(
     return [messages[seq] for seq in sorted(weights, key=lambda seq: (-weights[seq], seq))]
 
 
-def _closeness(message: Message, asked: Sequence[Span]) -> float:
-    if not asked:
-        return 0.0
-    days = days_named(message.content[:READ_FOR_DATES])
-    return closeness(asked, on=message.occurred_at.date(), named=days)
+def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
+    return closeness(asked, on=at.date(), named=days_named(text)) if asked else 0.0
 
 
 def _ranks_by_seq(facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float]) -> dict[int, float]:

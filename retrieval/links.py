@@ -139,10 +139,7 @@ def walk_from(
         "fan": at_most + 1 + len(starts),
     }
     rows = _run(read_edges("walk.sql", once=True), params) if depth and starts else []
-    nodes = tuple(
-        Node(memory_id, kind, distance, via, link_type, outward)
-        for distance, memory_id, kind, via, link_type, outward, _ in rows
-    )
+    nodes = tuple(Node(*row[:-1]) for row in rows)
     return Walk(nodes, cut=bool(rows and rows[0][-1]))
 
 

@@ -110,12 +110,12 @@ def render_message_capped(message: Message, *, with_day: bool = False) -> str:
     return render_message(message, with_day=with_day, content=content)
 
 
-def render_trace(found: Hit) -> str:
+def render_trace(hit: Hit) -> str:
     """Return the id of a memory and how it got into the answer, on one line."""
-    ranks = [f"words: {found.lexical_rank or '-'}", f"meaning: {found.vector_rank or '-'}"]
-    scores = [f"rrf: {found.rrf:.4f}", f"retrievability: {found.retrievability:.3f}"]
-    terms = f"terms: {clean_line(' '.join(found.terms)) or '-'}"
-    return ", ".join([f"id: {found.memory_id}", *ranks, *scores, terms])
+    ranks = [f"words: {hit.lexical_rank or '-'}", f"meaning: {hit.vector_rank or '-'}"]
+    scores = [f"rrf: {hit.rrf:.4f}", f"retrievability: {hit.retrievability:.3f}"]
+    terms = f"terms: {clean_line(' '.join(hit.terms)) or '-'}"
+    return ", ".join([f"id: {hit.memory_id}", *ranks, *scores, terms])
 
 
 def render_date(moment: datetime) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -108,6 +110,10 @@ class Context(TenantModel):
     Its row is the lock under which sections are added.
     """
 
+    SEPARATOR = "\n\n"
+    sections: list[ContextSection]
+    """In the order of the text; `contexts.get_context` loads them."""
+
     max_tokens = models.PositiveIntegerField(help_text="Of the prompt and its response together.")
     reserved_tokens = models.PositiveIntegerField(help_text="Left for the response.")
     used_tokens = models.PositiveIntegerField(
@@ -136,6 +142,16 @@ class Context(TenantModel):
     def remaining_tokens(self) -> int:
         """Return what may still be added, with what parts it from the rest."""
         return max(0, self.max_tokens - self.reserved_tokens - self.used_tokens)
+
+    @property
+    def text(self) -> str:
+        """Return what goes into the prompt."""
+        return self.SEPARATOR.join(section.content for section in self.sections)
+
+    @property
+    def retrieved_ids(self) -> list[uuid.UUID]:
+        """Return the memories that it quotes."""
+        return [section.memory_id for section in self.sections if section.memory_id]
 
 
 class ContextSection(TenantModel):

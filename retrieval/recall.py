@@ -18,7 +18,7 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.tokens import count_tokens
 from retrieval import budget, lines, markdown, packing, receipts
-from retrieval.budget import Fence
+from retrieval.budget import NO_FENCE, Fence
 from retrieval.hits import (
     EpisodeHit,
     FactHit,
@@ -48,7 +48,7 @@ class Chosen:
     """The parts of the text, with `max_tokens` only."""
     recent: Block | None = None
     """Messages in no episode yet, oldest first; with `min_seq` only."""
-    fence: Fence | None = None
+    fence: Fence = NO_FENCE
     """The marks between which the text stands."""
 
     @property
@@ -126,14 +126,13 @@ def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Dr
     hits = search(conversation, question) if conversation else []
     searched = time.perf_counter()
     fence = budget.make_fence(wanted=request.fence)
-    if fence and request.max_tokens is not None:  # a token at least is left
-        room = max(1, budget.room_in(request.max_tokens, fence))
-        request = replace(request, max_tokens=room)
+    if request.max_tokens is not None:  # a token at least is left
+        request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     chosen = Chosen(facts=[], episodes=[], text="")
     if conversation:
         conversation.tenant = tenant
         chosen = _choose(conversation, request, hits, now)
-    chosen = replace(chosen, text=budget.wrap(chosen.text, fence), fence=fence)
+    chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
     return Draft(
         chosen=chosen,
         conversation=conversation,

@@ -181,12 +181,12 @@ class Trimmer:
         everything = frozenset().union(*(sentence.words for sentence in sentences))
         missing = KEPT_SHARE * self._worth(everything)
         kept: set[int] = set()
-        told: frozenset[str] = frozenset()
+        covered: frozenset[str] = frozenset()
         for place in self._by_worth(sentences):
-            if kept and self._worth(told) >= missing:
+            if kept and self._worth(covered) >= missing:
                 break
             kept.add(place)
-            told |= sentences[place].words
+            covered |= sentences[place].words
         return content if len(kept) == len(sentences) else join_sentences(sentences, kept)
 
     def cut(self, content: str, *, at_most: int) -> str:

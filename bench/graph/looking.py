@@ -100,10 +100,8 @@ class Looks:
         """Return a context that holds three memories."""
         made = contexts.create_context(tenant=self._tenant, made_by=None, max_tokens=ROOM)
         for _ in range(3):
-            contexts.add_memory(
-                tenant=self._tenant, context_id=made.context.id, memory_id=self._pick()
-            )
-        return made.context.id
+            contexts.add_memory(tenant=self._tenant, context_id=made.id, memory_id=self._pick())
+        return made.id
 
     def _walk(self) -> Pair:
         ours, theirs = self._pick(), self._pick()

@@ -13,7 +13,7 @@ from episodic import services
 from episodic.loading import LoadedConversation, post_conversations
 from episodic.models import Conversation
 from jobs.draining import drain_jobs
-from memoryproject.process.progress import advance, advance_to
+from memoryproject.process.progress import advance_to
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 
@@ -58,7 +58,7 @@ def _process(conversations: Sequence[LoadedConversation], *, tenant: Tenant) -> 
     """Make episodes and facts of all that the tenant has, with progress bars."""
     total = sum(len(conversation.messages) for conversation in conversations)
     with tqdm(total=total, unit=" messages", desc="loading") as bar:
-        post_conversations(conversations, tenant=tenant, report=advance(bar))
+        post_conversations(conversations, tenant=tenant, report=bar.update)
     for conversation in Conversation.objects.of(tenant):
         # What was said months ago is no window any more: a day of silence closes it.
         services.request_flush(conversation=conversation)

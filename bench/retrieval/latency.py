@@ -26,7 +26,7 @@ SLICE_ASKS = 2_000
 FULL_PLACE, SMALL_PLACE, WRITES_PLACE = 0, 1, 2
 """The full database, the small one, and the full one by the key of another tenant."""
 
-Report = Callable[[int], None]
+Report = Callable[[int], object]
 
 
 class Questions:

@@ -21,7 +21,6 @@ from bench.retrieval.wording import Wording
 from bench.retrieval.workers import Work, load_all
 from memoryproject import embedded
 from memoryproject.ai import embeddings
-from memoryproject.process.progress import advance
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 
@@ -103,7 +102,7 @@ def _load(options: Options, plan: Plan) -> dict[str, Any]:
             load.prepare(connection)
         work = Work(plan, _own(tenant.id, options))
         load.load_conversations(full, small, work)
-        load_all(work, report=advance(bar))
+        load_all(work, report=bar.update)
         sys.stderr.write("Vacuuming …\n")
         for connection in (small, full):
             load.settle(connection)

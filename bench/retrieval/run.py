@@ -24,7 +24,6 @@ from episodic.models import Conversation
 from indexing import approximate
 from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
-from memoryproject.process.progress import advance
 
 CROWD = 8
 THROUGHPUT_CLIENTS = 4
@@ -264,7 +263,7 @@ def measure_pipeline(bench: Bench, results: Results) -> None:
             report=lambda done: None,
         )
         got = writing.measure_pipeline(
-            port=port, key=bench.writes_key, seed=seed, messages=messages, report=advance(bar)
+            port=port, key=bench.writes_key, seed=seed, messages=messages, report=bar.update
         )
     results["pipeline"] = {**asdict(got), "messages_a_second": got.messages_a_second}
 

@@ -49,7 +49,7 @@ def _load(first: int) -> int:
     return loader.load(first, first + EPISODES_A_COPY)
 
 
-def load_all(work: Work, *, report: Callable[[int], None]) -> None:
+def load_all(work: Work, *, report: Callable[[int], object]) -> None:
     """Load every episode, nearly in order of arrival: a process is one step ahead at most."""
     with ProcessPoolExecutor(
         min(PROCESSES_AT_MOST, os.cpu_count() or 1),

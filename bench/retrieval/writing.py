@@ -35,7 +35,7 @@ PIPELINE_CONVERSATIONS, PIPELINE_BATCH = 4, 50
 SETTLE_WITHIN_S = 600.0
 LOOK_AGAIN_S = 0.1
 
-Report = Callable[[int], None]
+Report = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)

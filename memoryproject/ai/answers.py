@@ -69,9 +69,9 @@ def _read_text(choice: dict[str, Any]) -> str:
     message = choice.get("message")
     if not isinstance(message, dict) or message.get("refusal"):
         return ""
-    said = "".join(_find_parts(message.get("content"))).strip()
-    if said:
-        return said
+    text = "".join(_find_parts(message.get("content"))).strip()
+    if text:
+        return text
     used = next((text for text in _find_arguments(message) if text), "")
     if used or _ended_too_early(choice):
         return used
@@ -94,24 +94,24 @@ def _find_arguments(message: dict[str, Any]) -> Iterator[str]:
     calls = calls if isinstance(calls, list) else []
     asked = [call.get("function") for call in calls if isinstance(call, dict)]
     for function in [*asked, message.get("function_call")]:
-        given = function.get("arguments") if isinstance(function, dict) else None
-        if isinstance(given, str):
-            yield given
-        elif isinstance(given, dict):
-            yield json.dumps(given)
+        arguments = function.get("arguments") if isinstance(function, dict) else None
+        if isinstance(arguments, str):
+            yield arguments
+        elif isinstance(arguments, dict):
+            yield json.dumps(arguments)
 
 
 def _read_input(usage: dict[str, Any]) -> int | None:
-    """Return the tokens of the prompt; None where they are not told, or told as none."""
-    told = _first_count(usage, "prompt_tokens", "prompt_eval_count")
-    if told is not None:
-        return told or None
-    told = _count(usage.get("input_tokens"))
-    if told is None:
+    """Return the tokens of the prompt; None where there is no count, or one of 0."""
+    count = _first_count(usage, "prompt_tokens", "prompt_eval_count")
+    if count is not None:
+        return count or None
+    count = _count(usage.get("input_tokens"))
+    if count is None:
         return None
     # Under this name, Anthropic's, cached tokens are counted apart.
     apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
-    return min(told + sum(_count(usage.get(name)) or 0 for name in apart), MOST_TOKENS) or None
+    return min(count + sum(_count(usage.get(name)) or 0 for name in apart), MOST_TOKENS) or None
 
 
 def _read_output(usage: dict[str, Any]) -> int | None:
@@ -119,12 +119,12 @@ def _read_output(usage: dict[str, Any]) -> int | None:
 
     Some providers leave those out of the answer's own count, but not out of the total.
     """
-    told = _first_count(usage, "completion_tokens", "output_tokens", "eval_count")
+    count = _first_count(usage, "completion_tokens", "output_tokens", "eval_count")
     read = _count(usage.get("prompt_tokens"))
     total = _count(usage.get("total_tokens"))
-    if told is None or read is None or total is None:
-        return told
-    return max(told, total - read)
+    if count is None or read is None or total is None:
+        return count
+    return max(count, total - read)
 
 
 def _read_cached(usage: dict[str, Any]) -> int:
@@ -136,7 +136,7 @@ def _read_cached(usage: dict[str, Any]) -> int:
 
 
 def _first_count(usage: dict[str, Any], *names: str) -> int | None:
-    return next((found for name in names if (found := _count(usage.get(name))) is not None), None)
+    return next((count for name in names if (count := _count(usage.get(name))) is not None), None)
 
 
 def _count(tokens: object) -> int | None:

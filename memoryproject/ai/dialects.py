@@ -66,19 +66,19 @@ class Dialect:
 
     def without(self, blamed: frozenset[str]) -> Dialect | None:
         """Return the dialect that avoids what a server refuses; None where nothing is left."""
-        found = self
+        dialect = self
         if refusals.RESPONSE_FORMAT in blamed and self.form is not Form.WORDS:
-            found = replace(found, form=_simpler(self.form))
+            dialect = replace(dialect, form=_simpler(self.form))
         if refusals.TEMPERATURE in blamed:
-            found = replace(found, temperature=False)
+            dialect = replace(dialect, temperature=False)
         if refusals.SYSTEM_ROLE in blamed:
-            found = replace(found, system_role=False)
+            dialect = replace(dialect, system_role=False)
         if refusals.ANSWER_SIZE in blamed:
-            found = replace(found, size_name=None)
+            dialect = replace(dialect, size_name=None)
         elif self.size_name in blamed:
             newer = refusals.MAX_COMPLETION_TOKENS
-            found = replace(found, size_name=newer if self.size_name != newer else None)
-        return found if found != self else None
+            dialect = replace(dialect, size_name=newer if self.size_name != newer else None)
+        return dialect if dialect != self else None
 
     def plainer(self) -> Dialect | None:
         """Return the next dialect to try on a server that does not say what it refuses."""

@@ -212,11 +212,6 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     return np.stack([known[text] for text in texts])
 
 
-def embed_locally(texts: Sequence[str]) -> Vectors:
-    """Return one unit vector a text by the embedded model, whichever is configured."""
-    return LocalEmbedder().embed_passages(texts)
-
-
 @lru_cache(CACHE_SIZE)
 def embed_query(text: str) -> Vectors:
     """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.

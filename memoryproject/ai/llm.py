@@ -244,16 +244,16 @@ def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if start < 0:
             return
         try:
-            found, end = decoder.raw_decode(text, start)
-            yield end - start, found
+            answer, end = decoder.raw_decode(text, start)
+            yield end - start, answer
         except (ValueError, RecursionError):
             end = start + 1
         start = text.find("{", end)
 
 
-def _is_storable(found: dict[str, Any]) -> bool:
+def _is_storable(answer: dict[str, Any]) -> bool:
     try:
-        written = json.dumps(found, ensure_ascii=False, allow_nan=False)
+        written = json.dumps(answer, ensure_ascii=False, allow_nan=False)
         written.encode()
     except (ValueError, RecursionError):
         return False

@@ -63,11 +63,11 @@ class MiniLMEmbedder:
         """Return the mean of each text's token vectors, scaled to length one."""
         ids = np.zeros((len(tokens), max(map(len, tokens))), dtype=np.int64)
         mask = np.zeros_like(ids)
-        for row, found in enumerate(tokens):
-            ids[row, : len(found)] = found
-            mask[row, : len(found)] = 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run(None, given)[0]
+        for row, numbers in enumerate(tokens):
+            ids[row, : len(numbers)] = numbers
+            mask[row, : len(numbers)] = 1
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = self._session.run(None, inputs)[0]
         total: Vectors = (hidden * mask[..., np.newaxis].astype(np.float32)).sum(axis=1)
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit

@@ -35,10 +35,10 @@ def resolve(host: str, port: int) -> list[str]:
         ConnectError: it has none.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise httpcore2.ConnectError("the name cannot be looked up") from None
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    return list(dict.fromkeys(str(address[0]) for *_, address in entries))
 
 
 class JudgingBackend(httpcore2.SyncBackend):
@@ -48,7 +48,7 @@ class JudgingBackend(httpcore2.SyncBackend):
         super().__init__()
         self._resolve = resolve
 
-    def connect_tcp(self, host: str, port: int, *given: Any, **named: Any) -> Any:
+    def connect_tcp(self, host: str, port: int, *positional: Any, **named: Any) -> Any:
         """Connect to the first address that answers.
 
         Raises:
@@ -60,7 +60,7 @@ class JudgingBackend(httpcore2.SyncBackend):
         failure: Exception = httpcore2.ConnectError("the name has no address")
         for address in addresses:
             try:
-                return super().connect_tcp(address, port, *given, **named)
+                return super().connect_tcp(address, port, *positional, **named)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure

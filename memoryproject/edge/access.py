@@ -32,9 +32,9 @@ class AccessMiddleware:
         started = time.monotonic()
         with logs.bind(request=request_id):
             response = self._get_response(request)
-            told = describe(request, response)
-            told["ms"] = round(1000 * (time.monotonic() - started), 1)
-            logger.log(choose_level(request, response.status_code), "request", extra=told)
+            fields = describe(request, response)
+            fields["ms"] = round(1000 * (time.monotonic() - started), 1)
+            logger.log(choose_level(request, response.status_code), "request", extra=fields)
         response["X-Request-Id"] = request_id
         return response
 

@@ -25,8 +25,8 @@ def client_address(request: HttpRequest) -> str | None:
     proxies: int = settings.TRUSTED_PROXIES
     if not proxies:
         return _read(nearest)
-    told = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    hops = [*(hop.strip() for hop in told if hop.strip()), nearest]
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    hops = [*(hop.strip() for hop in forwarded if hop.strip()), nearest]
     return _read(hops[max(len(hops) - 1 - proxies, 0)]) or _read(nearest)
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from django.conf import settings
+from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -112,16 +113,10 @@ class IdField(serializers.UUIDField):
         return uuid.UUID(value)
 
 
-class IdConverter:
+class IdConverter(UUIDConverter):
     """A UUID in a path, in the form that IdField takes in a body."""
 
     regex = CANONICAL_UUID.pattern
-
-    def to_python(self, text: str) -> uuid.UUID:
-        return uuid.UUID(text)
-
-    def to_url(self, value: uuid.UUID) -> str:
-        return str(value)
 
 
 @extend_schema_field(
@@ -174,13 +169,13 @@ class Strict(serializers.Serializer):  # type: ignore[type-arg]
         wrong: dict[str, Any] = {
             name: ["Unknown field."] for name in unknown if name not in self.ignored
         }
-        given = {
+        known = {
             name: item
             for name, item in value.items()
             if name in self.fields and (item is not None or self.fields[name].required)
         }
         try:
-            checked = super().to_internal_value(given)
+            checked = super().to_internal_value(known)
         except serializers.ValidationError as error:
             wrong |= cast(dict[str, Any], error.detail)
         if wrong:

@@ -1,31 +1,13 @@
 """An embedded PostgreSQL: found, created, started and stopped; see README.md."""
 
-from memoryproject.embedded.errors import EmbeddedPostgresError
-from memoryproject.embedded.paths import (
-    APP_ROLE,
-    DATABASE,
-    OWNER_ROLE,
-    PORT,
-    SUPERUSER,
-    ServerAddress,
-    ServerPaths,
-    locate,
-    make_data_dir,
-)
-from memoryproject.embedded.server import ensure_started, find_running, stop
-
-__all__ = [
-    "APP_ROLE",
-    "DATABASE",
-    "OWNER_ROLE",
-    "PORT",
-    "SUPERUSER",
-    "EmbeddedPostgresError",
-    "ServerAddress",
-    "ServerPaths",
-    "ensure_started",
-    "find_running",
-    "locate",
-    "make_data_dir",
-    "stop",
-]
+from memoryproject.embedded.errors import EmbeddedPostgresError as EmbeddedPostgresError
+from memoryproject.embedded.paths import APP_ROLE as APP_ROLE
+from memoryproject.embedded.paths import DATABASE as DATABASE
+from memoryproject.embedded.paths import OWNER_ROLE as OWNER_ROLE
+from memoryproject.embedded.paths import SUPERUSER as SUPERUSER
+from memoryproject.embedded.paths import ServerAddress as ServerAddress
+from memoryproject.embedded.paths import locate as locate
+from memoryproject.embedded.paths import make_data_dir as make_data_dir
+from memoryproject.embedded.server import ensure_started as ensure_started
+from memoryproject.embedded.server import find_running as find_running
+from memoryproject.embedded.server import stop as stop

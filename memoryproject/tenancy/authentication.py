@@ -17,22 +17,10 @@ from memoryproject.tenancy import guessing, services, walls
 from memoryproject.tenancy.models import APIKey
 
 
-class KeyUser:
-    """What DRF calls the user: the key that a request came with."""
-
-    is_authenticated = True
-
-    def __init__(self, key: APIKey) -> None:
-        self.key = key
-
-    def __str__(self) -> str:
-        return str(self.key)
-
-
 class KeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <key>`."""
+    """`Authorization: Bearer <key>`. A request has a key, as `request.auth`, and no user."""
 
-    def authenticate(self, request: Request) -> tuple[KeyUser, APIKey]:
+    def authenticate(self, request: Request) -> tuple[None, APIKey]:
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
             raise NotAuthenticated("Send your key in the header Authorization: Bearer <key>.")
@@ -44,7 +32,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This key is not known.") from error
         key = self._find(request, secret)
         walls.act_for(key.tenant_id)
-        return KeyUser(key), key
+        return None, key
 
     def _find(self, request: Request, secret: str) -> APIKey:
         """Return the key behind a secret.

@@ -11,7 +11,8 @@ import uuid
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
+from django.db.models import NOT_PROVIDED
 
 from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -122,12 +123,7 @@ def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
         Problem: it is no rate.
     """
     _check_rate(rate)
-    own = {} if rate is None else {SETTING: rate}
-    with transaction.atomic():
-        locked = Tenant.objects.select_for_update(no_key=True).get(id=tenant.id)
-        others = {name: value for name, value in locked.settings.items() if name != SETTING}
-        locked.settings = tenant.settings = {**others, **own}
-        locked.save(update_fields=["settings"])
+    tenant.change_setting(SETTING, NOT_PROVIDED if rate is None else rate)
 
 
 def describe_rate(own: int | None, usual: int) -> str:

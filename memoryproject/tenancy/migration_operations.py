@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import migrations
+from django.db.migrations.operations.base import Operation
 
 
 def reference_name(table: str, column: str) -> str:
@@ -10,7 +11,13 @@ def reference_name(table: str, column: str) -> str:
     return f"{table}_{column}_same_tenant"[:63]
 
 
-class AddTenantReference(migrations.RunSQL):
+class Statement(migrations.RunSQL):
+    """SQL that is made from the arguments; a migration that is written anew names these."""
+
+    deconstruct = Operation.deconstruct
+
+
+class AddTenantReference(Statement):
     """Make Postgres refuse a reference from one tenant's row to another's.
 
     Adds FOREIGN KEY (tenant_id, `column`) → `target` (tenant_id, id). With `deferred`
@@ -25,11 +32,6 @@ class AddTenantReference(migrations.RunSQL):
             f'FOREIGN KEY (tenant_id, "{column}") REFERENCES "{target}" (tenant_id, id) {timing}',
             f'ALTER TABLE "{table}" DROP CONSTRAINT "{name}"',
         )
-        self._arguments = (table, column, target)
-        self._deferred = deferred
-
-    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
-        return type(self).__name__, list(self._arguments), {"deferred": self._deferred}
 
 
 WHOSE = """
@@ -38,7 +40,7 @@ WHOSE = """
 """
 
 
-class AddTenantPolicy(migrations.RunSQL):
+class AddTenantPolicy(Statement):
     """Let who serves see and write those rows of a table alone whose tenant it acts for.
 
     The variable `memory.tenant` of the session says for whom: a tenant's id, `*` for all,
@@ -60,13 +62,9 @@ class AddTenantPolicy(migrations.RunSQL):
             make += f'CREATE POLICY read_by_statements ON "{table}" FOR SELECT USING (true)'
             undo += f';DROP POLICY read_by_statements ON "{table}"'
         super().__init__(make, undo)
-        self._table, self._options = table, {"column": column, "reads": reads}
-
-    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
-        return type(self).__name__, [self._table], dict(self._options)
 
 
-class ForbidChanges(migrations.RunSQL):
+class ForbidChanges(Statement):
     """Make a table append-only: UPDATE and DELETE raise, whoever asks."""
 
     def __init__(self, table: str) -> None:
@@ -75,7 +73,3 @@ class ForbidChanges(migrations.RunSQL):
             "FOR EACH ROW EXECUTE FUNCTION public.memory_refuse_change()",
             f"DROP TRIGGER {table}_append_only ON {table}",
         )
-        self._table = table
-
-    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
-        return type(self).__name__, [self._table], {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 
 from memoryproject.database.ids import make_id
@@ -29,6 +30,19 @@ class Tenant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def change_setting(self, name: str, value: Any = models.NOT_PROVIDED) -> None:
+        """Store one setting of this tenant, or without a value take it away.
+
+        The row is locked: others may be changing other settings at the same time.
+        """
+        with transaction.atomic():
+            row = Tenant.objects.select_for_update(no_key=True).get(id=self.id)
+            row.settings.pop(name, None)
+            if value is not models.NOT_PROVIDED:
+                row.settings[name] = value
+            row.save(update_fields=["settings"])
+        self.settings = row.settings
 
 
 class TenantModel(models.Model):

@@ -77,8 +77,8 @@ def create_api_key(
                 rate=rate,
             )
     except IntegrityError:
-        made = "This key is made already. Its secret cannot be shown again."
-        raise Conflict(made) from None
+        message = "This key is made already. Its secret cannot be shown again."
+        raise Conflict(message) from None
     return NewKey(key=key, secret=secret)
 
 

@@ -61,15 +61,15 @@ class KeyedView(APIView):
         """Return how a record names the caller."""
         return f"key {self.key().name}"[:ACTOR_AT_MOST]
 
-    def read(self, form: type[Input], source: Any = None) -> dict[str, Any]:
-        """Return the checked input.
+    def read(self, form: type[Input], source: Any = None, **options: Any) -> dict[str, Any]:
+        """Return the checked input; `options` are the form's own.
 
         Raises:
             ValidationError: what is wrong, by field; answered with 400.
         """
-        given = form(data=self.request.data if source is None else source)
-        given.is_valid(raise_exception=True)
-        return cast(dict[str, Any], given.validated_data)
+        checked = form(data=self.request.data if source is None else source, **options)
+        checked.is_valid(raise_exception=True)
+        return cast(dict[str, Any], checked.validated_data)
 
 
 class ReadView(KeyedView):

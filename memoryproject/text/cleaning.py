@@ -178,7 +178,7 @@ def _escape(text: str) -> str:
 
 def _find_fences(lines: list[str]) -> dict[int, int]:
     """Return where each closed block of code begins and ends; none after one left open."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     opened, mark = -1, ""
     for place, line in enumerate(lines):
         fence = _FENCE.match(line)
@@ -187,6 +187,6 @@ def _find_fences(lines: list[str]) -> dict[int, int]:
         if opened < 0:
             opened, mark = place, fence[1]
         elif fence[1].startswith(mark) and not fence[2].strip():
-            found[opened] = place
+            ends[opened] = place
             opened = -1
-    return found
+    return ends

@@ -100,20 +100,17 @@ def _monday(at: date, weeks: int) -> date:
     return at + timedelta(days=7 * weeks - at.weekday())
 
 
-def weeks(distance: int) -> Meaning:
+def weeks(distance: int, first_day: int = 0) -> Meaning:
     def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        first = _monday(at, distance)
-        return printer.print_span(first, first + timedelta(days=6))
+        monday = _monday(at, distance)
+        first, last = monday + timedelta(days=first_day), monday + timedelta(days=6)
+        return printer.print_span(first, last)
 
     return meaning
 
 
 def weekends(distance: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        saturday = _monday(at, distance) + timedelta(days=5)
-        return printer.print_span(saturday, saturday + timedelta(days=1))
-
-    return meaning
+    return weeks(distance, first_day=5)
 
 
 def months(distance: int) -> Meaning:

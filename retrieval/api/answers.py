@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
-from memoryproject.edge.fields import (
-    ContentField,
-    IdField,
-    MomentField,
-    NumberField,
-    Strict,
-    TextField,
-    WordField,
-)
+from memoryproject.edge import fields
 from memoryproject.tenancy.views import ReadView
 from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
 from retrieval import mirror
 
-Answer = TypeVar("Answer")
 AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
 ASKED_IN = (
     "The conversation that the answer is for. It narrows nothing; but what your agent says there "
@@ -29,31 +22,31 @@ ASKED_IN = (
 )
 
 
-class NarrowedInput(Strict):
+class NarrowedInput(fields.Strict):
     """What calls take that look through a whole tenant. All filters must hold."""
 
-    query = ContentField(help_text="What to look for, in words.")
-    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
-    user_id = TextField(
+    query = fields.ContentField(help_text="What to look for, in words.")
+    conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
+    user_id = fields.TextField(
         max_length=ID_AT_MOST, required=False, help_text="Of notes; leaves out all else."
     )
-    category = TextField(
+    category = fields.TextField(
         max_length=WORD_AT_MOST,
         required=False,
         help_text="Of notes and facts; leaves episodes out.",
     )
-    min_importance = NumberField(
+    min_importance = fields.NumberField(
         required=False,
         min_value=0,
         max_value=1,
         help_text="A note's own; an episode's surprise; of a fact 0.5, and 0.1 more for each "
         "further episode that supports it, up to 0.9.",
     )
-    emotion_valence = WordField(
+    emotion_valence = fields.WordField(
         choices=VALENCES, required=False, help_text="Of notes; leaves out all else."
     )
-    until = MomentField(required=False, help_text="Included.")
-    asked_in = IdField(required=False, help_text=ASKED_IN)
+    until = fields.MomentField(required=False, help_text="Included.")
+    asked_in = fields.IdField(required=False, help_text=ASKED_IN)
 
 
 class MirroredView(ReadView):
@@ -63,14 +56,21 @@ class MirroredView(ReadView):
         """Return whether memories are mirrored."""
         return mirror.is_on()
 
-    def answer(self, from_rows: Callable[[], Answer], from_pages: Callable[[], Answer]) -> Answer:
+    def answer(
+        self,
+        form: type[Serializer[Any]],
+        from_rows: Callable[[], object],
+        from_pages: Callable[[], object],
+    ) -> Response:
         """Return the answer: from the mirror, if there is one, while the database is away."""
         try:
-            return from_rows()
+            answer = from_rows()
         except (OperationalError, InterfaceError):
             if not self.answers_without_database():
                 raise
-        return from_pages()
+            answer = from_pages()
+        body = form(answer).data
+        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])
 
 
 def name_receipt(

@@ -72,20 +72,17 @@ class Section(serializers.Serializer[Any]):
 class ContextOutput(serializers.Serializer[Any]):
     """A context as it stands."""
 
-    id = serializers.UUIDField(source="context.id")
-    max_tokens = serializers.IntegerField(source="context.max_tokens")
-    reserved_for_response = serializers.IntegerField(source="context.reserved_tokens")
+    id = serializers.UUIDField()
+    max_tokens = serializers.IntegerField()
+    reserved_for_response = serializers.IntegerField(source="reserved_tokens")
     remaining_tokens = serializers.IntegerField(
-        source="context.remaining_tokens",
-        help_text="Less the response, all sections, and the blank lines between them.",
+        help_text="Less the response, all sections, and the blank lines between them."
     )
     sections = Section(many=True, help_text="Highest priority first, then in order of adding.")
     retrieved_ids = serializers.ListField(child=serializers.UUIDField())
-    counter = serializers.CharField(
-        source="context.counter", help_text="How its tokens are counted."
-    )
-    created_at = serializers.DateTimeField(source="context.created_at")
-    expires_at = serializers.DateTimeField(source="context.expires_at")
+    counter = serializers.CharField(help_text="How its tokens are counted.")
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
 
 
 class AddedOutput(serializers.Serializer[Any]):
@@ -151,10 +148,10 @@ class ContextText(ReadView):
         "order of adding. An empty body where there is none.",
     )
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
-        built = contexts.get_context(tenant=self.tenant(), context_id=context_id)
-        response = markdown_response(built.text)
-        response["Memory-Token-Counter"] = built.context.counter
-        response["Memory-Remaining-Tokens"] = str(built.context.remaining_tokens)
+        context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
+        response = markdown_response(context.text)
+        response["Memory-Token-Counter"] = context.counter
+        response["Memory-Remaining-Tokens"] = str(context.remaining_tokens)
         return response
 
 

@@ -8,17 +8,7 @@ from django.http import HttpResponse
 from rest_framework import serializers
 
 from episodic.read_api import EpisodeOutput
-from memoryproject.edge.fields import (
-    ContentField,
-    FlagField,
-    IdField,
-    MomentField,
-    NumberField,
-    Strict,
-    TextOrNull,
-    WholeNumberField,
-    WordField,
-)
+from memoryproject.edge import fields
 from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
@@ -37,32 +27,32 @@ FENCE = (
 )
 
 
-class BudgetField(WholeNumberField):
+class BudgetField(fields.WholeNumberField):
     """A number of tokens."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
 
 
-class FusionInput(Strict):
+class FusionInput(fields.Strict):
     """Numbers of the formula that orders memories; absent ones are the tenant's."""
 
-    k = WholeNumberField(
+    k = fields.WholeNumberField(
         required=False, min_value=0, max_value=scores.K_AT_MOST, help_text="Of reciprocal ranks."
     )
-    depth = WholeNumberField(
+    depth = fields.WholeNumberField(
         required=False,
         min_value=1,
         max_value=scores.DEPTH_AT_MOST,
         help_text="Memories from the keyword and from the vector ranking, at most, each.",
     )
-    lexical_weight = NumberField(
+    lexical_weight = fields.NumberField(
         required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of BM25."
     )
-    vector_weight = NumberField(
+    vector_weight = fields.NumberField(
         required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of vectors."
     )
-    floor = NumberField(
+    floor = fields.NumberField(
         required=False,
         min_value=0,
         max_value=1,
@@ -70,32 +60,34 @@ class FusionInput(Strict):
     )
 
 
-class ContextInput(Strict):
+class ContextInput(fields.Strict):
     """The body of `context_pre_retrieve`."""
 
     ignored = frozenset({"episodic_limit", "detail"})
 
-    query = ContentField(help_text="What to look for, in words.")
-    conversation_id = IdField(help_text="Where to look.")
-    semantic_limit = WholeNumberField(
+    query = fields.ContentField(help_text="What to look for, in words.")
+    conversation_id = fields.IdField(help_text="Where to look.")
+    semantic_limit = fields.WholeNumberField(
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
-    category = WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
     max_tokens = BudgetField(
         required=False, help_text="Pack the most useful text into this budget, never over it."
     )
-    as_of = MomentField(
+    as_of = fields.MomentField(
         required=False,
         help_text="Answer with what was true then. ISO 8601 or ms since 1970; absent: with what "
         "is believed now.",
     )
-    min_seq = WholeNumberField(
+    min_seq = fields.WholeNumberField(
         required=False,
         min_value=1,
         help_text="Include what was said up to this message, in an episode or not.",
     )
-    explain = FlagField(default=False, help_text="Say of each memory its id and how it was found.")
-    fence = FlagField(default=False, help_text=FENCE)
+    explain = fields.FlagField(
+        default=False, help_text="Say of each memory its id and how it was found."
+    )
+    fence = fields.FlagField(default=False, help_text=FENCE)
     fusion = FusionInput(
         required=False, help_text="Other numbers for the formula that orders memories."
     )
@@ -106,14 +98,14 @@ class RetrieveInput(ContextInput):
 
     ignored = frozenset()
 
-    episodic_limit = WholeNumberField(
+    episodic_limit = fields.WholeNumberField(
         required=False,
         min_value=1,
         max_value=100,
         help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
         "as the budget holds.",
     )
-    detail = WordField(
+    detail = fields.WordField(
         choices=DETAILS,
         default="auto",
         help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
@@ -152,7 +144,7 @@ class Source(serializers.Serializer[Any]):
     message_id = serializers.UUIDField(source="id")
     seq = serializers.IntegerField()
     role = serializers.CharField()
-    name = TextOrNull()
+    name = fields.TextOrNull()
     timestamp = serializers.DateTimeField(source="occurred_at")
     metadata = serializers.DictField()
 
@@ -251,20 +243,20 @@ class RawAnswer(serializers.Serializer[Any]):
     counter = serializers.CharField(help_text="How `max_tokens` was counted.")
 
 
-class RecentInput(Strict):
+class RecentInput(fields.Strict):
     """The body of `recent_memory/raw`."""
 
-    conversation_id = IdField()
-    days_limit = WholeNumberField(
+    conversation_id = fields.IdField()
+    days_limit = fields.WholeNumberField(
         required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
     )
-    limit = WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+    limit = fields.WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
 
 
 class RecentTextInput(RecentInput):
     """The body of `recent_memory`."""
 
-    fence = FlagField(default=False, help_text=FENCE)
+    fence = fields.FlagField(default=False, help_text=FENCE)
 
 
 class ConversationOutput(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, MomentField, TextOrNull, WholeNumberField
-from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
+from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL
@@ -107,7 +107,8 @@ class ReconstructContext(MirroredView):
     )
     def post(self, request: Request) -> Response:
         params = reconstruction.ReconstructRequest(**self.read(ReconstructInput))
-        answer = self.answer(
+        return self.answer(
+            ReconstructionOutput,
             lambda: reconstruction.reconstruct(
                 tenant=self.tenant(), asked_by=self.key(), request=params, now=timezone.now()
             ),
@@ -115,5 +116,3 @@ class ReconstructContext(MirroredView):
                 tenant=self.tenant(), request=params, now=timezone.now()
             ),
         )
-        body = ReconstructionOutput(answer).data
-        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])

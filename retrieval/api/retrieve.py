@@ -22,23 +22,8 @@ from memoryproject.edge.fields import Strict
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import budget, markdown, recall
+from retrieval.api import forms
 from retrieval.api.answers import AnyResponse, name_receipt
-from retrieval.api.forms import (
-    BlockOutput,
-    ContextInput,
-    ConversationOutput,
-    FenceOutput,
-    FullEpisode,
-    HowFound,
-    RawAnswer,
-    RawMessage,
-    RecentInput,
-    RecentMessage,
-    RecentTextInput,
-    RetrieveInput,
-    Source,
-    markdown_response,
-)
 from retrieval.budget import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
@@ -67,14 +52,14 @@ class RetrieveMemory(Answering):
 
     @extend_schema(
         operation_id="retrieve_memory",
-        request=RetrieveInput,
+        request=forms.RetrieveInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="Searches facts and episodes of a conversation and returns markdown; an "
         "empty body where nothing matches. Served episodes are reviewed later by how they were "
         "used.",
     )
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(self.answer(RetrieveInput))
+        return _as_markdown(self.answer(forms.RetrieveInput))
 
 
 class RetrieveMemoryRaw(Answering):
@@ -82,9 +67,11 @@ class RetrieveMemoryRaw(Answering):
 
     kind = Retrieval.Kind.RETRIEVE_RAW
 
-    @extend_schema(operation_id="retrieve_memory_raw", request=RetrieveInput, responses=RawAnswer)
+    @extend_schema(
+        operation_id="retrieve_memory_raw", request=forms.RetrieveInput, responses=forms.RawAnswer
+    )
     def post(self, request: Request) -> Response:
-        answer = self.answer(RetrieveInput)
+        answer = self.answer(forms.RetrieveInput)
         external_id = uuid.UUID(answer.receipt.parameters["conversation_id"])
         return _with_headers(Response(render_raw(answer, external_id)), answer)
 
@@ -96,17 +83,17 @@ class ContextPreRetrieve(Answering):
 
     @extend_schema(
         operation_id="context_pre_retrieve",
-        request=ContextInput,
+        request=forms.ContextInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="Searches facts only. Nothing is reviewed afterwards. The fields "
         "`episodic_limit` and `detail` are passed over.",
     )
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(self.answer(ContextInput))
+        return _as_markdown(self.answer(forms.ContextInput))
 
 
 def _as_markdown(answer: Answer) -> HttpResponse:
-    return _with_headers(markdown_response(answer.chosen.text), answer)
+    return _with_headers(forms.markdown_response(answer.chosen.text), answer)
 
 
 def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
@@ -117,8 +104,8 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     return _name_fence(response, answer.chosen.fence)
 
 
-def _name_fence(response: AnyResponse, fence: Fence | None) -> AnyResponse:
-    if fence:
+def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
+    if fence.nonce:
         response["Memory-Fence"] = fence.nonce
     return response
 
@@ -127,7 +114,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
     chosen, params = answer.chosen, answer.receipt.parameters
     recent = chosen.recent.messages if chosen.recent else ()
-    sources = Source(many=True)
+    sources = forms.Source(many=True)
     return {
         "semantic": [
             {**render_fact(hit.fact, external_id, hit.evidence), "score": hit.found.score}
@@ -140,10 +127,14 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         "sources": {
             str(hit.found.memory_id): sources.to_representation(hit.messages) for hit in chosen.hits
         },
-        "blocks": None if chosen.blocks is None else BlockOutput(chosen.blocks, many=True).data,
-        "recent": None if params["min_seq"] is None else RecentMessage(recent, many=True).data,
+        "blocks": None
+        if chosen.blocks is None
+        else forms.BlockOutput(chosen.blocks, many=True).data,
+        "recent": None
+        if params["min_seq"] is None
+        else forms.RecentMessage(recent, many=True).data,
         "explain": _explain(answer) if params["explain"] else None,
-        "fence": FenceOutput(chosen.fence).data if chosen.fence else None,
+        "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,
@@ -157,12 +148,12 @@ def _explain(answer: Answer) -> dict[str, Any]:
     hits = [hit.found for hit in answer.chosen.hits]
     return {
         "legs": answer.receipt.counts,
-        "hits": {str(hit.memory_id): HowFound(hit).data for hit in hits},
+        "hits": {str(hit.memory_id): forms.HowFound(hit).data for hit in hits},
     }
 
 
 def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
-    return {**EpisodeOutput(episode).data, "messages": RawMessage(messages, many=True).data}
+    return {**EpisodeOutput(episode).data, "messages": forms.RawMessage(messages, many=True).data}
 
 
 class Recent(ReadView):
@@ -187,25 +178,27 @@ class RecentMemory(Recent):
 
     @extend_schema(
         operation_id="recent_memory",
-        request=RecentTextInput,
+        request=forms.RecentTextInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="The newest episodes by creation, newest first.",
     )
     def post(self, request: Request) -> HttpResponse:
-        params = self.read(RecentTextInput)
+        params = self.read(forms.RecentTextInput)
         fence = budget.make_fence(wanted=params["fence"])
         text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return _name_fence(markdown_response(budget.wrap(text, fence)), fence)
+        return _name_fence(forms.markdown_response(fence.wrap(text)), fence)
 
 
 class RecentMemoryRaw(Recent):
     """The newest episodes as JSON."""
 
     @extend_schema(
-        operation_id="recent_memory_raw", request=RecentInput, responses=FullEpisode(many=True)
+        operation_id="recent_memory_raw",
+        request=forms.RecentInput,
+        responses=forms.FullEpisode(many=True),
     )
     def post(self, request: Request) -> Response:
-        episodes = self.find_episodes(self.read(RecentInput))
+        episodes = self.find_episodes(self.read(forms.RecentInput))
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
         )
@@ -215,7 +208,7 @@ class RecentMemoryRaw(Recent):
 class ConversationState(ReadView):
     """How far a conversation is processed."""
 
-    @extend_schema(operation_id="get_conversation", responses=ConversationOutput)
+    @extend_schema(operation_id="get_conversation", responses=forms.ConversationOutput)
     def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
         conversation = episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=conversation_id

@@ -9,18 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import (
-    ContentField,
-    MomentField,
-    NumberField,
-    TextField,
-    TextOrNull,
-    WholeNumberField,
-    WordField,
-)
+from memoryproject.edge import fields
 from notes.forms import ID_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval.api.answers import MirroredView, NarrowedInput, name_receipt
+from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.examples import list_examples
 from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
@@ -36,7 +28,7 @@ class Several(serializers.ListField):
     """Some words of a list, at least one."""
 
     def __init__(self, choices: list[str], **options: Any) -> None:
-        child = WordField(choices=choices)
+        child = fields.WordField(choices=choices)
         super().__init__(
             child=child, required=False, allow_empty=False, max_length=len(choices), **options
         )
@@ -45,29 +37,29 @@ class Several(serializers.ListField):
 class SearchInput(NarrowedInput):
     """The body of `POST search`. Absent filters do not narrow."""
 
-    query = ContentField(help_text="What to look for, in words; * for everything.")
+    query = fields.ContentField(help_text="What to look for, in words; * for everything.")
     source_types = Several(
         choices=list(SOURCE_TYPES), help_text="Types of notes, `episode`, `fact`."
     )
     source_ids = serializers.ListField(
-        child=TextField(max_length=ID_AT_MOST),
+        child=fields.TextField(max_length=ID_AT_MOST),
         required=False,
         allow_empty=False,
         max_length=SOURCE_IDS_AT_MOST,
         help_text="A note's own; of a fact or an episode the id of its conversation.",
     )
-    since = MomentField(
+    since = fields.MomentField(
         required=False,
         help_text="Included. When it was so: of a note occurred_at, of a thread its last "
         "activity, of a fact from when on it is true, of an episode its end.",
     )
-    min_relevance = NumberField(default=0.0, min_value=0, max_value=1)
-    max_results = WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
+    min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
+    max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
     max_tokens = BudgetField(
         required=False, help_text="The whole texts of all items together stay within it."
     )
-    sort_by = WordField(choices=ORDERS, default=ORDERS[0])
-    max_hops = WholeNumberField(
+    sort_by = fields.WordField(choices=ORDERS, default=ORDERS[0])
+    max_hops = fields.WholeNumberField(
         default=0,
         min_value=0,
         max_value=HOPS_AT_MOST,
@@ -86,7 +78,7 @@ class SearchItem(serializers.Serializer[Any]):
 
     id = serializers.UUIDField(source="finding.memory_id")
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
-    source_id = TextOrNull(
+    source_id = fields.TextOrNull(
         source="memory.source_id", help_text="A note's own; else the id of the conversation."
     )
     label = serializers.CharField()  # type: ignore[assignment]
@@ -137,7 +129,7 @@ class SearchOutput(serializers.Serializer[Any]):
     )
     hop_paths = HopPath(many=True, help_text="The links on the way to items, nearest first.")
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
-    degraded = TextOrNull(source="findings.degraded", help_text=DEGRADED)
+    degraded = fields.TextOrNull(source="findings.degraded", help_text=DEGRADED)
 
 
 class Search(MirroredView):
@@ -156,9 +148,8 @@ class Search(MirroredView):
     )
     def post(self, request: Request) -> Response:
         params = SearchRequest(**self.read(SearchInput))
-        result = self.answer(
+        return self.answer(
+            SearchOutput,
             lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),
         )
-        body = SearchOutput(result).data
-        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])

@@ -188,7 +188,7 @@ def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.
     }
 
 
-def rebuild(*, tenant: Tenant, report: Callable[[int], None]) -> None:
+def rebuild(*, tenant: Tenant, report: Callable[[int], object]) -> None:
     """Write every page of a tenant anew, and remove those of what is not active.
 
     May run beside everything else. `report` is told how many memories are done.

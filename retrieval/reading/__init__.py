@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import cleaning, tokens
 from memoryproject.text.tokens import Counter
-from retrieval import budget, links
-from retrieval.budget import Fence
+from retrieval import links
+from retrieval.budget import NO_FENCE, Fence
 from retrieval.memory import Memory, load_memory
 from retrieval.truncation import Strategy, cut
 
@@ -54,7 +54,7 @@ class Chunk:
     truncated: bool
     header: str | None
     counter: str
-    fence: Fence | None = None
+    fence: Fence = NO_FENCE
 
 
 def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
@@ -82,7 +82,7 @@ def chunk(
     max_tokens: int,
     strategy: Strategy = Strategy.END,
     include_header: bool = False,
-    fence: Fence | None = None,
+    fence: Fence = NO_FENCE,
 ) -> Chunk:
     """Return a memory's text, never more than `max_tokens` by the configured counter.
 
@@ -94,12 +94,12 @@ def chunk(
     counter = tokens.in_use()
     bare = fit(
         load_memory(tenant=tenant, memory_id=memory_id),
-        max_tokens=budget.room_in(max_tokens, fence),
+        max_tokens=max_tokens - fence.tokens,
         strategy=strategy,
         include_header=include_header,
         counter=counter,
     )
-    text = budget.wrap(bare.content, fence)
+    text = fence.wrap(bare.content)
     return replace(bare, content=text, token_count=counter.count(text), fence=fence)
 
 

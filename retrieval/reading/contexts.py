@@ -26,7 +26,6 @@ from retrieval.memory import Memory, load_memory
 from retrieval.models import Context, ContextSection
 from retrieval.truncation import Strategy
 
-SEPARATOR = "\n\n"
 SYSTEM_PRIORITY = 100
 PRIORITY = 50
 ADDED_AT_MOST = 500
@@ -34,24 +33,6 @@ ADDED_AT_MOST = 500
 RESERVED = 500
 EXPIRES_AFTER = timedelta(hours=24)
 ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
-
-
-@dataclass(frozen=True, slots=True)
-class FilledContext:
-    """A context with its sections, in the order of its text."""
-
-    context: Context
-    sections: tuple[ContextSection, ...]
-
-    @property
-    def text(self) -> str:
-        """Return what goes into the prompt."""
-        return SEPARATOR.join(section.content for section in self.sections)
-
-    @property
-    def retrieved_ids(self) -> list[uuid.UUID]:
-        """Return the memories that it quotes."""
-        return [section.memory_id for section in self.sections if section.memory_id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +63,7 @@ def create_context(
     system_prompt: str = "",
     reserved_for_response: int = RESERVED,
     expires_after: timedelta = EXPIRES_AFTER,
-) -> FilledContext:
+) -> Context:
     """Start a context; its tokens are counted by the counter that is configured now.
 
     Raises:
@@ -119,8 +100,8 @@ def create_context(
     return get_context(tenant=tenant, context_id=context.id)
 
 
-def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> FilledContext:
-    """Return a context as it stands: highest priority first, then in the order of adding.
+def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> Context:
+    """Return a context with its sections: highest priority first, then in the order of adding.
 
     A note that was deleted since is left out; the room that it took stays taken.
 
@@ -133,7 +114,8 @@ def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> FilledContext:
     gone = note_queries.deleted_among(
         tenant=tenant, memory_ids=[row.memory_id for row in sections if row.memory_id]
     )
-    return FilledContext(context, tuple(row for row in sections if row.memory_id not in gone))
+    context.sections = [row for row in sections if row.memory_id not in gone]
+    return context
 
 
 def add_memory(
@@ -168,7 +150,7 @@ def _add(
         return Addition(context, memory.id, ALREADY_THERE, section)
     position = rows.count()
     counter = get_counter(context.counter)
-    separator = counter.count(SEPARATOR) if position else 0
+    separator = counter.count(Context.SEPARATOR) if position else 0
     chunk = reading.fit(
         memory,
         max_tokens=min(max_tokens, context.remaining_tokens - separator),

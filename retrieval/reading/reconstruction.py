@@ -16,8 +16,8 @@ from django.conf import settings
 
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
-from retrieval import budget, links, mirror, receipts
-from retrieval.budget import Budget, Fence
+from retrieval import links, mirror, receipts
+from retrieval.budget import NO_FENCE, Budget, Fence, make_fence
 from retrieval.hits import Hit
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
@@ -97,7 +97,7 @@ class Reconstruction:
     """What was brought back: found ones best first, then linked ones, nearest first."""
 
     focus_level: int
-    since: datetime
+    since: datetime | None
     total: int
     """Memories before the budget was applied."""
     recalled: tuple[Recalled, ...]
@@ -107,7 +107,7 @@ class Reconstruction:
     cut: bool = False
     """Whether links lead to more than was brought back."""
     degraded: str = ""
-    fence: Fence | None = None
+    fence: Fence = NO_FENCE
     receipt: Retrieval | None = None
     """None: nothing was written down."""
     counter: str = field(default_factory=lambda: tokens.in_use().name)
@@ -148,8 +148,7 @@ def bring_back(
     *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> tuple[Reconstruction, Findings]:
     """Do the same, and write nothing down; also return what the search found."""
-    since = request.start(now)
-    request = replace(request, since=since, max_results=request.focus.limit)
+    request = replace(request, since=request.start(now), max_results=request.focus.limit)
     findings = in_tenant.find(tenant=tenant, request=request)
     by_id = {finding.memory_id: finding for finding in findings.best}
     around = links.walk_from(
@@ -168,7 +167,6 @@ def bring_back(
         distances={memory_id: finding.distance for memory_id, finding in by_id.items()},
         linked=lambda ids: links.neighbours(tenant=tenant, memory_ids=ids),
         tenant=tenant,
-        since=since,
     )
     return replace(answer, cut=around.cut, degraded=findings.degraded), findings
 
@@ -180,10 +178,9 @@ def reconstruct_from_mirror(
 
     Links are followed as they were stored, not backwards; derived ones are in no page.
     """
-    since = request.start(now)
-    request = replace(request, since=since)
-    matches = in_mirror.search_pages(tenant_id=tenant.id, request=request)
-    best = matches.best[: request.focus.limit]
+    request = replace(request, since=request.start(now))
+    matches, cut = in_mirror.search_pages(tenant_id=tenant.id, request=request)
+    best = matches[: request.focus.limit]
     pages = {match.memory.id: match.memory for match in best}
     depths = dict.fromkeys(pages, 0) | in_mirror.follow_links(
         tenant.id,
@@ -202,9 +199,8 @@ def reconstruct_from_mirror(
             for memory_id in ids
         },
         tenant=tenant,
-        since=since,
     )
-    return replace(answer, cut=matches.cut, degraded=in_mirror.DEGRADED)
+    return replace(answer, cut=cut, degraded=in_mirror.DEGRADED)
 
 
 def compose(
@@ -215,10 +211,9 @@ def compose(
     distances: Mapping[uuid.UUID, float | None],
     linked: Callable[[list[uuid.UUID]], Mapping[uuid.UUID, Sequence[uuid.UUID]]],
     tenant: Tenant,
-    since: datetime,
 ) -> Reconstruction:
     """Return the answer from memories in order; `linked` is asked only about what fits."""
-    fence = budget.make_fence(wanted=request.fence)
+    fence = make_fence(wanted=request.fence)
     text, shown = synthesize(memories, max_tokens=request.max_tokens, fence=fence)
     linked_ids = linked([memory.id for memory in shown])
     recalled = tuple(
@@ -233,7 +228,7 @@ def compose(
     )
     return Reconstruction(
         focus_level=request.focus_level,
-        since=since,
+        since=request.since,
         total=len(memories),
         recalled=recalled,
         text=text,
@@ -243,7 +238,7 @@ def compose(
 
 
 def synthesize(
-    memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence | None
+    memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence
 ) -> tuple[str, list[Memory]]:
     """Return the memories as markdown, in order, numbered from 1, and which these are.
 
@@ -255,7 +250,7 @@ def synthesize(
     chosen: list[Memory] = []
     room = None
     if max_tokens is not None:
-        room = 4 * budget.room_in(max_tokens, fence) - tokens.count_quarters(TITLE)
+        room = 4 * (max_tokens - fence.tokens) - tokens.count_quarters(TITLE)
     quarters = Budget(room)
     for memory in memories:
         entry = _write(memory, number=len(chosen) + 1)
@@ -263,7 +258,7 @@ def synthesize(
         if quarters.take(size):
             parts.append(entry)
             chosen.append(memory)
-    return budget.wrap(BETWEEN.join(parts) if chosen else "", fence), chosen
+    return fence.wrap(BETWEEN.join(parts) if chosen else ""), chosen
 
 
 def _write(memory: Memory, *, number: int) -> str:

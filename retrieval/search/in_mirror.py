@@ -49,20 +49,12 @@ class Match:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """What matches, best first, then newest. `cut`: older pages were not read."""
-
-    best: tuple[Match, ...]
-    cut: bool
-
-
 def find(*, tenant: Tenant, request: SearchRequest) -> tuple[Findings, dict[uuid.UUID, Memory]]:
     """Return what a request finds in the tenant's pages, in its order, and those memories.
 
     Relevance is the share of the query's words that a page holds. No link is followed.
     """
-    matches = search_pages(tenant_id=tenant.id, request=request).best
+    matches, _ = search_pages(tenant_id=tenant.id, request=request)
     passing = [match for match in matches if match.share >= request.min_relevance]
     ordered = sorted(map(_to_finding, passing), key=ORDERS[request.sort_by], reverse=True)
     best = tuple(ordered[: request.max_results])
@@ -111,10 +103,11 @@ def search_pages(
     request: SearchRequest,
     clock: Callable[[], float] = time.monotonic,
     pages_at_most: int = PAGES_AT_MOST,
-) -> Matches:
-    """Return the pages of one tenant that hold most of what a request asks for.
+) -> tuple[list[Match], bool]:
+    """Return the pages of one tenant that hold most of what a request asks for, best first.
 
-    A word weighs the more the fewer pages hold it. Of `*` each page holds the half.
+    Then come the newest; and whether older pages were not read. A word weighs the more the
+    fewer pages hold it. Of `*` each page holds the half.
     """
     words = frozenset(WORD.findall(text.prepare(request.query)))
     until = clock() + SECONDS_AT_MOST
@@ -129,7 +122,7 @@ def search_pages(
         matching = _words_held(words, text.prepare(page.content))
         if matching or request.is_everything:
             holding.append((page, matching))
-    return Matches(_rank(holding, words, read=read), cut=cut)
+    return _rank(holding, words, read=read), cut
 
 
 def _passes(memory: Memory, request: SearchRequest) -> bool:
@@ -175,7 +168,7 @@ def load_page(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> Memory | None:
 
 def _rank(
     holding: list[tuple[Memory, frozenset[str]]], words: frozenset[str], *, read: int
-) -> tuple[Match, ...]:
+) -> list[Match]:
     counts = Counter(word for _, matching in holding for word in matching)
     weights = {word: math.log(1 + (read + 1) / (counts[word] + 0.5)) for word in words}
     whole = sum(weights.values())
@@ -184,4 +177,4 @@ def _rank(
         for page, matching in holding
     ]
     matches.sort(key=lambda match: (match.share, match.memory.at, match.memory.id), reverse=True)
-    return tuple(matches)
+    return matches

@@ -55,7 +55,7 @@ WITH RECURSIVE walk AS (
     ) AS level
     WHERE walk.depth < %(depth)s AND NOT walk.cut AND level.ids IS NOT NULL
 )
-SELECT walk.depth, node.id, node.kind, node.via, node.link_type, node.outward,
+SELECT node.id, node.kind, walk.depth, node.via, node.link_type, node.outward,
     (SELECT bool_or(cut) FROM walk) AS cut
 FROM walk
 CROSS JOIN LATERAL unnest(walk.ids, walk.kinds, walk.vias, walk.link_types, walk.outwards)

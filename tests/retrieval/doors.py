@@ -162,7 +162,7 @@ class ByService:
 
     def make_context(self, **fields: Any) -> Answer:
         built = contexts.create_context(tenant=self.agent.tenant, made_by=self.agent.key, **fields)
-        return self.look(str(built.context.id))
+        return self.look(str(built.id))
 
     def add(self, context: str, memory: str, **fields: Any) -> bool:
         added = contexts.add_memory(
@@ -177,7 +177,7 @@ class ByService:
         built = contexts.get_context(tenant=self.agent.tenant, context_id=uuid.UUID(context))
         return {
             "id": context,
-            "remaining_tokens": built.context.remaining_tokens,
+            "remaining_tokens": built.remaining_tokens,
             "sections": [
                 {"type": one.kind, "priority": one.priority, "content": one.content}
                 for one in built.sections

@@ -41,12 +41,12 @@ def store(content: str, tenant: uuid.UUID = ANA, **fields: Any) -> uuid.UUID:
     return page.id
 
 
-def ask(query: str, *, tenant: uuid.UUID = ANA, **filters: Any) -> in_mirror.Matches:
+def ask(query: str, *, tenant: uuid.UUID = ANA, **filters: Any) -> tuple[list[Match], bool]:
     return search_pages(tenant_id=tenant, request=ReconstructRequest(query=query, **filters))
 
 
-def best(query: str, **given: Any) -> tuple[Match, ...]:
-    return ask(query, **given).best
+def best(query: str, **given: Any) -> list[Match]:
+    return ask(query, **given)[0]
 
 
 def found(query: str, **given: Any) -> list[uuid.UUID]:
@@ -80,9 +80,9 @@ def test_equals_come_newest_first() -> None:
 
 def test_everything_is_asked_for_by_a_star() -> None:
     notes = {store("Bread."), store("Butter.")}
-    matches = ask("*")
-    assert {match.memory.id for match in matches.best} == notes
-    assert {match.share for match in matches.best} == {0.5}
+    matches = best("*")
+    assert {match.memory.id for match in matches} == notes
+    assert {match.share for match in matches} == {0.5}
 
 
 def test_capitals_accents_and_unspaced_scripts_are_read_as_by_the_index() -> None:
@@ -172,17 +172,18 @@ def test_reading_ends_in_time_and_says_so() -> None:
     for number in range(5):
         store(f"Bread {number}.")
     seconds = count()
-    matches = search_pages(
+    matches, cut = search_pages(
         tenant_id=ANA,
         request=ReconstructRequest(query="bread"),
         clock=lambda: float(next(seconds)),
     )
-    assert matches.cut and 0 < len(matches.best) < 5
-    assert not ask("bread").cut
+    assert cut and 0 < len(matches) < 5
+    _, cut = ask("bread")
+    assert not cut
 
 
 def test_only_so_many_pages_are_read() -> None:
     notes = [store(f"Bread {number}.") for number in range(3)]
     request = ReconstructRequest(query="bread")
-    matches = search_pages(tenant_id=ANA, request=request, pages_at_most=2)
-    assert matches.cut and {match.memory.id for match in matches.best} == set(notes[1:])
+    matches, cut = search_pages(tenant_id=ANA, request=request, pages_at_most=2)
+    assert cut and {match.memory.id for match in matches} == set(notes[1:])

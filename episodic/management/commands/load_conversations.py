@@ -8,7 +8,6 @@ from tqdm import tqdm
 
 from episodic.loading import UnreadableFile, post_conversations, read_conversations
 from memoryproject.edge.errors import Conflict
-from memoryproject.process.progress import advance
 from memoryproject.tenancy.services import get_or_create_tenant
 
 
@@ -34,7 +33,7 @@ class Command(BaseCommand):
                 post_conversations(
                     conversations,
                     tenant=get_or_create_tenant(name=options["tenant"]),
-                    report=advance(bar),
+                    report=bar.update,
                 )
             except Conflict as error:
                 raise CommandError(

@@ -15,7 +15,6 @@ from jobs import claims
 from jobs.renewing import renewing
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import CANONICAL_UUID
-from memoryproject.process.progress import advance
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import acting_for
 from retrieval.mirror import FolderAway
@@ -90,7 +89,7 @@ class Command(BaseCommand):
                     raise CommandError("A worker does it already: look at the admin's erasures.")
                 try:
                     with renewing(claim):
-                        flow.run_erasure(claim, report=advance(bar))
+                        flow.run_erasure(claim, report=bar.update)
                 except FolderAway as error:
                     raise CommandError(
                         f"All rows are erased, but the mirror's folder is away: {error}. The "

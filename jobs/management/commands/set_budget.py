@@ -31,7 +31,6 @@ class Command(BaseCommand):
         if options["amount"] is not None:
             freed = spending.set_budget(tenant, read_budget(options["amount"]))
             self.stdout.write(f"{freed} parked jobs go on")
-            tenant.refresh_from_db()
         usage = measure_today(tenant, now=timezone.now())
         limit = "no limit" if usage.budget is None else f"of {usage.budget:.2f}"
         self.stdout.write(f"spent today: {usage.spent_today:.4f} {limit}")

@@ -6,7 +6,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from indexing.models import Memory
-from memoryproject.process.progress import advance
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
 
@@ -32,6 +31,6 @@ class Command(BaseCommand):
             count = Memory.objects.of(tenant).count()
             with tqdm(total=count, desc=tenant.name, unit=" memories") as bar:
                 try:
-                    mirror.rebuild(tenant=tenant, report=advance(bar))
+                    mirror.rebuild(tenant=tenant, report=bar.update)
                 except mirror.FolderAway as error:
                     raise CommandError(f"The folder cannot be written: {error}.") from error

@@ -30,8 +30,7 @@ class Command(BaseCommand):
         numbers = {} if options["reset"] else tenant.settings.get(SETTING, {})
         numbers = {**numbers, **read_numbers(options["numbers"])}
         if options["numbers"] or options["reset"]:
-            tenant.settings[SETTING] = numbers
-            tenant.save(update_fields=["settings"])
+            tenant.change_setting(SETTING, numbers)
         for name, number in DEFAULTS.changed(numbers).as_parameters().items():
             self.stdout.write(f"{name}={number}")
 

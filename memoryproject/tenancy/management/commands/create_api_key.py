@@ -32,13 +32,13 @@ class Command(BaseCommand):
         tenant = read_name(options["tenant"], option="--tenant")
         name = read_name(options["name"], option="--name")
         expires = read_moment(options["expires"]) if options["expires"] else None
-        made = services.create_api_key(
+        created = services.create_api_key(
             tenant=services.get_or_create_tenant(name=tenant),
             name=name,
             scopes=options["scope"],
             expires_at=expires,
         )
-        self.stdout.write(made.secret)
+        self.stdout.write(created.secret)
 
 
 def read_name(text: str, *, option: str) -> str:

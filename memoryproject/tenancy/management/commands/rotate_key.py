@@ -30,9 +30,9 @@ class Command(BaseCommand):
         key = find_named_key(options["key"])
         try:
             grace = timedelta(hours=options["grace_hours"])
-            made = services.rotate_key(key=key, now=timezone.now(), grace=grace)
+            rotated = services.rotate_key(key=key, now=timezone.now(), grace=grace)
         except (OverflowError, ValueError) as error:
             raise CommandError("--grace-hours must be a number of hours.") from error
         except Problem as problem:
             raise CommandError(problem.message) from problem
-        self.stdout.write(made.secret)
+        self.stdout.write(rotated.secret)
