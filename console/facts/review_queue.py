@@ -35,15 +35,6 @@ DECISIONS = {"accept": "Accepted", "decline": "Declined"}
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFact:
-    """A fact of an entry, with the episodes and messages that it comes from."""
-
-    label: str
-    fact: Fact
-    sources: Sequence[FactSource]
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """What is to be decided on. `key` is how a form names it."""
 
@@ -53,7 +44,8 @@ class Entry:
     why: str
     effect: str
     """What accepting and declining do."""
-    facts: Sequence[ShownFact]
+    facts: Sequence[tuple[str, Fact, Sequence[FactSource]]]
+    """Each under its label, with the episodes and messages that it comes from."""
 
 
 @page_for("semantic.view_fact", "semantic.view_suggestion")
@@ -135,9 +127,9 @@ def find_entries(request: HttpRequest, tenant: Tenant) -> list[Entry]:
 
 
 def _make_entry(row: Fact | Suggestion, tenant: Tenant, reader: Reader) -> Entry:
-    def show(label: str, fact: Fact) -> ShownFact:
+    def show(label: str, fact: Fact) -> tuple[str, Fact, Sequence[FactSource]]:
         fact.tenant = tenant
-        return ShownFact(label, fact, read_sources(fact, reader))
+        return label, fact, read_sources(fact, reader)
 
     if isinstance(row, Fact):
         return Entry(
