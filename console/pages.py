@@ -8,12 +8,15 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
 
 from console.action_log import record
 from memoryproject.edge.errors import Problem
@@ -81,7 +84,13 @@ def act_on(
         messages.error(request, problem.message)
     else:
         messages.success(request, done or result)
-    return redirect(f"admin:{row._meta.label_lower.replace('.', '_')}_change", row.pk)
+    return redirect_to(row)
+
+
+def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
+    """Return the way to a row's page in the admin."""
+    address = reverse(admin_urlname(row._meta, SafeString("change")), args=[row.pk])
+    return redirect(f"{address}{query}{anchor}")
 
 
 def choose_tenant(request: HttpRequest) -> Tenant | None:

@@ -25,7 +25,7 @@ from console.keys.forms import (
     RotationForm,
 )
 from console.keys.page import MANAGE, SET_BUDGET
-from console.pages import act_on, get_row, page_for, show_page
+from console.pages import act_on, get_row, page_for, redirect_to, show_page
 from jobs import spending, usage
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
@@ -106,7 +106,7 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
             record(request, key, f"gave it a new secret; the old one ends after {hours} hours")
     except Problem as problem:
         messages.error(request, problem.message)
-        return redirect("admin:tenancy_apikey_change", key.pk)
+        return redirect_to(key)
     return show_secret(request, "New secret", created)
 
 
@@ -145,7 +145,7 @@ def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
             record(request, tenant, what)
         goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
         messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
-        return redirect("admin:tenancy_tenant_change", tenant.pk)
+        return redirect_to(tenant)
     return show_page(
         request,
         "console/keys/budget.html",
