@@ -120,7 +120,6 @@ def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpRes
         request,
         "console/erase.html",
         title=f"Erase {subject.target.scope.label}",
-        status=400 if posted else 200,
         form=form,
         subject=subject,
         counts=[(kind.replace("_", " "), count) for kind, count in sorted(counts.items())],

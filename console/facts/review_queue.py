@@ -11,14 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
 
 from console.facts.actions import SEES_FACT
 from console.facts.bulk_actions import read_versions
 from console.facts.changes import NOTES
 from console.facts.page import FactSource, read_sources
 from console.home import metrics
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import action_for, choose_tenant, page_for, show_page
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link
@@ -54,8 +53,7 @@ def show_queue(request: HttpRequest) -> HttpResponse:
     return _render(request)
 
 
-@page_for(*SEES_FACT)
-@require_POST
+@action_for(*SEES_FACT)
 def decide(request: HttpRequest) -> HttpResponse:
     """Accept or decline one entry, and go back to the queue."""
     tenant, decision = choose_tenant(request), request.POST.get("decision", "")

@@ -54,7 +54,6 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
         request,
         "console/notes/change.html",
         title="Change a note",
-        status=200 if preview and form.is_valid() else 400,
         form=form,
         note=note,
         difference=show_change(note.content, content) if content else "",
@@ -89,7 +88,7 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
         return redirect_to(note)
     title = "Delete a note" if deletes else "Restore a note"
     return show_page(
-        request, "console/notes/end.html", title=title, status=400, form=form, note=note, name=name
+        request, "console/notes/end.html", title=title, form=form, note=note, name=name
     )
 
 
