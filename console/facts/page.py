@@ -86,6 +86,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
     }  # fmt: skip
     active = fact.invalid_at is None
     waits = fact.invalidated_because == Fact.Because.WAITING
+    predecessors = Fact.objects.of(fact.tenant).filter(superseded_by=fact)
     barred = active or waits or fact.invalidated_because == Fact.Because.ERASED
     return {
         "may_curate": True,
@@ -95,7 +96,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         "waits": waits,
         "undo_form": UndoForm(),
         "done": find_done(request, fact),
-        "back_to": find_predecessor(fact) or fact,
+        "back_to": predecessors.order_by("-id").first() or fact,
     }
 
 
@@ -109,11 +110,6 @@ def find_done(request: HttpRequest, fact: Fact) -> Changeset | None:
     )
     done = mine.first()
     return done if done is not None and reverts.find_revert(done) is None else None
-
-
-def find_predecessor(fact: Fact) -> Fact | None:
-    """Return a fact that this one has replaced: the one to show when that is undone."""
-    return Fact.objects.of(fact.tenant).filter(superseded_by=fact).order_by("-id").first()
 
 
 def read_sources(fact: Fact, reader: Reader) -> list[FactSource]:
