@@ -31,10 +31,7 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         "old_secret_until": key.previous_until
         if state == "active" and key.previous_until and key.previous_until > now
         else None,
-        "key_scopes": [
-            {"name": scope.value, "says": scope.label, "given": scope.value in key.scopes}
-            for scope in Scope
-        ],
+        "scopes": Scope.choices,
         "may_revoke": key.revoked_at is None and manages,
         "may_rotate": state == "active" and manages,
         "records": list_records(APIKey, key.id),

@@ -90,24 +90,11 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpRe
         tenant=run.tenant,
         fault=fault,
         sample=first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
-        left_out=_list_left_out(run),
         changesets=imports.list_changesets(run, at_most=CHANGESETS_SHOWN),
         changesets_shown=CHANGESETS_SHOWN,
         reason_at_most=REASON_AT_MOST,
         reason=request.POST.get("reason", ""),
     )
-
-
-def _list_left_out(run: ImportRun) -> list[tuple[int, str]]:
-    """Return how many rows are left out, by reason."""
-    reasons = {
-        "held": "are active facts already",
-        "twice": "occur twice in the file",
-        "closed": "are retired or over",
-        "wrong": "were declared wrong by a curator: restore those facts instead",
-        "faulty": "have faults",
-    }
-    return [(run.counts[name], reason) for name, reason in reasons.items() if run.counts.get(name)]
 
 
 @action_for(PERMISSION)
