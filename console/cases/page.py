@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.cases import search
-from console.cases.case import Case, build_case
+from console.cases.case import build_case
 from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
 from console.forms import ConversationField, WordsField
@@ -136,7 +136,14 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     reader = Reader(request.user)
     case = build_case(retrieval, reader=reader)
     if request.GET.get("format") == "json":
-        return _as_file(case)
+        return JsonResponse(
+            render_case(case),
+            json_dumps_params={"indent": 2, "ensure_ascii": False},
+            headers={
+                "Content-Disposition": f'attachment; filename="case-{retrieval.id}.json"',
+                "Cache-Control": "private, no-store",
+            },
+        )
     return show_page(
         request,
         "console/cases/case.html",
@@ -147,17 +154,6 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
         reader=reader,
         permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
         parameters=sorted(retrieval.parameters.items()),
-    )
-
-
-def _as_file(case: Case) -> HttpResponse:
-    return JsonResponse(
-        render_case(case),
-        json_dumps_params={"indent": 2, "ensure_ascii": False},
-        headers={
-            "Content-Disposition": f'attachment; filename="case-{case.retrieval.id}.json"',
-            "Cache-Control": "private, no-store",
-        },
     )
 
 
