@@ -42,8 +42,6 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
         "records": list_records(Tenant, tenant.id),
-        "may_set_budget": request.user.has_perm(SET_BUDGET),
-        "may_make_keys": request.user.has_perm(MANAGE),
     }
     if request.user.has_perm("jobs.view_llmcall"):
         now = timezone.now()
