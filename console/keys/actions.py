@@ -126,8 +126,9 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     """Show what a tenant may spend, and set it."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
-    form = BudgetForm(request.POST or None, initial=read_budget(tenant))
-    if request.method == "POST" and form.is_valid():
+    posted = request.POST if request.method == "POST" else None
+    form = BudgetForm(posted, initial=read_budget(tenant))
+    if form.is_valid():
         with transaction.atomic():
             freed, what = put_budget(tenant, form.cleaned_data)
             record(request, tenant, what)
