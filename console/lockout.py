@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+
+from console.pages import show_page
 
 
 def answer_locked_out(
@@ -18,12 +18,13 @@ def answer_locked_out(
     It is the same for a name that exists and for one that does not.
     """
     wait = settings.AXES_COOLOFF_TIME
-    shown = {
-        **admin.site.each_context(request),
-        "title": "Too many attempts",
-        "minutes": int(wait.total_seconds() // 60),
-        "attempts": settings.AXES_FAILURE_LIMIT,
-    }
-    page = render(request, "console/locked_out.html", shown, status=429)
+    page = show_page(
+        request,
+        "console/locked_out.html",
+        title="Too many attempts",
+        status=429,
+        minutes=int(wait.total_seconds() // 60),
+        attempts=settings.AXES_FAILURE_LIMIT,
+    )
     page["Retry-After"] = str(int(wait.total_seconds()))
     return page

@@ -8,12 +8,16 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
 
 from console.action_log import record
 from memoryproject.edge.errors import Problem
@@ -38,13 +42,22 @@ def page_for(*permissions: str) -> Callable[[View], View]:
     return decorate
 
 
+def action_for(*permissions: str) -> Callable[[View], View]:
+    """Make a view a page that takes POST alone, for members of staff with these permissions."""
+    return lambda view: page_for(*permissions)(require_POST(view))
+
+
 def show_page(
-    request: HttpRequest, template: str, *, title: str, status: int = 200, **shown: Any
+    request: HttpRequest, template: str, *, title: str, status: int | None = None, **shown: Any
 ) -> HttpResponse:
     """Render a template that extends `console/page.html` in the admin's frame.
 
     `tenants` are the names to choose from; they are read only if the template asks for them.
+    Without a status it is 400 where a form that was sent has errors, else 200.
     """
+    if status is None:
+        form = shown.get("form")
+        status = 400 if request.method == "POST" and form is not None and form.errors else 200
     context = {**admin.site.each_context(request), "title": title, "tenants": list_tenants, **shown}
     return render(request, template, context, status=status)
 
@@ -81,7 +94,13 @@ def act_on(
         messages.error(request, problem.message)
     else:
         messages.success(request, done or result)
-    return redirect(f"admin:{row._meta.label_lower.replace('.', '_')}_change", row.pk)
+    return redirect_to(row)
+
+
+def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
+    """Return the way to a row's page in the admin."""
+    address = reverse(admin_urlname(row._meta, SafeString("change")), args=[row.pk])
+    return redirect(f"{address}{query}{anchor}")
 
 
 def choose_tenant(request: HttpRequest) -> Tenant | None:

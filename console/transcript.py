@@ -21,23 +21,6 @@ SILENCE_CUTS = timedelta(hours=3)
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
-    """The time without a message before one."""
-
-    duration: timedelta
-
-    @property
-    def words(self) -> str:
-        """How long, in two units at most."""
-        return render_span(self.duration)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it alone parts two episodes."""
-        return self.duration >= SILENCE_CUTS
-
-
-@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """One message, as the person may see it."""
 
@@ -54,12 +37,23 @@ class ShownMessage:
     characters: int
     text: str
     is_masked: bool
-    silence: Silence | None
+    silence: timedelta
+    """The time without a message before it."""
 
     @property
     def speaker(self) -> str:
         """Its name, else its role."""
         return self.name or self.role
+
+    @property
+    def silence_words(self) -> str:
+        """How long the silence was, in two units at most; empty for a short one."""
+        return render_span(self.silence) if self.silence >= SILENCE_FROM else ""
+
+    @property
+    def is_after_long_silence(self) -> bool:
+        """Whether the silence alone parts two episodes."""
+        return self.silence >= SILENCE_CUTS
 
     @property
     def is_cut(self) -> bool:
@@ -85,14 +79,9 @@ def read_transcript(
     shown: list[ShownMessage] = []
     for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
         text = row.pop("head") if readable else mask_of_length(row["characters"])
-        silence = _silence_between(shown[-1].occurred_at, row["occurred_at"]) if shown else None
+        silence = row["occurred_at"] - shown[-1].occurred_at if shown else timedelta()
         shown.append(ShownMessage(**row, text=text, is_masked=not readable, silence=silence))
     return shown
-
-
-def _silence_between(earlier: datetime, later: datetime) -> Silence | None:
-    duration = later - earlier
-    return Silence(duration) if duration >= SILENCE_FROM else None
 
 
 def render_span(span: timedelta) -> str:

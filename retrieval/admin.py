@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Q
-from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
-from episodic.models import Episode
 from indexing.admin import MemoryAdmin
 from memoryproject.adminkit import values
-from memoryproject.adminkit.base import ROWS_AT_MOST, Listing, ReadOnlyAdmin, Table
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter, words_filter
 from retrieval.models import Context, ContextSection, Retrieval, RetrievalHit
-from semantic.models import Fact
-
-
-def hits_of_retrieval(request: HttpRequest, retrieval: Retrieval) -> Table:
-    """Return what an answer served, facts and episodes each best first, in three queries."""
-    hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval)[:ROWS_AT_MOST])
-    hits.sort(key=lambda hit: (hit.memory_kind, hit.rank, hit.id))
-    memory_ids = [hit.memory_id for hit in hits]
-    words: dict[uuid.UUID, Any] = {
-        **Fact.across_tenants.in_bulk(memory_ids),
-        **Episode.across_tenants.in_bulk(memory_ids),
-    }
-    return Table(
-        "Served",
-        ["kind", "rank", "memory", "score", "rank by words", "rank by vector"],
-        [
-            [
-                hit.memory_kind,
-                values.link(hit, hit.rank),
-                values.link_to_memory(hit.memory_kind, hit.memory_id, words.get(hit.memory_id)),
-                values.number(hit.score),
-                values.number(hit.lexical_rank),
-                values.number(hit.vector_rank),
-            ]
-            for hit in hits
-        ],
-    )
-
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
 MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
@@ -66,7 +33,6 @@ class RetrievalAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     search_fields = ("query",)
     id_search = ("id", "conversation", "conversation__external_id", "review_job")
-    tables = (hits_of_retrieval,)
 
 
 @admin.register(RetrievalHit)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
@@ -18,6 +18,7 @@ from console.cases.fact_history import (
     LaterChange,
     changes_of,
     comes_after,
+    find_newer,
     render_later,
     state_at,
 )
@@ -46,17 +47,17 @@ class CaseSource:
     """Empty: it counted when the answer was given."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ServedFact:
     """A fact as it was when it was served, and what has happened since."""
 
     hit: RetrievalHit
-    fact: Fact | None
+    fact: Fact | None = None
     """None: it was erased."""
-    state_then: str
-    valid_until_then: datetime | None
-    sources: Sequence[CaseSource]
-    later: Sequence[LaterChange]
+    state_then: str = HELD
+    valid_until_then: datetime | None = None
+    sources: Sequence[CaseSource] = ()
+    later: Sequence[LaterChange] = ()
     used: Sequence[str] = ()
     """Its words that the agent used next and that few of the other facts have."""
 
@@ -106,43 +107,39 @@ class Case:
 
 def build_case(retrieval: Retrieval, *, reader: Reader) -> Case:
     """Return the case of an answer, in a dozen queries however much was served."""
-    hits = list(RetrievalHit.across_tenants.filter(retrieval=retrieval, tenant=retrieval.tenant_id))
-    hits.sort(key=lambda hit: (hit.rank, hit.id))
-    of_facts = [hit for hit in hits if hit.memory_kind == "fact"]
-    of_episodes = [hit for hit in hits if hit.memory_kind == "episode"]
+    hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
+    served = list(hits.order_by("rank", "id"))
+    of_facts = [hit for hit in served if hit.memory_kind == "fact"]
+    of_episodes = [hit for hit in served if hit.memory_kind == "episode"]
     evidence = _evidence_of(retrieval, [hit.memory_id for hit in of_facts])
     messages = _read_messages(retrieval, of_episodes, evidence.values(), reader)
-    by_seq = {message.seq: message for message in messages}
     through = retrieval.through_seq
     after = [message for message in messages if through < message.seq <= through + AFTER]
-    facts = _list_facts(retrieval, of_facts, evidence, by_seq)
+    facts = _list_facts(retrieval, of_facts, evidence, messages)
+    _mark_used_words(facts, after, retrieval)
     return Case(
         retrieval=retrieval,
-        facts=_find_used_words(facts, after, retrieval),
+        facts=facts,
         episodes=_list_episodes(retrieval, of_episodes, messages),
         before=[message for message in messages if through - BEFORE < message.seq <= through],
         after=after,
     )
 
 
-def _find_used_words(
+def _mark_used_words(
     facts: Sequence[ServedFact], after: Sequence[ShownMessage], retrieval: Retrieval
-) -> list[ServedFact]:
-    """Return the facts with those of their words that the agent used next, if readable."""
+) -> None:
+    """Set on each fact those of its words that the agent used next, if readable."""
     if retrieval.conversation is None:
-        return list(facts)
+        return
     language = retrieval.conversation.language
     replies = [row.text for row in after if row.role == Role.ASSISTANT and not row.is_masked]
     counts = count_forms([row.fact.fact for row in facts if row.fact], language)
-    rare = {
-        form
-        for form in count_forms(replies, language)
-        if 0 < counts[form] <= max(1, len(facts) // COMMON_IN)
-    }
-    return [
-        replace(row, used=list_words(row.fact.fact, rare, language)) if row.fact else row
-        for row in facts
-    ]
+    most = max(1, len(facts) // COMMON_IN)
+    rare = {form for form in count_forms(replies, language) if 0 < counts[form] <= most}
+    for row in facts:
+        if row.fact is not None:
+            row.used = list_words(row.fact.fact, rare, language)
 
 
 def _evidence_of(
@@ -181,42 +178,27 @@ def _list_facts(
     retrieval: Retrieval,
     hits: Sequence[RetrievalHit],
     evidence: Mapping[uuid.UUID, Sequence[Evidence]],
-    by_seq: Mapping[int, ShownMessage],
+    messages: Sequence[ShownMessage],
 ) -> list[ServedFact]:
-    rows = Fact.objects.of(retrieval.tenant)
-    facts = rows.in_bulk([hit.memory_id for hit in hits])
+    facts = Fact.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
     changes = changes_of(retrieval, list(facts))
-    newer = rows.in_bulk(
-        {
-            after["superseded_by"]
-            for steps in changes.values()
-            for change in steps
-            for _, after in change.states.values()
-            if after and after["superseded_by"]
-        }
-    )
-    served_facts = []
+    newer = find_newer(retrieval, changes)
+    by_seq = {message.seq: message for message in messages}
+    served: list[ServedFact] = []
     for hit in hits:
-        fact = facts.get(hit.memory_id)
-        steps = changes.get(hit.memory_id, [])
-        then = state_at(fact, steps, retrieval) if fact else None
-        served_facts.append(
-            ServedFact(
-                hit=hit,
-                fact=fact,
-                state_then=(then.because or HELD) if then else HELD,
-                valid_until_then=then.valid_until if then else None,
-                sources=[
-                    _source(row, retrieval, by_seq) for row in evidence.get(hit.memory_id, [])
-                ],
-                later=[
-                    render_later(change, fact, newer)
-                    for change in steps
-                    if fact is not None and change.changeset.started_at > retrieval.created_at
-                ],
-            )
-        )
-    return served_facts
+        fact, steps = facts.get(hit.memory_id), changes.get(hit.memory_id, [])
+        if fact is None:
+            served.append(ServedFact(hit))
+            continue
+        then = state_at(fact, steps, retrieval)
+        sources = [_source(row, retrieval, by_seq) for row in evidence.get(fact.id, [])]
+        later = [
+            render_later(change, fact, newer)
+            for change in steps
+            if change.changeset.started_at > retrieval.created_at
+        ]
+        served.append(ServedFact(hit, fact, then.because or HELD, then.valid_until, sources, later))
+    return served
 
 
 def _source(row: Evidence, retrieval: Retrieval, by_seq: Mapping[int, ShownMessage]) -> CaseSource:
@@ -234,11 +216,8 @@ def _list_episodes(
     retrieval: Retrieval, hits: Sequence[RetrievalHit], messages: Sequence[ShownMessage]
 ) -> list[ServedEpisode]:
     episodes = Episode.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
-    reviews = list(
-        Review.objects.of(retrieval.tenant)
-        .filter(episode__in=list(episodes), retrieval_id=retrieval.id)
-        .order_by("id")
-    )
+    rows = Review.objects.of(retrieval.tenant).filter(episode__in=list(episodes))
+    reviews = list(rows.filter(retrieval_id=retrieval.id).order_by("id"))
     return [
         ServedEpisode(
             hit=hit,

@@ -17,6 +17,12 @@ from semantic import states
 from semantic.models import Change, Changeset, Fact
 
 CHANGES_AT_MOST = 1_000
+STATES = {
+    Fact.Because.SUPERSEDED.value: "no longer true",
+    Fact.Because.WRONG.value: "declared wrong",
+    Fact.Because.WAITING.value: "pending review",
+}
+"""Reasons why a fact is retired, where the word alone does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,15 @@ def changes_of(
             if fact_id is not None:
                 changes[fact_id].append(change)
     return changes
+
+
+def find_newer(
+    retrieval: Retrieval, changes: Mapping[uuid.UUID, Sequence[Change]]
+) -> dict[uuid.UUID, Fact]:
+    """Return the facts that replaced others in these changes, by id."""
+    pairs = (pair for steps in changes.values() for step in steps for pair in step.states.values())
+    ids = {after["superseded_by"] for _, after in pairs if after and after["superseded_by"]}
+    return Fact.objects.of(retrieval.tenant).in_bulk(ids)
 
 
 def comes_after(changeset: Changeset, retrieval: Retrieval) -> bool:
@@ -79,11 +94,5 @@ def _render_what(change: Change, state: states.State | None, heir: Fact | None) 
         return str(change.get_action_display())
     if state.is_active:
         return "restored"
-    what = {
-        Fact.Because.SUPERSEDED.value: "no longer true",
-        Fact.Because.WRONG.value: "declared wrong",
-        Fact.Because.ERASED.value: "erased",
-        Fact.Because.REVERTED.value: "reverted",
-        Fact.Because.WAITING.value: "pending review",
-    }.get(state.because, str(state.because))
+    what = STATES.get(state.because, state.because)
     return f"{what}, replaced by another fact" if heir else what

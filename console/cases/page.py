@@ -13,18 +13,20 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.cases import search
-from console.cases.case import Case, build_case
+from console.cases.case import build_case
 from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
 from console.forms import ConversationField, WordsField
 from console.pages import choose_tenant, page_for, show_page
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
-from episodic.models import Conversation
+from episodic.models import Conversation, Episode
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST, Scope
 from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import link_to_memory
 from memoryproject.tenancy.models import Tenant
-from retrieval.models import Retrieval
+from retrieval.models import Retrieval, RetrievalHit
+from semantic.models import Fact
 
 SEEN_BY = (
     "retrieval.view_retrieval",
@@ -32,6 +34,7 @@ SEEN_BY = (
     "episodic.view_episode",
     "episodic.view_message",
 )
+HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
 
@@ -133,7 +136,14 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     reader = Reader(request.user)
     case = build_case(retrieval, reader=reader)
     if request.GET.get("format") == "json":
-        return _as_file(case)
+        return JsonResponse(
+            render_case(case),
+            json_dumps_params={"indent": 2, "ensure_ascii": False},
+            headers={
+                "Content-Disposition": f'attachment; filename="case-{retrieval.id}.json"',
+                "Cache-Control": "private, no-store",
+            },
+        )
     return show_page(
         request,
         "console/cases/case.html",
@@ -147,21 +157,26 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def _as_file(case: Case) -> HttpResponse:
-    return JsonResponse(
-        render_case(case),
-        json_dumps_params={"indent": 2, "ensure_ascii": False},
-        headers={
-            "Content-Disposition": f'attachment; filename="case-{case.retrieval.id}.json"',
-            "Cache-Control": "private, no-store",
-        },
-    )
-
-
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
-    """Return the address at which the question is asked again, for who may ask."""
-    if not request.user.has_perm(RUN_PLAYGROUND):
-        return {"again": ""}
+    """Return what an answer served, and the address at which its question is asked again."""
+    hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
+    served = list(hits.order_by("memory_kind", "rank", "id")[:HITS_AT_MOST])
+    ids = [hit.memory_id for hit in served]
+    words: dict[uuid.UUID, Any] = {
+        **Fact.objects.of(retrieval.tenant).in_bulk(ids),
+        **Episode.objects.of(retrieval.tenant).in_bulk(ids),
+    }
+    may_ask = request.user.has_perm(RUN_PLAYGROUND)
+    return {
+        "again": _link_to_playground(retrieval) if may_ask else "",
+        "served": [
+            (hit, link_to_memory(hit.memory_kind, hit.memory_id, words.get(hit.memory_id)))
+            for hit in served
+        ],
+    }
+
+
+def _link_to_playground(retrieval: Retrieval) -> str:
     parameters = retrieval.parameters
     is_context = retrieval.kind == Retrieval.Kind.CONTEXT
     query = {
@@ -177,4 +192,4 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
             if parameters.get(name) is not None
         },
     }  # fmt: skip
-    return {"again": f"{reverse('console:playground')}?{urlencode(query)}"}
+    return f"{reverse('console:playground')}?{urlencode(query)}"

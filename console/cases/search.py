@@ -73,13 +73,17 @@ ReasonsById = dict[uuid.UUID, list[Reason]]
 
 def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
     """Return the answers that fit best, best first; without a phrase the newest."""
+    reasons: ReasonsById = defaultdict(list)
     if hint.id is not None:
-        reasons = _by_id(hint, hint.id)
+        _follow_id(hint.id, hint, reasons)
     elif hint.phrase:
-        reasons = _by_phrase(hint, reader)
+        sought = read_query(hint.phrase)
+        _follow_phrase(sought, hint, reasons, reader)
+        _follow_questions(sought, hint, reasons)
+        _follow_facts(sought, hint, reasons)
     else:
         newest = _answers(hint).order_by("-created_at", "-id")[:CANDIDATES_AT_MOST]
-        reasons = {row.id: [] for row in newest}
+        reasons.update((row.id, []) for row in newest)
     rows = Retrieval.objects.of(hint.tenant).select_related("conversation", "asked_by")
     candidates = [
         Candidate(row, sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3])
@@ -114,31 +118,20 @@ def _narrow(hint: Hint, path: str) -> dict[str, Any]:
     return {f"{path}{name}": value for name, value in filters.items() if value is not None}
 
 
-def _by_id(hint: Hint, memory_id: uuid.UUID) -> ReasonsById:
-    """Return the answers that served a memory, or that were given before a message."""
-    reasons: ReasonsById = defaultdict(list)
+def _follow_id(memory_id: uuid.UUID, hint: Hint, reasons: ReasonsById) -> None:
+    """Take the answers that served a memory, or that were given before a message."""
     message = Message.objects.of(hint.tenant).filter(id=memory_id).first()
     if message is not None:
         _follow_messages([message], hint, reasons, quotes={})
-        return reasons
+        return
     for row in _serving([memory_id], hint):
         reasons[row.retrieval_id].append(Reason(SERVED, f"served it at rank {row.rank}"))
-    return reasons
 
 
 def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalHit]:
     """Return the newest hits of memories. Uses index: retrieval_hit_by_memory."""
     hits = RetrievalHit.objects.of(hint.tenant).filter(memory_id__in=list(memory_ids))
     return hits.filter(**_narrow(hint, "retrieval__")).order_by("-id")[: CANDIDATES_AT_MOST * 2]
-
-
-def _by_phrase(hint: Hint, reader: Reader) -> ReasonsById:
-    reasons: ReasonsById = defaultdict(list)
-    sought = read_query(hint.phrase)
-    _follow_phrase(sought, hint, reasons, reader)
-    _follow_questions(sought, hint, reasons)
-    _follow_facts(sought, hint, reasons)
-    return reasons
 
 
 def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:

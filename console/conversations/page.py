@@ -13,7 +13,6 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
 
 from console.conversations.timeline import (
     FACTS_AT_MOST,
@@ -24,7 +23,7 @@ from console.conversations.timeline import (
     read_blocks,
     read_cells,
 )
-from console.pages import find_way_back, page_for
+from console.pages import action_for, find_way_back
 from episodic import revealing
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
@@ -206,8 +205,7 @@ def _facts_then(conversation: Conversation, as_of: datetime | None) -> tuple[str
     return "All facts true then", f"{address}&{urlencode({'true_at': as_of.isoformat()})}"
 
 
-@page_for(revealing.REVEAL)
-@require_POST
+@action_for(revealing.REVEAL)
 def reveal_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Show a conversation to the person for an hour, on record, and go back to the page."""
     conversation = get_object_or_404(Conversation.across_tenants, id=conversation_id)

@@ -9,12 +9,18 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
 from console.facts.forms import CURATE
 from console.forms import ReasonForm, add_problem
-from console.pages import act_on, choose_tenant, get_row, page_for, show_page
+from console.pages import (
+    act_on,
+    action_for,
+    choose_tenant,
+    get_row,
+    page_for,
+    redirect_to,
+    show_page,
+)
 from episodic import withholding as episodic
 from episodic.models import Conversation, Message, Role, Withholding
 from episodic.withholding import Source
@@ -102,7 +108,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
             if "do" in request.POST:
                 withholding = rollback.roll_back(act=act, source=form.get_source())
                 messages.success(request, UNDONE if withholding.done_at else GOES_ON)
-                return redirect("admin:episodic_withholding_change", withholding.pk)
+                return redirect_to(withholding)
             preview = rollback.preview(act=act, source=form.get_source())
         except Problem as problem:
             add_problem(form, problem)
@@ -136,8 +142,7 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
     }
 
 
-@page_for(*SEES)
-@require_POST
+@action_for(*SEES)
 def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
     """Lift the quarantine of a source."""
     withholding = get_row(Withholding, withholding_id)

@@ -35,11 +35,6 @@ class SupportedFact:
     seqs: tuple[int, ...]
     """Empty: the episode as a whole."""
 
-    @property
-    def state(self) -> str:
-        """Whether it is active now, or why not."""
-        return self.fact.invalidated_because or "active"
-
 
 @dataclass(slots=True)
 class Block:

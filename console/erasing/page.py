@@ -9,12 +9,12 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from console.action_log import record
-from console.pages import get_row, page_for, show_page
+from console.pages import get_row, page_for, redirect_to, show_page
 from episodic.models import Conversation, Message
 from erasure import services
 from erasure.models import Scope, State
@@ -72,50 +72,36 @@ class EraseForm(forms.Form):
         return typed
 
 
-def _of_message(row_id: uuid.UUID) -> Subject:
-    row = get_row(Message, row_id)
-    name, place = f"message {row.seq}", f" of conversation {row.conversation_id}"
-    return Subject(row, Target(Scope.MESSAGE, row.id), name + place, name)
+def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
+    """Return what is to be erased; a user is found by a note that is about them.
 
-
-def _of_conversation(row_id: uuid.UUID) -> Subject:
-    row = get_row(Conversation, row_id)
-    name = str(row.external_id)
-    return Subject(row, Target(Scope.CONVERSATION, row.id), f"conversation {name}", name[:8])
-
-
-def _of_note(row_id: uuid.UUID) -> Subject:
-    row = get_row(Note, row_id)
-    return Subject(row, Target(Scope.NOTE, row.id), f"note {row.id}", str(row.id)[-8:])
-
-
-def _of_user(row_id: uuid.UUID) -> Subject:
-    row = get_row(Note, row_id)
-    if not row.user_id:
+    Raises:
+        Http404: there is no such row, or the note is about nobody.
+    """
+    if scope is Scope.MESSAGE:
+        message = get_row(Message, row_id)
+        word, place = f"message {message.seq}", f" of conversation {message.conversation_id}"
+        return Subject(message, Target(scope, message.id), word + place, word)
+    if scope is Scope.CONVERSATION:
+        home = get_row(Conversation, row_id)
+        word = str(home.external_id)
+        return Subject(home, Target(scope, home.id), f"conversation {word}", word[:8])
+    if scope is Scope.TENANT:
+        tenant = get_object_or_404(Tenant, id=row_id)
+        return Subject(tenant, Target(scope, tenant.id), f"tenant {tenant}", tenant.name.strip())
+    note = get_row(Note, row_id)
+    if scope is Scope.NOTE:
+        return Subject(note, Target(scope, note.id), f"note {note.id}", str(note.id)[-8:])
+    if not note.user_id:
         raise Http404("The note is about nobody.")
-    target = Target(Scope.USER, None, row.user_id)
-    return Subject(row, target, f"all notes of user {row.user_id}", row.user_id.strip())
-
-
-def _of_tenant(row_id: uuid.UUID) -> Subject:
-    row = get_object_or_404(Tenant, id=row_id)
-    return Subject(row, Target(Scope.TENANT, row.id), f"tenant {row.name}", row.name.strip())
-
-
-FINDERS = {
-    Scope.MESSAGE: _of_message,
-    Scope.CONVERSATION: _of_conversation,
-    Scope.NOTE: _of_note,
-    Scope.USER: _of_user,
-    Scope.TENANT: _of_tenant,
-}
-"""Each returns what is to be erased; a user is found by a note that is about them."""
+    user = note.user_id
+    return Subject(note, Target(scope, None, user), f"all notes of user {user}", user.strip())
 
 
 @page_for(ERASE)
 def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpResponse:
     """Show what would go, or erase it when the form is right; the address names one row."""
-    subject = FINDERS[scope](*row_id.values())
+    subject = find_subject(scope, *row_id.values())
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():
@@ -128,13 +114,12 @@ def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpRes
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
-        return redirect("admin:erasure_erasure_change", erasure.id)
+        return redirect_to(erasure)
     counts = services.preview(tenant=subject.tenant, target=subject.target)
     return show_page(
         request,
         "console/erase.html",
         title=f"Erase {subject.target.scope.label}",
-        status=400 if posted else 200,
         form=form,
         subject=subject,
         counts=[(kind.replace("_", " "), count) for kind, count in sorted(counts.items())],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -15,7 +15,7 @@ from console.facts import forms
 from console.facts.forms import CURATE, ActForm
 from console.forms import submit
 from console.highlights import show_difference
-from console.pages import find_way_back, get_row, page_for, show_page
+from console.pages import find_way_back, get_row, page_for, redirect_to, show_page
 from semantic import corrections, curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
@@ -38,20 +38,19 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
     """Do what the form says and go to the fact; with `preview`, or faults, show the form again."""
     fact = get_row(Fact, fact_id, "conversation")
     if request.method != "POST":
-        return redirect_to_fact(fact.id, anchor=name)
+        return redirect_to(fact, anchor=f"#{name}")
     form_class, title = FORMS[name]
     form = form_class(request.POST, prefix=name)
     preview, actor = "preview" in request.POST, request.user.get_username()
     done = None if preview else submit(form, lambda: do(name, actor, fact, form.cleaned_data))
     if done is not None:
-        fact_id, changeset = done
-        return redirect_to_fact(fact_id, done=changeset.id)
+        shown, changeset = done
+        return redirect_to(shown, query=f"?done={changeset.id}")
     sentence = form.data.get(form.add_prefix("fact"), "")
     return show_page(
         request,
         "console/facts/act.html",
         title=title,
-        status=200 if preview and form.is_valid() else 400,
         form=form,
         fact=fact,
         name=name,
@@ -60,7 +59,7 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
     )
 
 
-def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[uuid.UUID, Changeset]:
+def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[Fact, Changeset]:
     """Do one of the acts; return the fact to look at, and the changeset."""
     act = Act(fact.tenant, actor, params["reason"])
     if name == "correct":
@@ -73,9 +72,9 @@ def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[uuid.
             keywords=None if follows else params["keywords"],
             version=params["version"],
         )
-        return opened.id, opened.changeset
+        return opened, opened.changeset
     changesets = do_to_facts(name, act, {fact.id: params["version"]}, params)
-    return fact.id, changesets[0]
+    return fact, changesets[0]
 
 
 def do_to_facts(
@@ -88,15 +87,6 @@ def do_to_facts(
     return curation.invalidate_facts(
         act=act, fact_ids=list(versions), because=because, versions=versions
     )
-
-
-def redirect_to_fact(
-    fact_id: uuid.UUID, *, done: uuid.UUID | None = None, anchor: str = ""
-) -> HttpResponseRedirect:
-    """Return the way to a fact's page, where the changeset `done` can be undone."""
-    address = reverse("admin:semantic_fact_change", args=[fact_id])
-    query = f"?done={done}" if done else ""
-    return redirect(f"{address}{query}{f'#{anchor}' if anchor else ''}")
 
 
 @page_for(*SEES_CHANGESET)
@@ -125,7 +115,6 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
         request,
         "console/facts/revert.html",
         title="Undo a changeset",
-        status=400 if form.errors else 200,
         form=form,
         changeset=changeset,
         plan=plan,

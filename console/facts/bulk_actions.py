@@ -14,12 +14,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST
 
 from console.facts.actions import SEES_FACT, do_to_facts
 from console.facts.forms import ManyForm
 from console.forms import submit
-from console.pages import page_for, show_page
+from console.pages import action_for, show_page
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link
 from memoryproject.edge.errors import Problem
@@ -83,8 +82,7 @@ def _fits(fact: Fact, *, closes: bool) -> bool:
     return fact.invalid_at is not None and fact.invalidated_because not in barred
 
 
-@page_for(*SEES_FACT)
-@require_POST
+@action_for(*SEES_FACT)
 def change_facts(request: HttpRequest, name: str) -> HttpResponse:
     """Retire or restore the facts that the preview showed, or show it again with what is wrong."""
     versions = read_versions(request.POST.get("facts", ""))
@@ -95,7 +93,7 @@ def change_facts(request: HttpRequest, name: str) -> HttpResponse:
     if changesets is not None:
         messages.success(request, _name_changesets(choice, changesets))
         return redirect("admin:semantic_fact_changelist")
-    return show_choice(request, choice, form, status=400)
+    return show_choice(request, choice, form)
 
 
 def read_versions(marked: str) -> dict[uuid.UUID, int]:
@@ -147,15 +145,12 @@ def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeStr
     return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
 
 
-def show_choice(
-    request: HttpRequest, choice: Choice, form: ManyForm, *, status: int = 200
-) -> HttpResponse:
+def show_choice(request: HttpRequest, choice: Choice, form: ManyForm) -> HttpResponse:
     """Show the preview."""
     return show_page(
         request,
         "console/facts/act_many.html",
         title=TITLES[choice.name],
-        status=status,
         choice=choice,
         marked=write_versions(choice),
         form=form,

@@ -155,7 +155,9 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
     changes = Change.objects.of(changeset.tenant).filter(changeset=changeset)
     pages = Paginator(changes.order_by("position"), CHANGES_A_PAGE)
     page = pages.get_page(request.GET.get("changes"))
-    job = find_job(changeset) if sees("jobs.view_job") else None
+    job = None
+    if changeset.job_id is not None and sees("jobs.view_job"):
+        job = Job.objects.of(changeset.tenant).filter(id=changeset.job_id).first()
     calls = find_calls(job) if job is not None and sees("jobs.view_llmcall") else []
     reverted_by = reverts.find_revert(changeset)
     return {
@@ -167,10 +169,3 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
         "reverted_by": reverted_by,
         "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
     }
-
-
-def find_job(changeset: Changeset) -> Job | None:
-    """Return the job that made a changeset; None: a person did."""
-    if changeset.job_id is None:
-        return None
-    return Job.objects.of(changeset.tenant).filter(id=changeset.job_id).first()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,42 +39,14 @@ NEVER_TRUE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A message of a source. `skips`: between it and the one before others are left out."""
-
-    message: ShownMessage
-    is_evidence: bool
-    skips: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FactSource:
-    """An episode that supports a fact, with the messages that are evidence and their neighbours."""
+    """An episode that supports a fact, with the messages that are evidence and their neighbours.
+
+    Of each message: whether it is evidence, and whether others before it are left out.
+    """
 
     evidence: Evidence
-    lines: Sequence[SourceLine]
-
-
-@dataclass(frozen=True, slots=True)
-class FactVersion:
-    """A sentence in the chain. `shown` marks its difference from the one before."""
-
-    fact: Fact
-    shown: SafeString | str
-    is_this: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarFact:
-    """An active fact with a similar vector."""
-
-    fact: Fact
-    cosine: float
-
-    @property
-    def is_close(self) -> bool:
-        """Whether consolidation would merge it, if the details agree."""
-        return self.cosine >= MERGE_COSINE
+    lines: Sequence[tuple[ShownMessage, bool, bool]]
 
 
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
@@ -95,6 +66,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "versions": read_versions(fact),
         "history": render_changes(fact.tenant, changes, about=fact),
         "near": read_near(fact),
+        "merge_cosine": MERGE_COSINE,
         "suppressed": suppressed.count(),
         "suggested": suggestions.find_suggestions(fact.tenant).filter(about).count(),
         "exposures": list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else [],
@@ -114,6 +86,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
     }  # fmt: skip
     active = fact.invalid_at is None
     waits = fact.invalidated_because == Fact.Because.WAITING
+    predecessors = Fact.objects.of(fact.tenant).filter(superseded_by=fact)
     barred = active or waits or fact.invalidated_because == Fact.Because.ERASED
     return {
         "may_curate": True,
@@ -123,7 +96,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         "waits": waits,
         "undo_form": UndoForm(),
         "done": find_done(request, fact),
-        "back_to": find_predecessor(fact) or fact,
+        "back_to": predecessors.order_by("-id").first() or fact,
     }
 
 
@@ -139,11 +112,6 @@ def find_done(request: HttpRequest, fact: Fact) -> Changeset | None:
     return done if done is not None and reverts.find_revert(done) is None else None
 
 
-def find_predecessor(fact: Fact) -> Fact | None:
-    """Return a fact that this one has replaced: the one to show when that is undone."""
-    return Fact.objects.of(fact.tenant).filter(superseded_by=fact).order_by("-id").first()
-
-
 def read_sources(fact: Fact, reader: Reader) -> list[FactSource]:
     """Return the episodes behind a fact, in three queries; withdrawn ones come last."""
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact)
@@ -156,7 +124,7 @@ def read_sources(fact: Fact, reader: Reader) -> list[FactSource]:
         conversation=fact.conversation_id, seq__in=seqs
     )
     shown = read_transcript(messages, conversation_id=fact.conversation_id, reader=reader)
-    return [FactSource(row, _lines_of(row, shown)) for row in evidence]
+    return [FactSource(row, list(_lines_of(row, shown))) for row in evidence]
 
 
 def _seqs_shown(row: Evidence) -> list[int]:
@@ -167,37 +135,36 @@ def _seqs_shown(row: Evidence) -> list[int]:
     return sorted(seq for seq in near if first <= seq <= last)
 
 
-def _lines_of(row: Evidence, shown: Sequence[ShownMessage]) -> list[SourceLine]:
+def _lines_of(
+    row: Evidence, shown: Sequence[ShownMessage]
+) -> Iterator[tuple[ShownMessage, bool, bool]]:
     seqs = set(_seqs_shown(row))
-    lines: list[SourceLine] = []
     before = row.episode.first_seq - 1
-    for one in shown:
-        if one.seq in seqs:
-            lines.append(SourceLine(one, one.seq in row.message_seqs, skips=one.seq != before + 1))
-            before = one.seq
-    return lines
+    for message in shown:
+        if message.seq in seqs:
+            yield message, message.seq in row.message_seqs, message.seq != before + 1
+            before = message.seq
 
 
-def read_versions(fact: Fact) -> list[FactVersion]:
-    """Return the chain that a fact stands in, oldest first; empty where it stands alone."""
+def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
+    """Return the chain that a fact stands in, oldest first; empty where it stands alone.
+
+    Of each version the sentence, with its difference from the one before marked.
+    """
     chain = queries.versions_of(fact)
-    replaced: dict[uuid.UUID, Fact] = {
-        one.superseded_by_id: one for one in chain if one.superseded_by_id is not None
-    }
+    replaced = {version.superseded_by_id: version for version in chain}
     if len(chain) < 2:
         return []
     return [
-        FactVersion(
-            one,
-            show_difference(replaced[one.id].fact, one.fact) if one.id in replaced else one.fact,
-            is_this=one.id == fact.id,
-        )
-        for one in chain
+        (version, show_difference(replaced[version.id].fact, version.fact))
+        if version.id in replaced
+        else (version, version.fact)
+        for version in chain
     ]
 
 
-def read_near(fact: Fact) -> list[SimilarFact]:
-    """Return the active facts with the most similar vectors, most similar first."""
+def read_near(fact: Fact) -> list[tuple[Fact, float]]:
+    """Return the active facts with the most similar vectors and the cosine, best first."""
     model = embeddings.get_embedder().name
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:
@@ -211,8 +178,7 @@ def read_near(fact: Fact) -> list[SimilarFact]:
         vector=vector,
         at_most=NEAR_AT_MOST,
     )
-    active = queries.active_facts(tenant=fact.tenant, fact_ids=[row.memory_id for row in near])
-    similar = [
-        SimilarFact(active[one.memory_id], one.cosine) for one in near if one.memory_id in active
-    ]
-    return [one for one in similar if one.fact.id != fact.id][: NEAR_AT_MOST - 1]
+    others = {row.memory_id: row.cosine for row in near if row.memory_id != fact.id}
+    active = queries.active_facts(tenant=fact.tenant, fact_ids=others)
+    similar = [(active[fact_id], cosine) for fact_id, cosine in others.items() if fact_id in active]
+    return similar[: NEAR_AT_MOST - 1]

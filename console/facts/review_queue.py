@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.contrib import messages
 from django.db.models import Q
@@ -11,14 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
 
 from console.facts.actions import SEES_FACT
 from console.facts.bulk_actions import read_versions
 from console.facts.changes import NOTES
 from console.facts.page import FactSource, read_sources
 from console.home import metrics
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import action_for, choose_tenant, page_for, show_page
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link
@@ -26,34 +24,13 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import curation, queries, suggestions
 from semantic.curation import REASON_AT_MOST, Act
-from semantic.engines import SuggestionKind
 from semantic.models import Changeset, Fact, Suggestion
 
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
+Entry = tuple[Fact | Suggestion, str, list[tuple[str, Fact, Sequence[FactSource]]]]
+"""What is to be decided on, why, and its facts: each under a label, and with its sources."""
 DECISIONS = {"accept": "Accepted", "decline": "Declined"}
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFact:
-    """A fact of an entry, with the episodes and messages that it comes from."""
-
-    label: str
-    fact: Fact
-    sources: Sequence[FactSource]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What is to be decided on. `key` is how a form names it."""
-
-    key: str
-    row: Fact | Suggestion
-    title: str
-    why: str
-    effect: str
-    """What accepting and declining do."""
-    facts: Sequence[ShownFact]
 
 
 @page_for("semantic.view_fact", "semantic.view_suggestion")
@@ -62,8 +39,7 @@ def show_queue(request: HttpRequest) -> HttpResponse:
     return _render(request)
 
 
-@page_for(*SEES_FACT)
-@require_POST
+@action_for(*SEES_FACT)
 def decide(request: HttpRequest) -> HttpResponse:
     """Accept or decline one entry, and go back to the queue."""
     tenant, decision = choose_tenant(request), request.POST.get("decision", "")
@@ -131,35 +107,26 @@ def find_entries(request: HttpRequest, tenant: Tenant) -> list[Entry]:
     ]
     rows.sort(key=lambda row: row.id, reverse=True)
     reader = Reader(request.user)
-    return [_make_entry(row, tenant, reader) for row in rows[:SHOWN_AT_MOST]]
+    return [
+        (row, _render_reason(row), _list_facts(row, tenant, reader)) for row in rows[:SHOWN_AT_MOST]
+    ]
 
 
-def _make_entry(row: Fact | Suggestion, tenant: Tenant, reader: Reader) -> Entry:
-    def show(label: str, fact: Fact) -> ShownFact:
-        fact.tenant = tenant
-        return ShownFact(label, fact, read_sources(fact, reader))
-
+def _list_facts(
+    row: Fact | Suggestion, tenant: Tenant, reader: Reader
+) -> list[tuple[str, Fact, Sequence[FactSource]]]:
     if isinstance(row, Fact):
-        return Entry(
-            key=f"fact:{row.id}:{row.version}",
-            row=row,
-            title="pending review",
-            why="it would steer the assistant, or may come from a tool, and not from users alone",
-            effect="Accept: it becomes active and is served. Decline: it is declared wrong.",
-            facts=[show("Fact", row)],
-        )
-    old, new, title = row.old_fact, row.new_fact, f"looks like a {row.kind}"
-    if row.kind == SuggestionKind.DUPLICATE:
-        effect = "Accept: the shorter one is retired, and the other takes over its evidence."
-    elif new is None:
-        title, effect = "looks over", "Accept: the fact is retired."
+        labelled = [("Fact", row)]
+    elif row.new_fact is None:
+        labelled = [("Fact", row.old_fact)]
     else:
-        effect = "Accept: the old fact is retired, superseded by the new one."
-    return Entry(
-        key=f"suggestion:{row.id}",
-        row=row,
-        title=title,
-        why=NOTES.get(row.reason, row.reason.replace("_", " ")),
-        effect=f"{effect} Decline: nothing changes, and it is not suggested again.",
-        facts=[show("Old" if new else "Fact", old), *([show("New", new)] if new else [])],
-    )
+        labelled = [("Old", row.old_fact), ("New", row.new_fact)]
+    for _, fact in labelled:
+        fact.tenant = tenant
+    return [(label, fact, read_sources(fact, reader)) for label, fact in labelled]
+
+
+def _render_reason(row: Fact | Suggestion) -> str:
+    if isinstance(row, Fact):
+        return "it would steer the assistant, or may come from a tool, and not from users alone"
+    return NOTES.get(row.reason, row.reason.replace("_", " "))

@@ -13,12 +13,11 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from console.action_log import record_memory
 from console.forms import submit
 from console.graph.neighbourhood import find_memory, name_ends
-from console.pages import find_way_back, page_for, show_page
+from console.pages import action_for, find_way_back, page_for, show_page
 from memoryproject.tenancy.models import Tenant
 from notes import link_services
 from notes.kinds import LinkType
@@ -66,8 +65,7 @@ def get_link_story(request: HttpRequest, link: Link) -> Mapping[str, Any]:
     }
 
 
-@page_for(*SEES_LINK)
-@require_POST
+@action_for(*SEES_LINK)
 def create_link(request: HttpRequest) -> HttpResponse:
     """Create a link between two memories of one tenant, and go back."""
     form = LinkForm(request.POST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
@@ -35,20 +34,6 @@ class GraphForm(forms.Form):
     types = forms.MultipleChoiceField(
         required=False, choices=[(word, word.replace("_", " ")) for word in LINK_TYPES]
     )
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """A link in the table."""
-
-    link: Between
-    start: MemoryLabel
-    goal: MemoryLabel
-
-    @property
-    def says(self) -> str:
-        """The type in words."""
-        return self.link.link_type.replace("_", " ")
 
 
 @page_for(*SEEN_BY)
@@ -83,13 +68,14 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> HttpResponse:
     )
 
 
-def list_links(graph: Graph) -> list[LinkRow]:
-    """Return the links as rows, those nearest to the centre first."""
+def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
+    """Return the links, nearest to the centre first, with the type in words and both ends."""
     place = {memory_id: at for at, memory_id in enumerate(graph.named)}
-    rows = [
-        LinkRow(link, graph.named[link.from_id], graph.named[link.to_id]) for link in graph.links
-    ]
-    return sorted(
-        rows,
-        key=lambda row: (*sorted((place[row.start.id], place[row.goal.id])), row.link.link_type),
+    links = sorted(
+        graph.links,
+        key=lambda link: (*sorted((place[link.from_id], place[link.to_id])), link.link_type),
     )
+    return [
+        (link, link.link_type.replace("_", " "), graph.named[link.from_id], graph.named[link.to_id])
+        for link in links
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from memoryproject.tenancy.models import Tenant, TenantModel
 from semantic import queries, suggestions
 from semantic.models import Fact
 
+COUNT_CREATED = Path(__file__).with_name("sql").joinpath("count_created.sql").read_text("utf-8")
 COUNTED_AT_MOST = 10_000
 """Of one table in one span, and of rows that must be looked at one by one."""
 DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
@@ -63,7 +63,7 @@ def rows_address(model: type[models.Model], tenant: Tenant, span: Span, **more: 
 
 def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> list[int]:
     """Return how many rows were made in each span; one above the cap means: more."""
-    statement = sql.SQL(read_statement()).format(table=sql.Identifier(model._meta.db_table))
+    statement = sql.SQL(COUNT_CREATED).format(table=sql.Identifier(model._meta.db_table))
     params: dict[str, Any] = {
         "tenant": tenant.id,
         "firsts": [first_id_at(span.start) for span in spans],
@@ -73,12 +73,6 @@ def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span
     with connection.cursor() as cursor:
         cursor.execute(statement.as_string(), params)
         return [count for _, count in cursor.fetchall()]
-
-
-@cache
-def read_statement() -> str:
-    """Return the SQL that counts."""
-    return (Path(__file__).parent / "sql" / "count_created.sql").read_text(encoding="utf-8")
 
 
 def render_sum(counts: Sequence[int]) -> str:

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 
 from console.charts import Chart
@@ -27,24 +26,6 @@ DAYS = 30
 Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
 
-SHORTCUTS = (
-    ("Why did it say that?", "From a receipt, a phrase or a day to the exact messages",
-     "console:case_file", "", "retrieval.view_retrieval", "quiz"),
-    ("Playground", "Ask as an agent would, and see why each memory was found",
-     "console:playground", "", "retrieval.run_playground", "experiment"),
-    ("Review queue", "Contradictions, duplicates and rules for the assistant: accept or decline",
-     "console:review_queue", "", "semantic.view_suggestion", "inbox"),
-    ("Facts", "What is believed now, and what was",
-     "admin:semantic_fact_changelist", "", "semantic.view_fact", "lightbulb"),
-    ("Changesets", "Who changed what, and undoing it",
-     "admin:semantic_changeset_changelist", "", "semantic.view_changeset", "difference"),
-    ("Dead jobs", "Look, and try again",
-     "admin:jobs_job_changelist", "?state__exact=dead", "jobs.view_job", "work_history"),
-    ("API keys", "Who may call the server",
-     "admin:tenancy_apikey_changelist", "", "tenancy.view_apikey", "key"),
-)  # fmt: skip
-
-
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Return the context of the front page: with what the person may see of a tenant."""
     now = timezone.now()
@@ -58,7 +39,6 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "tenants": list_tenants(),
         "days": days,
         "ranges": list(DAYS_A_SPAN),
-        "shortcuts": list_shortcuts(request),
         "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
         "counted_at_most": metrics.COUNTED_AT_MOST,
     }
@@ -113,12 +93,3 @@ def choose_tenant(request: HttpRequest) -> tuple[Tenant | None, str]:
 def read_days(text: str) -> int:
     """Return the range that the address names, else the usual one."""
     return int(text) if text in {str(days) for days in DAYS_A_SPAN} else DAYS
-
-
-def list_shortcuts(request: HttpRequest) -> list[dict[str, str]]:
-    """Return the ways to start that the person may go."""
-    return [
-        {"title": title, "hint": hint, "href": reverse(name) + query, "icon": icon}
-        for title, hint, name, query, permission, icon in SHORTCUTS
-        if request.user.has_perm(permission)
-    ]

@@ -46,9 +46,7 @@ class Tile:
 class Spend:
     """What a tenant has spent today of its budget, and in the whole range."""
 
-    spent: Decimal
-    budget: Decimal | None
-    parked: int
+    today: usage.Today
     total: Decimal
     calls: int
     calls_list: str
@@ -56,9 +54,10 @@ class Spend:
     @property
     def share(self) -> int:
         """Percent of the budget, at most 100."""
-        if self.budget is None:
+        spent, budget = self.today.spent_today, self.today.budget
+        if budget is None:
             return 0
-        return 100 if not self.budget else min(100, round(100 * self.spent / self.budget))
+        return min(100, round(100 * spent / budget)) if budget else 100
 
 
 Widget = Tile | Chart | Spend
@@ -194,16 +193,13 @@ def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> It
 
 def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
     """Yield what the language model cost, and how much of today's budget is left."""
-    today = usage.measure_today(tenant, now=now)
     days = usage.spend_by_day(tenant, since=spans[0].start)
     costs = [
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
         for span in spans
     ]
     yield Spend(
-        today.spent_today,
-        today.budget,
-        today.parked_jobs,
+        usage.measure_today(tenant, now=now),
         sum((day.cost for day in days), Decimal(0)),
         sum(day.calls for day in days),
         rows_address(LLMCall, tenant, join_spans(spans)),

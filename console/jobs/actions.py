@@ -11,11 +11,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST
 
 from console.action_log import record
 from console.jobs.page import OPERATE
-from console.pages import act_on, get_row, page_for, show_page
+from console.pages import act_on, action_for, get_row, show_page
 from jobs import retrying
 from jobs.models import Job, State
 from memoryproject.adminkit.base import read_id
@@ -26,8 +25,7 @@ RETRIED_AT_ONCE = 500
 NAMED_AT_MOST = 10
 
 
-@page_for(OPERATE)
-@require_POST
+@action_for(OPERATE)
 def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpResponse:
     """Make a dead or cancelled job ready again, or cancel one that is ready."""
     job = get_row(Job, job_id)
@@ -57,8 +55,7 @@ def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> Htt
     )
 
 
-@page_for(OPERATE)
-@require_POST
+@action_for(OPERATE)
 def retry_jobs(request: HttpRequest) -> HttpResponse:
     """Retry the jobs that the preview showed, each by itself; say which could not be."""
     ids = filter(None, map(read_id, request.POST.getlist("job")[:RETRIED_AT_ONCE]))

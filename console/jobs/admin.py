@@ -17,7 +17,7 @@ from jobs import backlog, claims
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from memoryproject.adminkit.values import coloured_text, duration, link_to_page, pretty_json
+from memoryproject.adminkit.values import coloured_word, duration, link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -56,12 +56,12 @@ class JobAdmin(ReadOnlyAdmin):
     def what(self, job: Job) -> str:
         return job.get_kind_display()
 
-    @coloured_text("stands", STANDING)
+    @coloured_word("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
         """Say for how long it has waited, how long it is held, or when it ended."""
         return stand_of(job, timezone.now())
 
-    @coloured_text("attempts", TRIES, ordering="attempts")
+    @coloured_word("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
         """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
@@ -127,7 +127,7 @@ class LLMCallAdmin(ReadOnlyAdmin):
         """An answer quotes what people said: it shows to those who may read that."""
         return pretty_json(call.shown)
 
-    @coloured_text("outcome", OUTCOMES)
+    @coloured_word("outcome", OUTCOMES)
     def outcome(self, call: LLMCall) -> Coloured:
         return outcome_of(call)
 

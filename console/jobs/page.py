@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -18,7 +18,6 @@ from episodic.models import Episode, Message, Review
 from jobs import claims
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.adminkit import values
-from memoryproject.adminkit.base import Table
 from retrieval.models import Retrieval
 from semantic.models import Changeset
 
@@ -155,76 +154,39 @@ def sum_up(calls: Sequence[LLMCall]) -> dict[str, Any]:
     }
 
 
-def list_results(request: HttpRequest, job: Job) -> list[Table]:
-    """Return the rows that a job has created, as far as the person may see them."""
-    finders = (
-        ("semantic.view_changeset", _changesets_of),
-        ("episodic.view_episode", _episodes_of),
-        ("episodic.view_review", _reviews_of),
-        ("retrieval.view_retrieval", _reviewed_by),
-        ("episodic.view_message", _quarantined_by),
+def list_results(request: HttpRequest, job: Job) -> dict[str, list[Any]]:
+    """Return the rows that a job has created, by kind, as far as the person may see them."""
+    tenant = job.tenant
+    reviews = Review.objects.of(tenant).filter(job=job.id).select_related("episode")
+    reviewed = Retrieval.objects.of(tenant).filter(review_job=job.id)
+    quarantined = Message.objects.of(tenant).filter(quarantined_by=job.id)
+    columns = ("id", "seq", "role", "occurred_at")
+    kinds: tuple[tuple[str, str, QuerySet[Any]], ...] = (
+        ("semantic.view_changeset", "changesets", _changesets_of(job)),
+        ("episodic.view_episode", "episodes", _episodes_of(job)),
+        ("episodic.view_review", "reviews", reviews.order_by("id")),
+        ("retrieval.view_retrieval", "reviewed", reviewed.order_by("id")),
+        ("episodic.view_message", "quarantined", quarantined.order_by("seq").only(*columns)),
     )
-    tables = [find(job) for permission, find in finders if request.user.has_perm(permission)]
-    return [table for table in tables if table.rows]
+    sees = request.user.has_perm
+    return {name: list(rows[:ROWS_AT_MOST]) for needed, name, rows in kinds if sees(needed)}
 
 
-def _changesets_of(job: Job) -> Table:
+def _changesets_of(job: Job) -> QuerySet[Changeset]:
     # By conversation first: changesets have no index by job.
-    changesets = Changeset.objects.of(job.tenant).filter(
-        conversation=conversation_of(job), job_id=job.id
-    )
-    rows = [
-        [values.link(row, row.kind), row.engine or "-", row.model or "-",
-         values.yes_or_no(row.degraded), values.moment(row.started_at)]
-        for row in changesets.order_by("id")[:ROWS_AT_MOST]
-    ]  # fmt: skip
-    return Table("Changesets", ["changeset", "engine", "model", "degraded", "at"], rows)
+    rows = Changeset.objects.of(job.tenant).filter(conversation=conversation_of(job), job_id=job.id)
+    return rows.order_by("id")
 
 
-def _episodes_of(job: Job) -> Table:
+def _episodes_of(job: Job) -> QuerySet[Episode]:
     """Return the episodes that came while it last ran: they do not name their job."""
+    episodes = Episode.objects.of(job.tenant).filter(conversation=job.scope)
     if job.started_at is None or job.kind not in {Kind.SEGMENT, Kind.FLUSH}:
-        return Table("Episodes", [], [])
-    came = Q(created_at__gte=job.started_at)
+        return episodes.none()
+    came = episodes.filter(created_at__gte=job.started_at)
     if job.finished_at:
-        came &= Q(created_at__lte=job.finished_at)
-    episodes = Episode.objects.of(job.tenant).filter(came, conversation=job.scope)
-    rows = [
-        [values.link(row), f"{row.first_seq}–{row.last_seq}", row.engine,
-         values.yes_or_no(row.degraded)]
-        for row in episodes.order_by("created_at", "first_seq")[:ROWS_AT_MOST]
-    ]  # fmt: skip
-    return Table(
-        "Episodes that came while it ran", ["episode", "messages", "engine", "degraded"], rows
-    )
-
-
-def _reviews_of(job: Job) -> Table:
-    reviews = Review.objects.of(job.tenant).filter(job=job.id).select_related("episode")
-    rows = [
-        [values.link(row, row.rating), values.link(row.episode),
-         f"{row.stability_before:.3g} → {row.stability_after:.3g} days"]
-        for row in reviews.order_by("id")[:ROWS_AT_MOST]
-    ]  # fmt: skip
-    return Table("Reviews", ["rating", "episode", "stability"], rows)
-
-
-def _reviewed_by(job: Job) -> Table:
-    judged = Retrieval.objects.of(job.tenant).filter(review_job=job.id)
-    rows = [
-        [values.link(row, row.query), values.moment(row.created_at)]
-        for row in judged.order_by("id")[:ROWS_AT_MOST]
-    ]
-    return Table("Answers that it reviews", ["query", "at"], rows)
-
-
-def _quarantined_by(job: Job) -> Table:
-    messages = Message.objects.of(job.tenant).filter(quarantined_by=job.id)
-    rows = [
-        [values.link(row, f"message {row.seq}"), row.role, values.moment(row.occurred_at)]
-        for row in messages.order_by("seq")[:ROWS_AT_MOST].only("id", "seq", "role", "occurred_at")
-    ]
-    return Table("Messages that it quarantined", ["message", "role", "said at"], rows)
+        came = came.filter(created_at__lte=job.finished_at)
+    return came.order_by("created_at", "first_seq")
 
 
 def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
@@ -239,5 +201,5 @@ def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
         "job": job,
         "job_link": values.link(job, job.get_kind_display()) if job else "",
         "conversation_id": conversation_of(job) if job else None,
-        "made": [_changesets_of(job)] if job and sees_changes else [],
+        "made": {"changesets": _changesets_of(job)[:ROWS_AT_MOST]} if job and sees_changes else {},
     }

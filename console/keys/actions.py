@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from console.action_log import record
 from console.keys.forms import (
@@ -25,7 +24,7 @@ from console.keys.forms import (
     RotationForm,
 )
 from console.keys.page import MANAGE, SET_BUDGET
-from console.pages import act_on, get_row, page_for, show_page
+from console.pages import act_on, action_for, get_row, page_for, redirect_to, show_page
 from jobs import spending, usage
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
@@ -38,16 +37,14 @@ from memoryproject.tenancy.models import APIKey, Scope, Tenant
 @page_for(MANAGE)
 def make_key(request: HttpRequest) -> HttpResponse:
     """Ask what a key is for; make it, and show its secret this one time."""
-    if request.method != "POST":
-        offered = {
-            "key_id": make_id(),
-            "tenant": request.GET.get("tenant", ""),
-            "scopes": [Scope.INGEST, Scope.READ],
-        }
-        return show_form(request, NewKeyForm(initial=offered))
-    form = NewKeyForm(request.POST)
+    offered = {
+        "key_id": make_id(),
+        "tenant": request.GET.get("tenant", ""),
+        "scopes": [Scope.INGEST, Scope.READ],
+    }
+    form = NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)
     if not form.is_valid():
-        return show_form(request, form, status=400)
+        return show_page(request, "console/keys/form.html", title="Make a key", form=form)
     params = form.cleaned_data
     try:
         with transaction.atomic():
@@ -68,14 +65,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     return show_secret(request, "Key made", created)
 
 
-def show_form(request: HttpRequest, form: NewKeyForm, *, status: int = 200) -> HttpResponse:
-    """Show the form of a new key, with its faults if it has any."""
-    template = "console/keys/form.html"
-    return show_page(request, template, title="Make a key", status=status, form=form)
-
-
-@page_for(MANAGE)
-@require_POST
+@action_for(MANAGE)
 def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     """End a key for good."""
     key = get_row(APIKey, key_id)
@@ -89,8 +79,7 @@ def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 
 @never_cache
-@page_for(MANAGE)
-@require_POST
+@action_for(MANAGE)
 def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     """Give a key another secret, and show it this one time."""
     key = get_row(APIKey, key_id)
@@ -106,7 +95,7 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
             record(request, key, f"gave it a new secret; the old one ends after {hours} hours")
     except Problem as problem:
         messages.error(request, problem.message)
-        return redirect("admin:tenancy_apikey_change", key.pk)
+        return redirect_to(key)
     return show_secret(request, "New secret", created)
 
 
@@ -116,8 +105,7 @@ def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> H
     return show_page(request, template, title=title, key=created.key, secret=created.secret)
 
 
-@page_for(MANAGE)
-@require_POST
+@action_for(MANAGE)
 def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     """Set how often a key may call; an empty field gives it the server's rate."""
     key = get_row(APIKey, key_id)
@@ -138,19 +126,19 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     """Show what a tenant may spend, and set it."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
-    form = BudgetForm(request.POST or None, initial=read_budget(tenant))
-    if request.method == "POST" and form.is_valid():
+    posted = request.POST if request.method == "POST" else None
+    form = BudgetForm(posted, initial=read_budget(tenant))
+    if form.is_valid():
         with transaction.atomic():
             freed, what = put_budget(tenant, form.cleaned_data)
             record(request, tenant, what)
         goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
         messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
-        return redirect("admin:tenancy_tenant_change", tenant.pk)
+        return redirect_to(tenant)
     return show_page(
         request,
         "console/keys/budget.html",
         title=f"Budget of {tenant.name}",
-        status=400 if request.method == "POST" else 200,
         form=form,
         owner=tenant,
         used=usage.measure_today(tenant, now=timezone.now()),

@@ -19,7 +19,19 @@ from memoryproject.tenancy.models import Scope, Tenant
 GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 
 
-class NewKeyForm(forms.Form):
+class RateForm(forms.Form):
+    """How often a key may call."""
+
+    rate = forms.IntegerField(
+        required=False,
+        label="Calls a minute",
+        min_value=0,
+        max_value=limits.RATE_AT_MOST,
+        help_text="0: no limit. Empty: as the server’s settings say.",
+    )
+
+
+class NewKeyForm(RateForm):
     """What a key is for."""
 
     key_id = forms.UUIDField(widget=forms.HiddenInput)
@@ -45,14 +57,7 @@ class NewKeyForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}),
         help_text="It ends with this day (UTC). Empty: it does not end by itself.",
     )
-
-    rate = forms.IntegerField(
-        required=False,
-        label="Calls a minute",
-        min_value=0,
-        max_value=limits.RATE_AT_MOST,
-        help_text="0: no limit. Empty: as the server’s settings say.",
-    )
+    field_order = ("tenant", "name", "scopes", "expires_on", "rate")
 
     def clean_tenant(self) -> Tenant:
         """Return the tenant of that name."""
@@ -87,12 +92,6 @@ class RotationForm(forms.Form):
     replaced = forms.CharField(max_length=12)
     """How the secret begins that is to be replaced: sent twice, the form does it once."""
     grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
-
-
-class RateForm(forms.Form):
-    """How often a key may call."""
-
-    rate = forms.IntegerField(required=False, min_value=0, max_value=limits.RATE_AT_MOST)
 
 
 class BudgetForm(forms.Form):

@@ -31,10 +31,7 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         "old_secret_until": key.previous_until
         if state == "active" and key.previous_until and key.previous_until > now
         else None,
-        "key_scopes": [
-            {"name": scope.value, "says": scope.label, "given": scope.value in key.scopes}
-            for scope in Scope
-        ],
+        "scopes": Scope.choices,
         "may_revoke": key.revoked_at is None and manages,
         "may_rotate": state == "active" and manages,
         "records": list_records(APIKey, key.id),
@@ -45,8 +42,6 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
         "records": list_records(Tenant, tenant.id),
-        "may_set_budget": request.user.has_perm(SET_BUDGET),
-        "may_make_keys": request.user.has_perm(MANAGE),
     }
     if request.user.has_perm("jobs.view_llmcall"):
         now = timezone.now()

@@ -6,16 +6,15 @@ import uuid
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 
 from console.action_log import record_memory
 from console.forms import ReasonForm, submit
 from console.graph.links import CURATE
 from console.notes.forms import NoteForm
 from console.notes.versions import show_change
-from console.pages import page_for, show_page
+from console.pages import page_for, redirect_to, show_page
 from memoryproject.edge.errors import Problem
 from notes import services
 from notes.models import Note
@@ -28,7 +27,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     """Write a new version of a note; with `preview`, show the difference only."""
     note = get_note(note_id)
     if request.method != "POST":
-        return redirect_to_note(note.id, anchor="change")
+        return redirect_to(note, anchor="#change")
     form = NoteForm(request.POST, note=note)
     preview = "preview" in request.POST
 
@@ -49,13 +48,12 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
 
     if not preview and submit(form, write):
         messages.success(request, "Written. The earlier version is kept.")
-        return redirect_to_note(note.id)
+        return redirect_to(note)
     content = form.cleaned_data.get("content", "") if preview and form.is_valid() else ""
     return show_page(
         request,
         "console/notes/change.html",
         title="Change a note",
-        status=200 if preview and form.is_valid() else 400,
         form=form,
         note=note,
         difference=show_change(note.content, content) if content else "",
@@ -67,10 +65,9 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
 def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> HttpResponse:
     """Delete or restore a note with a reason, or show the form again with what is wrong."""
     deletes = name == "delete"
-    notes = Note.across_tenants.filter(deleted_at__isnull=deletes).select_related("tenant")
-    note = get_object_or_404(notes, id=note_id)
+    note = get_note(note_id, deleted=not deletes)
     if request.method != "POST":
-        return redirect_to_note(note.id, anchor=name)
+        return redirect_to(note, anchor=f"#{name}")
     form = ReasonForm(request.POST, prefix=name)
 
     @transaction.atomic
@@ -88,24 +85,18 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
     if submit(form, write):
         done = "Deleted: it is neither found nor served any more."
         messages.success(request, done if deletes else "Restored, with its links.")
-        return redirect_to_note(note.id)
+        return redirect_to(note)
     title = "Delete a note" if deletes else "Restore a note"
     return show_page(
-        request, "console/notes/end.html", title=title, status=400, form=form, note=note, name=name
+        request, "console/notes/end.html", title=title, form=form, note=note, name=name
     )
 
 
-def get_note(note_id: uuid.UUID) -> Note:
-    """Return a note of any tenant that was not deleted.
+def get_note(note_id: uuid.UUID, *, deleted: bool = False) -> Note:
+    """Return a note of any tenant, active or deleted.
 
     Raises:
         Http404: there is none.
     """
-    notes = Note.across_tenants.filter(deleted_at=None)
+    notes = Note.across_tenants.filter(deleted_at__isnull=not deleted)
     return get_object_or_404(notes.select_related("tenant", "conversation"), id=note_id)
-
-
-def redirect_to_note(note_id: uuid.UUID, *, anchor: str = "") -> HttpResponseRedirect:
-    """Return the way to a note's page."""
-    address = reverse("admin:notes_note_change", args=[note_id])
-    return redirect(f"{address}{f'#{anchor}' if anchor else ''}")

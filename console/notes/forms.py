@@ -90,15 +90,11 @@ class NoteForm(ReasonForm):
 def read_state(state: NoteState) -> dict[str, Any]:
     """Return what the form shows of a version; lines end as they do in a form."""
     return {
+        **{name: getattr(state, name) for name in NoteForm.TEXTS},
         "label": " ".join(state.label.split()),
         "description": state.description.replace("\r\n", "\n"),
         "content": state.content.replace("\r\n", "\n"),
-        "importance": state.importance,
-        "category": state.category,
         "tags": ", ".join(state.tags),
-        "emotion_type": state.emotion_type,
-        "emotion_intensity": state.emotion_intensity,
-        "emotion_valence": state.emotion_valence,
     }
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
-from typing import Any
+from itertools import takewhile, zip_longest
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,6 +18,7 @@ COMPARED_AT_MOST = 4_000
 LINES_AT_MOST = 4_000
 CONTEXT = 80
 """Characters that are shown around a change."""
+Changes = list[tuple[str, SafeString | str]]
 FIELDS = {
     "label": "label",
     "content": "what it says",
@@ -40,17 +40,13 @@ FIELDS = {
 """The columns of a version that can differ, and their names; metadata are compared as a whole."""
 
 
-def read_versions(note: Note) -> tuple[list[dict[str, Any]], bool]:
+def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
     """Return the newest versions of a note with their changes, and whether there are older ones."""
     earlier = earlier_versions(note, below=note.version, at_most=VERSIONS_AT_MOST + 1)
     states: list[NoteState] = [note, *earlier]
     shown = [
-        {
-            "state": state,
-            "changes": list(compare(before, state)) if before else [],
-            "is_current": state is note,
-        }
-        for state, before in zip(states, [*states[1:], None], strict=True)
+        (state, list(compare(before, state)) if before else [])
+        for state, before in zip_longest(states, earlier)
     ]
     return shown[:VERSIONS_AT_MOST], len(states) > VERSIONS_AT_MOST
 

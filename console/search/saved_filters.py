@@ -10,10 +10,9 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
-from django.views.decorators.http import require_POST
 
 from console.models import SavedFilter
-from console.pages import page_for
+from console.pages import action_for
 
 SAVED_AT_MOST = 100
 """Of one person."""
@@ -44,8 +43,7 @@ def filters_for(person: str) -> list[SavedFilter]:
     return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
 
 
-@page_for()
-@require_POST
+@action_for()
 def save_filter(request: HttpRequest) -> HttpResponse:
     """Save an address under a name, or under the same name anew, and go back there."""
     form = SaveForm(request.POST)
@@ -65,8 +63,7 @@ def save_filter(request: HttpRequest) -> HttpResponse:
     return redirect(fields["path"])
 
 
-@page_for()
-@require_POST
+@action_for()
 def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
     """Delete an address that the person has saved; others' stay."""
     mine = SavedFilter.objects.filter(owner=request.user.get_username())

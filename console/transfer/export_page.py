@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from console.models import ExportRun
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import action_for, choose_tenant, page_for, show_page
 from console.transfer import exports, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export
 from console.transfer.exports import ExportFilter
@@ -27,8 +26,7 @@ def show_exports(request: HttpRequest) -> HttpResponse:
     return _show(request, request.GET)
 
 
-@page_for(PERMISSION)
-@require_POST
+@action_for(PERMISSION)
 def download(request: HttpRequest) -> HttpResponseBase:
     """Send the rows as a file, as they come from the database, and put it on record."""
     params = request.POST

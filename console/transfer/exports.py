@@ -16,7 +16,6 @@ from console.models import ExportRun
 from console.transfer import row_files
 from console.transfer.export_tables import Export, Record
 from memoryproject.database.clock import read_database_clock
-from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
 
 CHUNK = 1_000
@@ -105,25 +104,12 @@ def _write_file(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator
     cursor = rows.order_by("id").values_list(*export.fields.values()).iterator(chunk_size=CHUNK)
     while chunk := [dict(zip(export.fields, row, strict=True)) for row in islice(cursor, CHUNK)]:
         export.finish(run.tenant, chunk)
-        yield row_files.render_rows(
-            [_to_record(row, form=run.format) for row in chunk], export.columns, form=run.format
-        )
+        rows_of_file = map(to_cells, chunk) if run.format == "csv" else chunk
+        yield row_files.render_rows(rows_of_file, export.columns, form=run.format)
         count += len(chunk)
     ExportRun.objects.of(run.tenant).filter(id=run.id).update(
         rows=count, finished_at=read_database_clock()
     )
-
-
-def _to_record(row: Record, *, form: str) -> Record:
-    record = {name: _to_plain(value) for name, value in row.items()}
-    return to_cells(record) if form == "csv" else record
-
-
-def _to_plain(value: Any) -> Any:
-    """Return what JSON has for a value."""
-    if isinstance(value, datetime):
-        return say_moment(value)
-    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def to_cells(record: Record) -> Record:

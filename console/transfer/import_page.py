@@ -8,10 +8,9 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
 from console.models import ImportBatch, ImportRun
-from console.pages import choose_tenant, get_row, page_for, show_page
+from console.pages import action_for, choose_tenant, get_row, page_for, show_page
 from console.transfer import imports
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
@@ -91,7 +90,6 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpRe
         tenant=run.tenant,
         fault=fault,
         sample=first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
-        left_out=_list_left_out(run),
         changesets=imports.list_changesets(run, at_most=CHANGESETS_SHOWN),
         changesets_shown=CHANGESETS_SHOWN,
         reason_at_most=REASON_AT_MOST,
@@ -99,20 +97,7 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpRe
     )
 
 
-def _list_left_out(run: ImportRun) -> list[tuple[int, str]]:
-    """Return how many rows are left out, by reason."""
-    reasons = {
-        "held": "are active facts already",
-        "twice": "occur twice in the file",
-        "closed": "are retired or over",
-        "wrong": "were declared wrong by a curator: restore those facts instead",
-        "faulty": "have faults",
-    }
-    return [(run.counts[name], reason) for name, reason in reasons.items() if run.counts.get(name)]
-
-
-@page_for(PERMISSION)
-@require_POST
+@action_for(PERMISSION)
 def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
     """Confirm the import, with a reason, or cancel it."""
     run = get_row(ImportRun, run_id)
@@ -127,8 +112,7 @@ def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
     return redirect("console:import_run", run_id=run.id)
 
 
-@page_for(PERMISSION)
-@require_POST
+@action_for(PERMISSION)
 def take_step(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     """Write one batch; answer a script with how far it is, a form with the page."""
     run = imports.take_step(get_row(ImportRun, run_id))

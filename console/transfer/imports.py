@@ -7,7 +7,7 @@ resumed, in the page or by `manage.py import_facts --resume`.
 from __future__ import annotations
 
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -40,22 +40,17 @@ CLOSING = frozenset({"invalid_at", "valid_until"})
 
 @dataclass(slots=True)
 class Reading:
-    """The rows and faults of a file. Rows by conversation, in the order of the file."""
+    """The rows and faults of a file. Rows by conversation and sentence, in the file's order."""
 
-    rows: dict[uuid.UUID, list[Row]] = field(default_factory=lambda: defaultdict(list))
+    rows: dict[tuple[uuid.UUID, str], Row] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[dict[str, str | int]] = field(default_factory=list)
     unused: frozenset[str] = frozenset()
-    _seen: set[tuple[uuid.UUID, str]] = field(default_factory=set)
 
     def add(self, row: Row) -> None:
         """Add a row, unless the file has the same sentence in the same conversation before."""
-        key = (row.conversation, content_hash(row.fact))
-        if key in self._seen:
+        if self.rows.setdefault((row.conversation, content_hash(row.fact)), row) is not row:
             self.counts["twice"] += 1
-            return
-        self._seen.add(key)
-        self.rows[row.conversation].append(row)
 
     def reject(self, line: int, fault: str) -> None:
         """Count a line that is no fact to open."""
@@ -137,14 +132,16 @@ def _find_fresh(reading: Reading, tenant: Tenant) -> list[Row]:
     """Return the rows that would be new, by conversation, and count the others by fate."""
     counts, fresh = reading.counts, []
     known: set[uuid.UUID] = set()
-    for part in _cut([row for home in sorted(reading.rows) for row in reading.rows[home]]):
+    rows = sorted(reading.rows.values(), key=lambda row: row.conversation)
+    conversations = {row.conversation for row in rows}
+    for part in _cut(rows):
         survey = fact_imports.survey(tenant=tenant, rows=part)
         known |= survey.known_conversations
         counts.update(fate.value for fate in survey.fates if fate is not Fate.NEW)
         counts["unknown_episodes"] += survey.unknown_episodes
         fresh += [row for row, fate in zip(part, survey.fates, strict=True) if fate is Fate.NEW]
-    counts["conversations"] = len(reading.rows)
-    counts["new_conversations"] = len(reading.rows.keys() - known)
+    counts["conversations"] = len(conversations)
+    counts["new_conversations"] = len(conversations - known)
     return fresh
 
 

@@ -12,9 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import IO, Any
+from uuid import UUID
 
 from memoryproject.edge.errors import Problem
+from memoryproject.edge.fields import say_moment
 
 FORMATS = ("csv", "jsonl")
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -54,7 +57,9 @@ def render_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, fo
     if form == "csv":
         return "".join(_to_csv([defuse(to_cell(row[name])) for name in columns]) for row in rows)
     records = ({name: row[name] for name in columns} for row in rows)
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return "".join(
+        json.dumps(record, ensure_ascii=False, default=_to_text) + "\n" for record in records
+    )
 
 
 def _to_csv(cells: Sequence[str]) -> str:
@@ -64,12 +69,16 @@ def _to_csv(cells: Sequence[str]) -> str:
 
 
 def to_cell(value: Any) -> str:
-    """Return a value as the text of a cell; what is no text or number is JSON."""
+    """Return a value as the text of a cell; what is no text, time or id is JSON."""
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str | datetime | UUID):
+        return _to_text(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def _to_text(value: str | datetime | UUID) -> str:
+    return say_moment(value) if isinstance(value, datetime) else str(value)
 
 
 def read_rows(file: IO[bytes]) -> Iterator[Line]:

@@ -2,13 +2,13 @@
 
 A subclass says which columns its list shows; how a value is shown follows from its
 field, in `memoryproject.adminkit.values`. Apps above add what they know about a row of
-an app below: `EpisodeAdmin.tables += (facts_of_episode,)`.
+an app below: `ConversationAdmin.listings += (Listing("Facts", Fact, "conversation"),)`.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,18 +22,6 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
-
-ROWS_AT_MOST = 200
-"""Rows of one table on a page about something else; the filtered list has them all."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows that belong to the one on the page."""
-
-    title: str
-    headers: Sequence[str]
-    rows: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +76,6 @@ READ_THROUGH_AT_MOST = 10_000
 
 Listings = tuple[Listing, ...]
 Doors = tuple[Door, ...]
-Tables = tuple[Callable[[HttpRequest, Any], Table], ...]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
@@ -115,7 +102,6 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
     doors: Doors = ()
-    tables: Tables = ()
     story: Story | None = None
 
     actions: Any = None
@@ -191,7 +177,6 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
             doors = [door for door in self.doors if door.opens_for(request, row)]
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
             context["listings"] += [(door.title, door.href(row)) for door in doors]
-            context["tables"] = [table(request, row) for table in self.tables]
             if self.story is not None:
                 context["story"] = self.story.template
                 context |= self.story.tell(request, row)

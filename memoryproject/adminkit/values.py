@@ -24,8 +24,7 @@ AN_ID = re.compile(
     r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{6}([0-9a-f]{6})\b"
 )
 Shown = Callable[[Any], Any]
-Method = TypeVar("Method", bound=Callable[..., str])
-Labelled = TypeVar("Labelled", bound=Callable[..., tuple[str, str] | None])
+Method = TypeVar("Method", bound=Callable[..., str | tuple[str, str] | None])
 
 COLOURS = {
     **dict.fromkeys(["done", "active", "good", "easy"], "success"),
@@ -36,23 +35,16 @@ COLOURS = {
 """Of a value that is one of a few words; others are grey."""
 
 
-def coloured_word(description: str) -> Callable[[Method], Method]:
-    """Make a method of an admin a column that holds one of a few words."""
+def coloured_word(
+    description: str, colours: Mapping[str, str] = COLOURS, *, ordering: str | None = None
+) -> Callable[[Method], Method]:
+    """Make a method of an admin a column that holds one of a few words.
+
+    Where the text is another than the word for its colour, the method returns both.
+    """
 
     def decorate(method: Method) -> Method:
-        column: Method = display(description=description, label=COLOURS)(method)
-        return column
-
-    return decorate
-
-
-def coloured_text(
-    description: str, colours: Mapping[str, str], *, ordering: str | None = None
-) -> Callable[[Labelled], Labelled]:
-    """Make a method a column of texts; it returns the word for the colour, and the text."""
-
-    def decorate(method: Labelled) -> Labelled:
-        column: Labelled = display(description=description, label=dict(colours), ordering=ordering)(
+        column: Method = display(description=description, label=dict(colours), ordering=ordering)(
             method
         )
         return column

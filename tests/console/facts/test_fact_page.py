@@ -59,7 +59,7 @@ def test_a_fact_shows_the_messages_that_say_it_among_their_neighbours(
     talk.learn(confirm(PIANO))
     context = look(curator, talk.fact(PIANO)).context
     shown = [
-        [(line.message.seq, line.is_evidence) for line in source.lines]
+        [(message.seq, is_evidence) for message, is_evidence, _ in source.lines]
         for source in context["sources"]
     ]
     assert shown == [
@@ -124,10 +124,13 @@ def test_versions_stand_oldest_first_with_what_changed(curator: Client, talk: Ta
     correct(talk, HARBOUR, ROTTERDAM)
     for sentence in (BAKERY, HARBOUR, ROTTERDAM):
         versions = look(curator, talk.fact(sentence)).context["versions"]
-        assert [version.fact.fact for version in versions] == [BAKERY, HARBOUR, ROTTERDAM]
-        assert [version.fact.fact for version in versions if version.is_this] == [sentence]
-        assert "<del>Antwerp</del><ins>Rotterdam</ins>" in versions[2].shown
-        assert versions[0].shown == BAKERY
+        assert [version.fact for version, _ in versions] == [BAKERY, HARBOUR, ROTTERDAM]
+        shown = next(str(shown) for version, shown in versions if version.fact == sentence)
+        text = read(curator, talk.fact(sentence))
+        assert text.count('<li aria-current="true">') == text.count('<p><b class="fact-diff">') == 1
+        assert f'<p><b class="fact-diff">{shown}</b>' in text
+        assert "<del>Antwerp</del><ins>Rotterdam</ins>" in versions[2][1]
+        assert versions[0][1] == BAKERY
     assert look(curator, talk.fact(PIANO)).context["versions"] == []
 
 
@@ -161,8 +164,8 @@ def test_near_facts_are_those_of_the_conversation_nearest_first(
     stranger.learn(new(PIANO))
     talk.learn(new(PIANO_AGAIN))
     near = look(curator, talk.fact(PIANO)).context["near"]
-    assert [one.fact.fact for one in near] == [PIANO_AGAIN, BAKERY]
-    assert 1 > near[0].cosine > near[1].cosine > 0
+    assert [fact.fact for fact, _ in near] == [PIANO_AGAIN, BAKERY]
+    assert 1 > near[0][1] > near[1][1] > 0
     assert look(curator, stranger.fact(PIANO)).context["near"] == []
 
 

@@ -77,10 +77,10 @@ def test_the_text_and_what_it_holds_are_the_apis_own(
     receipt = Retrieval.objects.of(ana.tenant).get()
     hits = RetrievalHit.objects.of(ana.tenant).filter(retrieval=receipt)
     served = {
-        row.candidate.found.memory_id
+        row.found.memory_id
         for shelf in page.context["kinds_of_memory"]
         for row in shelf["rows"]
-        if row.candidate.outcome.name == "SERVED"
+        if row.outcome.name == "SERVED"
     }
     in_text = {
         hit.memory_id
@@ -123,7 +123,7 @@ def test_the_ranks_of_both_legs_are_those_that_an_agent_can_have_explained(
     body = {"conversation_id": str(told), "query": QUESTION, "semantic_limit": 2, "explain": True}
     explained = ana.post("retrieve_memory/raw", body).json()["explain"]["hits"]
     rows = {
-        str(row.candidate.found.memory_id): row.candidate.found
+        str(row.found.memory_id): row.found
         for shelf in page.context["kinds_of_memory"]
         for row in shelf["rows"]
     }
@@ -144,7 +144,7 @@ def test_what_is_below_the_limit_is_shown_as_cut(
 ) -> None:
     page = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION, semantic_limit=1)
     facts = page.context["kinds_of_memory"][0]
-    became = [row.candidate.outcome.value for row in facts["rows"]]
+    became = [row.outcome.value for row in facts["rows"]]
     assert became[0] == "served" and set(became[1:]) == {"below the limit"}
     assert len(became) > 3
     lexical = facts["columns"][0]["cards"]
@@ -158,9 +158,7 @@ def test_what_a_budget_leaves_no_room_for_is_shown_as_such(
 ) -> None:
     page = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION, max_tokens=60)
     became = {
-        row.candidate.outcome.value
-        for shelf in page.context["kinds_of_memory"]
-        for row in shelf["rows"]
+        row.outcome.value for shelf in page.context["kinds_of_memory"] for row in shelf["rows"]
     }
     assert {"served", "did not fit"} <= became
     assert 0 < page.context["tokens"] <= 60
@@ -172,7 +170,7 @@ def test_a_fact_declared_wrong_is_gone_from_it(
 ) -> None:
     page = ask(curator, tenant="ana's", conversation_id=told, query=QUESTION)
     best = page.context["kinds_of_memory"][0]["rows"][0]
-    fact = Fact.objects.of(ana.tenant).get(id=best.candidate.found.memory_id)
+    fact = Fact.objects.of(ana.tenant).get(id=best.found.memory_id)
     from_api = f"facts?conversation_id={told}"
     assert fact.fact in json.dumps(ana.get(from_api).json())
     made = curation.invalidate_facts(
