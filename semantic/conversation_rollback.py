@@ -31,11 +31,12 @@ people have changed them since.
 """
 
 
-def undo_in(conversation: Conversation, act: Act, *, withholding: Withholding) -> Counts:
+def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     """Roll back what a locked conversation has of the quarantined source; return the counts."""
-    sourced = episodic.find_said(conversation, episodic.source_of(withholding))
+    sourced = episodic.find_said(conversation, withholding)
     if not sourced.message_ids:
         return Counter()
+    act = Act(withholding.tenant, withholding.actor, withholding.reason)
     runs = _find_tainted(conversation, sourced.episodes)
     counts = Counter(dict.fromkeys(FIGURES, 0))
     for run in sorted(runs, key=lambda run: run.id, reverse=True):

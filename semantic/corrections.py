@@ -9,8 +9,6 @@ from django.db import transaction
 
 from episodic.models import Conversation
 from indexing import services as index
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.edge.errors import Conflict, Problem
 from semantic import queries
 from semantic.curation import (
@@ -78,8 +76,6 @@ def correct_fact(
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
         corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)
         ledger.close()
-        if vector is None:
-            enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
     return corrected
 
 

@@ -174,13 +174,13 @@ def _activate(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
     put_state(fact, State(), ledger=ledger, note=note)
 
 
-def check_reason(act: Act) -> str:
-    """Return the reason of an act.
+def check_reason(text: str) -> str:
+    """Return the reason of an act, stripped.
 
     Raises:
         Problem: it has none, or one longer than 2,000 characters.
     """
-    reason = act.reason.strip()
+    reason = text.strip()
     if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
         message = f"Say why, in at most {REASON_AT_MOST} characters."
         raise Problem(message, fields={"reason": [message]})
@@ -199,13 +199,12 @@ def open_ledger(
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    reason = check_reason(act)
     return start_changeset(
         conversation,
         now=episodic_queries.database_now(),
         kind=kind,
         actor=act.actor,
-        reason=reason,
+        reason=check_reason(act.reason),
         reverts=reverts,
     )
 

@@ -22,8 +22,6 @@ from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.services import Vectors
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
 from semantic.curation import Act, open_ledger
@@ -168,8 +166,6 @@ def _import_into(
     new = [_make_fact(row, vector, own, ledger.now) for row, vector in new_rows.values()]
     open_facts(new, ledger=ledger)
     ledger.close()
-    if any(fact.vector is None for fact in new):
-        enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
     return ledger
 
 
