@@ -12,7 +12,7 @@ from erasure import services
 from erasure.forms import PREVIEW, EraseInput, ErasureOutput
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
-from erasure.targets import find_target
+from erasure.targets import draft_erasure
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
 from memoryproject.edge.schema import Error
@@ -50,17 +50,15 @@ class Erasures(KeyedView):
     )
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)
-        tenant = self.tenant()
-        target = find_target(tenant=tenant, scope=Extent(params["scope"]), name=params["id"])
+        scope = Extent(params["scope"])
+        erasure = draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
         if params["dry_run"]:
-            counts = services.preview(tenant=tenant, target=target)
+            counts = services.preview(erasure)
             absent = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
-            preview = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
-            row = str(target.row_id) if target.row_id else None
-            return Response({**dict.fromkeys(absent), **preview, "target_id": row})
-        erasure = services.do(
-            tenant=tenant, target=target, actor=self.actor(), reason=params["reason"]
-        )
+            values = {"state": PREVIEW, "counts": counts, **dict.fromkeys(absent)}
+            preview = {"scope": scope, "target": erasure.target, **values}
+            return Response(ErasureOutput(preview).data)
+        services.do(erasure, actor=self.actor(), reason=params["reason"])
         done = erasure.state == State.DONE
         return Response(ErasureOutput(erasure).data, status=200 if done else 202)
 

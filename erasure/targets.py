@@ -1,13 +1,12 @@
-"""Finds the row or user that an erasure names."""
+"""Drafts an erasure of the row or user that a request names."""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
-from erasure.models import Scope
+from erasure.models import Erasure, Scope
 from memoryproject.edge.errors import NotFound, Problem
 from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.tenancy.models import Tenant
@@ -16,17 +15,8 @@ from notes import erasing as notes
 USER_ID_AT_MOST = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What is to be erased: a row of ours, or the notes about the user `subject`."""
-
-    scope: Scope
-    row_id: uuid.UUID | None
-    subject: str = ""
-
-
-def find_target(*, tenant: Tenant, scope: Scope, name: str) -> Target:
-    """Return what `name` means in a scope.
+def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
+    """Return an unsaved erasure of what `name` means in a scope.
 
     A message and a note go by their id, a conversation by the agent's own, a user by the
     `user_id` of the notes, and the tenant by its id or name.
@@ -38,18 +28,18 @@ def find_target(*, tenant: Tenant, scope: Scope, name: str) -> Target:
     if scope is Scope.TENANT:
         if name not in {str(tenant.id), tenant.name}:
             raise _missing("tenant")
-        return Target(scope, tenant.id)
+        return Erasure(tenant=tenant, scope=scope, target=tenant.id)
     if scope is Scope.USER:
         if not notes.notes_of_user(tenant=tenant, user_id=name, at_most=1):
             raise _missing("user")
-        return Target(scope, None, name)
+        return Erasure(tenant=tenant, scope=scope, subject=name)
     if not CANONICAL_UUID.fullmatch(name):
         message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
         raise Problem("The request has errors.", fields={"id": [message]})
     row_id = _find_row(tenant, scope, uuid.UUID(name))
     if row_id is None:
         raise _missing(scope.value)
-    return Target(scope, row_id)
+    return Erasure(tenant=tenant, scope=scope, target=row_id)
 
 
 def _find_row(tenant: Tenant, scope: Scope, named: uuid.UUID) -> uuid.UUID | None:

@@ -17,27 +17,25 @@ from console.action_log import record
 from console.pages import get_row, page_for, show_page
 from episodic.models import Conversation, Message
 from erasure import services
-from erasure.models import Scope, State
-from erasure.targets import Target
-from memoryproject.tenancy.models import Tenant
+from erasure.models import Erasure, Scope, State
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
+from semantic.curation import REASON_AT_MOST
 
 ERASE = "erasure.erase"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a page is about: `word` is what a person types to show that it is meant."""
+    """What a page is about, with an unsaved erasure of it.
+
+    `word` is what a person types to show that it is meant.
+    """
 
     row: Message | Conversation | Note | Tenant
-    target: Target
+    erasure: Erasure
     name: str
     word: str
-
-    @property
-    def tenant(self) -> Tenant:
-        """Whose it is."""
-        return self.row if isinstance(self.row, Tenant) else self.row.tenant
 
     @property
     def back(self) -> str:
@@ -50,7 +48,7 @@ class EraseForm(forms.Form):
 
     reason = forms.CharField(
         label="Reason",
-        max_length=services.REASON_AT_MOST,
+        max_length=REASON_AT_MOST,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="It is kept for good. Do not quote what is to be erased.",
         error_messages={"required": "Say why: the reason is what is left of it."},
@@ -72,34 +70,39 @@ class EraseForm(forms.Form):
         return typed
 
 
+def _draft(row: TenantModel, scope: Scope) -> Erasure:
+    return Erasure(tenant=row.tenant, scope=scope, target=row.id)
+
+
 def _of_message(row_id: uuid.UUID) -> Subject:
     row = get_row(Message, row_id)
     name, place = f"message {row.seq}", f" of conversation {row.conversation_id}"
-    return Subject(row, Target(Scope.MESSAGE, row.id), name + place, name)
+    return Subject(row, _draft(row, Scope.MESSAGE), name + place, name)
 
 
 def _of_conversation(row_id: uuid.UUID) -> Subject:
     row = get_row(Conversation, row_id)
     name = str(row.external_id)
-    return Subject(row, Target(Scope.CONVERSATION, row.id), f"conversation {name}", name[:8])
+    return Subject(row, _draft(row, Scope.CONVERSATION), f"conversation {name}", name[:8])
 
 
 def _of_note(row_id: uuid.UUID) -> Subject:
     row = get_row(Note, row_id)
-    return Subject(row, Target(Scope.NOTE, row.id), f"note {row.id}", str(row.id)[-8:])
+    return Subject(row, _draft(row, Scope.NOTE), f"note {row.id}", str(row.id)[-8:])
 
 
 def _of_user(row_id: uuid.UUID) -> Subject:
     row = get_row(Note, row_id)
     if not row.user_id:
         raise Http404("The note is about nobody.")
-    target = Target(Scope.USER, None, row.user_id)
-    return Subject(row, target, f"all notes of user {row.user_id}", row.user_id.strip())
+    erasure = Erasure(tenant=row.tenant, scope=Scope.USER, subject=row.user_id)
+    return Subject(row, erasure, f"all notes of user {row.user_id}", row.user_id.strip())
 
 
 def _of_tenant(row_id: uuid.UUID) -> Subject:
     row = get_object_or_404(Tenant, id=row_id)
-    return Subject(row, Target(Scope.TENANT, row.id), f"tenant {row.name}", row.name.strip())
+    erasure = Erasure(tenant=row, scope=Scope.TENANT, target=row.id)
+    return Subject(row, erasure, f"tenant {row.name}", row.name.strip())
 
 
 FINDERS = {
@@ -116,24 +119,21 @@ FINDERS = {
 def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpResponse:
     """Show what would go, or erase it when the form is right; the address names one row."""
     subject = FINDERS[scope](*row_id.values())
+    erasure = subject.erasure
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():
-        erasure = services.do(
-            tenant=subject.tenant,
-            target=subject.target,
-            actor=request.user.get_username(),
-            reason=form.cleaned_data["reason"],
-        )
+        actor = request.user.get_username()
+        services.do(erasure, actor=actor, reason=form.cleaned_data["reason"])
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
         return redirect("admin:erasure_erasure_change", erasure.id)
-    counts = services.preview(tenant=subject.tenant, target=subject.target)
+    counts = services.preview(erasure)
     return show_page(
         request,
         "console/erase.html",
-        title=f"Erase {subject.target.scope.label}",
+        title=f"Erase {scope.label}",
         status=400 if posted else 200,
         form=form,
         subject=subject,
