@@ -20,7 +20,6 @@ from memoryproject.edge.pages import (
     QueryNumberField,
     cut_page,
     page_schema,
-    take_page,
 )
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -124,12 +123,5 @@ class Episodes(KeyedView):
         responses=page_schema(ListedEpisode, "EpisodePage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PageQuery, request.query_params.dict())
         rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
-        return Response(
-            take_page(
-                rows.select_related("conversation"),
-                query=query,
-                render=lambda page: [ListedEpisode(row).data for row in page],
-            )
-        )
+        return self.list_page(rows.select_related("conversation"), ListedEpisode, form=PageQuery)

@@ -14,7 +14,7 @@ from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from erasure.targets import draft_erasure
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -31,13 +31,7 @@ class Erasures(KeyedView):
         responses=page_schema(ErasureOutput, "ErasurePage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PlaceQuery, request.query_params.dict())
-        rows = Erasure.objects.of(self.tenant())
-        return Response(
-            take_page(
-                rows, query=query, render=lambda page: [ErasureOutput(row).data for row in page]
-            )
-        )
+        return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
     @extend_schema(
         operation_id="erase",

@@ -16,7 +16,7 @@ from episodic import queries as episodic_queries
 from episodic.api import StoredMessage
 from episodic.models import Episode
 from episodic.read_api import ListedEpisode
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
 from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope, Tenant
@@ -136,7 +136,7 @@ class OneEpisode(KeyedView):
     @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
-        episode = queries.get_row(episodes, episode_id)
+        episode = get_row(episodes, "episode", id=episode_id)
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id]
         )
@@ -157,6 +157,7 @@ def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
     Raises:
         NotFound: he has none.
     """
-    fact = queries.get_row(Fact.objects.of(tenant).select_related("conversation"), fact_id)
+    rows = Fact.objects.of(tenant).select_related("conversation")
+    fact = get_row(rows, "fact", id=fact_id)
     fact.tenant = tenant
     return fact

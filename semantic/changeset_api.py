@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.edge.pages import (
     PAGE_AT_MOST,
@@ -19,7 +20,6 @@ from memoryproject.edge.pages import (
     QueryNumberField,
     cut_page,
     page_schema,
-    take_page,
 )
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -152,16 +152,8 @@ class Changesets(KeyedView):
         responses=page_schema(ChangesetOutput, "ChangesetPage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(ChangesetQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        return Response(
-            take_page(
-                rows,
-                query=query,
-                render=lambda page: list(ChangesetOutput(page, many=True).data),
-                filters=ChangesetFilter,
-            )
-        )
+        return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
 
 
 class OneChangeset(KeyedView):
@@ -179,7 +171,7 @@ class OneChangeset(KeyedView):
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         query = self.read(StepsQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        changeset = queries.get_row(rows, changeset_id)
+        changeset = get_row(rows, "changeset", id=changeset_id)
         changeset.tenant = self.tenant()
         changes = queries.changes_in(
             changeset, after=query.get("after", -1), at_most=query["limit"] + 1

@@ -23,7 +23,7 @@ from memoryproject.edge.fields import (
     TextField,
     WordField,
 )
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
@@ -97,13 +97,8 @@ class Rollbacks(Curating):
         responses=page_schema(RollbackOutput, "RollbackPage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PlaceQuery, request.query_params.dict())
         rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
-        return Response(
-            take_page(
-                rows, query=query, render=lambda page: [RollbackOutput(row).data for row in page]
-            )
-        )
+        return self.list_page(rows, RollbackOutput)
 
     @extend_schema(
         operation_id="roll_back",
