@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 
 from django.db.models import Q
 
 from episodic.erased_keys import remember_erased_keys
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
 
@@ -35,11 +36,7 @@ def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -
 
 def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """Keep others from changing notes until the transaction ends; return those still there."""
-    locked_ids: list[uuid.UUID] = []
-    for ids in in_batches(note_ids):
-        rows = Note.objects.of(tenant).filter(id__in=ids)
-        locked_ids += rows.select_for_update().order_by("id").values_list("id", flat=True)
-    return locked_ids
+    return lock_rows(Note.objects.of(tenant), note_ids)
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
@@ -52,19 +49,19 @@ def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID 
     return conversation_ids
 
 
-def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str]:
     """Delete notes and what they were before; return how many notes and earlier versions.
 
     What was posted under their idempotency keys is not stored again.
     """
-    notes = versions = 0
+    counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
         keys = rows.filter(client_key__isnull=False).values_list("client_key", flat=True)
         remember_erased_keys(tenant=tenant, place=tenant.id, keys=filter(None, keys))
-        versions += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
-        notes += rows.delete()[0]
-    return notes, versions
+        counts["note_versions"] += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
+        counts["notes"] += rows.delete()[0]
+    return counts
 
 
 def erase_links(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, set[uuid.UUID]]:
