@@ -213,8 +213,8 @@ def lock_facts(
     return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
 
 
-def support_of(fact: Fact) -> tuple[Support, ...]:
+def support_of(fact: Fact) -> Support:
     """Return the evidence of a fact that counts."""
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     evidence = rows.select_related("episode").order_by("id")
-    return tuple(Support(row.episode, tuple(row.message_seqs)) for row in evidence)
+    return [Evidence(episode=row.episode, message_seqs=row.message_seqs) for row in evidence]

@@ -200,10 +200,10 @@ def _make_fact(
         fact=row.fact,
         keywords=row.keywords,
         valid_at=row.valid_at or now,
-        support=tuple(
+        support=[
             support_in(episodes[episode_id], seqs)
             for episode_id, seqs in row.support.items()
             if episode_id in episodes
-        ),
+        ],
         vector=vector,
     )
