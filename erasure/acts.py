@@ -16,6 +16,7 @@ from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.recounting import draw_anew
+from episodic.services import request_consolidation
 from erasure import other_rows
 from indexing import erasing as index
 from indexing.mirrored import tell_mirror
@@ -97,7 +98,7 @@ def _go_on(
     if flush and conversation.pending_count:
         enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
     elif redrawn:
-        enqueue(tenant=tenant, kind=Kind.CONSOLIDATE, scope=scope, input={"force": True})
+        request_consolidation(conversation, force=True)
     tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=changed)
 
 

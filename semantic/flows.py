@@ -17,7 +17,7 @@ from episodic.segmentation import TakeReviews
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
-from jobs.enqueue import enqueue, wake
+from jobs.enqueue import wake
 from jobs.flows import Flow, register_chore
 from jobs.flows import register as register_flow
 from jobs.models import Kind
@@ -32,9 +32,8 @@ LEFTOVERS_WAIT = timedelta(hours=2)
 
 def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     """Say how the jobs run; the app that knows of receipts hands in what stands in them."""
-    make_facts = partial(
-        Flow, gives_up_by_halves=True, on_death=_mark_failed, on_retry=_retry_failed
-    )
+    retry = episodic.retry_failed_consolidation
+    make_facts = partial(Flow, gives_up_by_halves=True, on_death=_mark_failed, on_retry=retry)
     run_flush = partial(flush, take_reviews=take_reviews, find_answers=find_answers)
     register_flow(
         Kind.CONSOLIDATE,
@@ -89,19 +88,10 @@ def _mark_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
     episodic.mark_consolidation_failed(tenant=tenant, conversation=conversation_id)
 
 
-def _retry_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    episodic.retry_failed_consolidation(tenant=tenant, conversation_id=conversation_id)
-
-
 def queue_leftovers(*, at_most: int) -> None:
     """Queue the consolidation of episodes that have waited long enough, or whose job was lost."""
     before = queries.database_now() - LEFTOVERS_WAIT
     ids = queries.conversations_with_stale_episodes(created_before=before, at_most=at_most)
     stale = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
     for conversation in stale.order_by("id"):
-        enqueue(
-            tenant=conversation.tenant,
-            kind=Kind.CONSOLIDATE,
-            scope=conversation.id,
-            input={"force": True},
-        )
+        episodic.request_consolidation(conversation, force=True)
