@@ -130,17 +130,12 @@ def next_conversation(tenant: Tenant) -> uuid.UUID | None:
 
 
 def erase_conversation_row(conversation: Conversation) -> None:
-    """Delete a conversation in which and about which nothing is left."""
+    """Delete a conversation of which nothing is left but what was withheld, and that."""
+    Withholding.objects.of(conversation.tenant).filter(conversation=conversation).delete()
     Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()
-
-
-def erase_withholdings(tenant: Tenant, *, conversation: Conversation | None = None) -> None:
-    """Delete what a tenant has withheld, in one conversation or at all; nothing is any more."""
-    rows = Withholding.objects.of(tenant)
-    (rows.filter(conversation=conversation) if conversation else rows).delete()
 
 
 def erase_tenant(tenant: Tenant) -> None:
     """Delete what is known of erased keys, and of what was withheld."""
-    erase_withholdings(tenant)
+    Withholding.objects.of(tenant).delete()
     ErasedKey.objects.of(tenant).delete()

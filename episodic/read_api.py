@@ -21,8 +21,7 @@ from memoryproject.edge.pages import (
     cut_page,
     page_schema,
 )
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 
 
 class MessageOutput(serializers.Serializer[Any]):
@@ -56,10 +55,8 @@ class MessageQuery(Strict):
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
-class Messages(KeyedView):
+class Messages(ReadView):
     """Lists the messages of a conversation, oldest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_messages",
@@ -76,10 +73,8 @@ class Messages(KeyedView):
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
 
-class OneMessage(KeyedView):
+class OneMessage(ReadView):
     """A message by its id, as a receipt or a fact's evidence names it."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_message", responses=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
@@ -112,10 +107,8 @@ class ListedEpisode(EpisodeOutput):
     degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
 
 
-class Episodes(KeyedView):
+class Episodes(ReadView):
     """Lists episodes, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_episodes",

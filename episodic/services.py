@@ -269,10 +269,10 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, tenant: Tenant, **of: uuid.UUID) -> None:
-    """Set fresh episodes aside, by `id` or `conversation`; a retry takes them up again."""
+def mark_consolidation_failed(tenant: Tenant, conversation_id: uuid.UUID, **of: uuid.UUID) -> None:
+    """Set fresh episodes of a conversation aside, or one by `id`; a retry takes them up again."""
     fresh = Episode.objects.of(tenant).filter(
-        consolidated_at=None, consolidation_failed_at=None, **of
+        conversation=conversation_id, consolidated_at=None, consolidation_failed_at=None, **of
     )
     fresh.update(consolidation_failed_at=Now())
 

@@ -8,7 +8,7 @@ so that its episodes and facts are made anew without what is withheld.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -23,14 +23,6 @@ from memoryproject.edge.errors import Problem
 
 ERASED = "erased"
 """Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a source said in one conversation: its messages, and the episodes they are in."""
-
-    message_ids: list[uuid.UUID]
-    episodes: list[Episode]
 
 
 def check_source(source: Withholding) -> None:
@@ -84,31 +76,38 @@ def count(messages: QuerySet[Message]) -> dict[str, int]:
     )
 
 
-def find_said(conversation: Conversation, source: Withholding) -> Said:
-    """Return what a source said in a conversation."""
+def find_messages(
+    conversation: Conversation, source: Withholding
+) -> tuple[list[uuid.UUID], list[Episode]]:
+    """Return the ids of a source's messages in a conversation, and the episodes they are in."""
     rows = messages_from(source).filter(conversation=conversation)
     pairs = list(rows.order_by("seq").values_list("id", "episode_id"))
     episode_ids = {episode_id for _, episode_id in pairs if episode_id is not None}
     episodes = Episode.objects.of(conversation.tenant).filter(id__in=episode_ids)
-    return Said([message_id for message_id, _ in pairs], list(episodes.order_by("first_seq")))
+    return [message_id for message_id, _ in pairs], list(episodes.order_by("first_seq"))
 
 
-def withhold(conversation: Conversation, said: Said, *, withholding: Withholding) -> int:
+def withhold(
+    conversation: Conversation,
+    message_ids: Sequence[uuid.UUID],
+    episode_ids: Collection[uuid.UUID],
+    *,
+    withholding: Withholding,
+) -> int:
     """Take messages out of window and episodes; return how many others go back to the window."""
     tenant = conversation.tenant
-    ids = [episode.id for episode in said.episodes]
     mine = Message.objects.of(tenant).filter(conversation=conversation)
-    mine.filter(id__in=said.message_ids).update(
+    mine.filter(id__in=message_ids).update(
         withheld_by=withholding, episode=None, quarantined_by=None
     )
-    returned = mine.filter(episode__in=ids).update(episode=None)
+    returned = mine.filter(episode__in=episode_ids).update(episode=None)
     # No facts are to be drawn from it: to whoever looks for such episodes it is done.
-    Episode.objects.of(tenant).filter(id__in=ids).update(
+    Episode.objects.of(tenant).filter(id__in=episode_ids).update(
         withheld_by=withholding,
         consolidated_at=Coalesce(F("consolidated_at"), queries.database_now()),
         consolidation_failed_at=None,
     )
-    for episode_id in ids:
+    for episode_id in episode_ids:
         index.remove_entries(tenant=tenant, memory_id=episode_id)
     return returned
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import uuid
 
-from episodic import erasing as episodic
-from episodic import queries as episodic_queries
+from episodic.models import Conversation, Message
 from erasure.models import Erasure, Scope
-from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes import erasing as notes
+from notes.models import Note
 
 USER_ID_AT_MOST = 1_000
+NAMED_BY: dict[Scope, tuple[type[TenantModel], str]] = {
+    Scope.MESSAGE: (Message, "id"),
+    Scope.NOTE: (Note, "id"),
+    Scope.CONVERSATION: (Conversation, "external_id"),
+}
+"""By scope, the table and the column of it that a request names a row by."""
 
 
 def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
@@ -27,30 +33,15 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     """
     if scope is Scope.TENANT:
         if name not in {str(tenant.id), tenant.name}:
-            raise _missing("tenant")
+            raise NotFound("There is no such tenant.")
         return Erasure(tenant=tenant, scope=scope, target=tenant.id)
     if scope is Scope.USER:
         if not notes.notes_of_user(tenant=tenant, user_id=name, at_most=1):
-            raise _missing("user")
+            raise NotFound("There is no such user.")
         return Erasure(tenant=tenant, scope=scope, subject=name)
     if not CANONICAL_UUID.fullmatch(name):
         message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
         raise Problem("The request has errors.", fields={"id": [message]})
-    row_id = _find_row(tenant, scope, uuid.UUID(name))
-    if row_id is None:
-        raise _missing(scope.value)
-    return Erasure(tenant=tenant, scope=scope, target=row_id)
-
-
-def _find_row(tenant: Tenant, scope: Scope, named: uuid.UUID) -> uuid.UUID | None:
-    if scope is Scope.MESSAGE:
-        message = episodic.find_message(tenant=tenant, message_id=named)
-        return message.id if message else None
-    if scope is Scope.NOTE:
-        return named if notes.has_note(tenant=tenant, note_id=named) else None
-    conversation = episodic_queries.find_conversation(tenant=tenant, external_id=named)
-    return conversation.id if conversation else None
-
-
-def _missing(what: str) -> NotFound:
-    return NotFound(f"There is no such {what}.")
+    table, field = NAMED_BY[scope]
+    row = get_row(table.objects.of(tenant), scope.value, **{field: uuid.UUID(name)})
+    return Erasure(tenant=tenant, scope=scope, target=row.pk)

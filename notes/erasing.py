@@ -14,11 +14,6 @@ from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
 
 
-def has_note(*, tenant: Tenant, note_id: uuid.UUID) -> bool:
-    """Return whether there is a note of that id, be it deleted."""
-    return Note.objects.of(tenant).filter(id=note_id).exists()
-
-
 def notes_of_conversation(
     *, tenant: Tenant, conversation_id: uuid.UUID | None, at_most: int | None = None
 ) -> list[uuid.UUID]:

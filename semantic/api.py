@@ -20,7 +20,7 @@ from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
 from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope, Tenant
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import queries
 from semantic.models import Evidence, Fact
 from semantic.renderings import (
@@ -35,10 +35,8 @@ from semantic.renderings import (
 )
 
 
-class ReadingView(KeyedView):
+class ReadingView(ReadView):
     """A view of facts. What is pending review is shown to keys that curate alone."""
-
-    scope = Scope.READ
 
     def may_curate(self) -> bool:
         """Return whether the caller may decide on the review queue."""
@@ -128,10 +126,8 @@ class OneFact(ReadingView):
         )
 
 
-class OneEpisode(KeyedView):
+class OneEpisode(ReadView):
     """An episode with the messages in it and the facts that it supports."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:

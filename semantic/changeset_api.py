@@ -22,8 +22,7 @@ from memoryproject.edge.pages import (
     page_schema,
 )
 from memoryproject.edge.schema import Error
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import queries, reverts
 from semantic.curation_api import AGAIN, Curating, Reasoned
 from semantic.models import Change, Changeset
@@ -141,10 +140,8 @@ class ChangesetFilter(PageFilter):
     kind = CharFilter()
 
 
-class Changesets(KeyedView):
+class Changesets(ReadView):
     """Lists changesets, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_changesets",
@@ -156,10 +153,8 @@ class Changesets(KeyedView):
         return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
 
 
-class OneChangeset(KeyedView):
+class OneChangeset(ReadView):
     """A changeset with its steps."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_changeset",

@@ -17,9 +17,9 @@ from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from episodic.services import CONSOLIDATION_THRESHOLD
-from indexing.services import Vectors
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import queries
 from semantic.engines import (
@@ -111,7 +111,7 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
-        episodic.mark_consolidation_failed(tenant=claim.tenant, id=episode.id)
+        episodic.mark_consolidation_failed(claim.tenant, conversation.id, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
         episodic.request_consolidation(conversation)
     logger.error("episode %s set aside by job %s", episode.id, claim.job_id)

@@ -21,7 +21,7 @@ from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.detection import detect_language
-from indexing.services import Vectors
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
 from semantic.curation import Act, open_ledger

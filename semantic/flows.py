@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from datetime import timedelta
 from functools import partial
 
@@ -21,7 +20,6 @@ from jobs.enqueue import wake
 from jobs.flows import Flow, register_chore
 from jobs.flows import register as register_flow
 from jobs.models import Kind
-from memoryproject.tenancy.models import Tenant
 from semantic import consolidation, rollback
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
@@ -32,8 +30,12 @@ LEFTOVERS_WAIT = timedelta(hours=2)
 
 def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     """Say how the jobs run; the app that knows of receipts hands in what stands in them."""
-    retry = episodic.retry_failed_consolidation
-    make_facts = partial(Flow, gives_up_by_halves=True, on_death=_mark_failed, on_retry=retry)
+    make_facts = partial(
+        Flow,
+        gives_up_by_halves=True,
+        on_death=episodic.mark_consolidation_failed,
+        on_retry=episodic.retry_failed_consolidation,
+    )
     run_flush = partial(flush, take_reviews=take_reviews, find_answers=find_answers)
     register_flow(
         Kind.CONSOLIDATE,
@@ -82,10 +84,6 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
                 return
     claims.hand_back(claim)
     wake(claim.job_id)
-
-
-def _mark_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    episodic.mark_consolidation_failed(tenant=tenant, conversation=conversation_id)
 
 
 def queue_leftovers(*, at_most: int) -> None:

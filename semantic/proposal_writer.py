@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from indexing.services import Vectors
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries
 from semantic.engines import (

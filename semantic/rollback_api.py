@@ -11,9 +11,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic import queries as episodic_queries
 from episodic import withholding as episodic
-from episodic.models import Role, Withholding
+from episodic.models import Conversation, Role, Withholding
 from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import (
     FlagField,
@@ -123,20 +122,18 @@ class Rollbacks(Curating):
         return Response(RollbackOutput(row).data, status=201 if row.done_at else 202)
 
     def _make_row(self, body: dict[str, Any]) -> Withholding:
-        key = conversation = None
-        if "key_id" in body:
-            key = APIKey.objects.of(self.tenant()).filter(id=body["key_id"]).first()
-        if "conversation_id" in body:
-            conversation = episodic_queries.find_conversation(
-                tenant=self.tenant(), external_id=body["conversation_id"]
-            )
+        tenant = self.tenant()
+        ids = {"key_id": None, "conversation_id": None, **body}
+        keys, homes = APIKey.objects.of(tenant), Conversation.objects.of(tenant)
+        key = keys.filter(id=ids["key_id"]).first()
+        conversation = homes.filter(external_id=ids["conversation_id"]).first()
         ends = {"key_id": key, "conversation_id": conversation}
         missing = [name for name, row in ends.items() if name in body and row is None]
         if missing:
             message = "There is no such source."
             raise NotFound(message, fields={name: [message] for name in missing})
         return Withholding(
-            tenant=self.tenant(),
+            tenant=tenant,
             actor=self.actor(),
             reason=body["reason"],
             since=body["since"],

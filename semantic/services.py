@@ -16,8 +16,9 @@ from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.mirrored import tell_mirror
 from indexing.models import MemoryKind, UnitKind
-from indexing.services import Entry, Vectors
+from indexing.services import Entry
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -210,7 +211,7 @@ def _retired_state(
     fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
 ) -> State:
     # What was never true has an empty span; a fact learnt late never ends before it began.
-    never = because is Fact.Because.WRONG
+    never = because == Fact.Because.WRONG
     ended = min(valid_until, fact.valid_until or valid_until)
     return State(
         because=because,

@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
 from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
 from memoryproject.edge.schema import Error
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import suggestions
 from semantic.curation import REASON_AT_MOST
 from semantic.curation_api import AGAIN, Curating
@@ -88,10 +87,8 @@ class DecisionInput(Strict):
 DECIDED = {200: SuggestionOutput, 409: Error}
 
 
-class Suggestions(KeyedView):
+class Suggestions(ReadView):
     """Lists suggestions, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_suggestions",
