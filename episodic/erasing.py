@@ -16,7 +16,7 @@ from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
 from episodic.recounting import recount
 from episodic.withholding import ERASED
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 
 
@@ -27,9 +27,7 @@ def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
 
 def lock_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
     """Keep others from rating these episodes, or from resting anything else on them."""
-    for ids in in_batches(episode_ids):
-        rows = Episode.objects.of(tenant).filter(id__in=ids)
-        list(rows.select_for_update().order_by("id").values_list("id"))
+    lock_rows(Episode.objects.of(tenant), episode_ids)
 
 
 def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:
@@ -46,10 +44,7 @@ def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> l
 
 def erase_reviews(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
     """Delete how these episodes were rated; return how many ratings there were."""
-    return sum(
-        Review.objects.of(tenant).filter(episode__in=ids).delete()[0]
-        for ids in in_batches(episode_ids)
-    )
+    return delete_rows(Review.objects.of(tenant), "episode__in", episode_ids)
 
 
 def erase_message(
@@ -114,9 +109,7 @@ def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> Non
 
 def erase_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
     """Delete episodes that hold no message any more; return how many there were."""
-    return sum(
-        Episode.objects.of(tenant).filter(id__in=ids).delete()[0] for ids in in_batches(episode_ids)
-    )
+    return delete_rows(Episode.objects.of(tenant), "id__in", episode_ids)
 
 
 def settle(conversation: Conversation) -> None:
@@ -137,17 +130,12 @@ def next_conversation(tenant: Tenant) -> uuid.UUID | None:
 
 
 def erase_conversation_row(conversation: Conversation) -> None:
-    """Delete a conversation in which and about which nothing is left."""
+    """Delete a conversation of which nothing is left but what was withheld, and that."""
+    Withholding.objects.of(conversation.tenant).filter(conversation=conversation).delete()
     Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()
-
-
-def erase_withholdings(tenant: Tenant, *, conversation: Conversation | None = None) -> None:
-    """Delete what a tenant has withheld, in one conversation or at all; nothing is any more."""
-    rows = Withholding.objects.of(tenant)
-    (rows.filter(conversation=conversation) if conversation else rows).delete()
 
 
 def erase_tenant(tenant: Tenant) -> None:
     """Delete what is known of erased keys, and of what was withheld."""
-    erase_withholdings(tenant)
+    Withholding.objects.of(tenant).delete()
     ErasedKey.objects.of(tenant).delete()

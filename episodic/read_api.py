@@ -20,10 +20,8 @@ from memoryproject.edge.pages import (
     QueryNumberField,
     cut_page,
     page_schema,
-    take_page,
 )
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 
 
 class MessageOutput(serializers.Serializer[Any]):
@@ -57,10 +55,8 @@ class MessageQuery(Strict):
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
-class Messages(KeyedView):
+class Messages(ReadView):
     """Lists the messages of a conversation, oldest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_messages",
@@ -77,10 +73,8 @@ class Messages(KeyedView):
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
 
-class OneMessage(KeyedView):
+class OneMessage(ReadView):
     """A message by its id, as a receipt or a fact's evidence names it."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_message", responses=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
@@ -113,10 +107,8 @@ class ListedEpisode(EpisodeOutput):
     degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
 
 
-class Episodes(KeyedView):
+class Episodes(ReadView):
     """Lists episodes, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_episodes",
@@ -124,12 +116,5 @@ class Episodes(KeyedView):
         responses=page_schema(ListedEpisode, "EpisodePage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PageQuery, request.query_params.dict())
         rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
-        return Response(
-            take_page(
-                rows.select_related("conversation"),
-                query=query,
-                render=lambda page: [ListedEpisode(row).data for row in page],
-            )
-        )
+        return self.list_page(rows.select_related("conversation"), ListedEpisode, form=PageQuery)

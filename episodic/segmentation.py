@@ -189,7 +189,8 @@ def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language:
         episodes = _insert_episodes(planned, locked)
         _fill_index(planned, locked, episodes)
         pass_point(Point.EPISODES_INDEXED)
-        services.request_consolidation_if_due(locked, episodes)
+        is_flashbulb = any(row.surprise >= services.FLASHBULB_SURPRISE for row in episodes)
+        services.request_consolidation(locked, force=is_flashbulb)
         locked.previous_summary = episodes[-1].summary
         locked.pending_count -= sum(len(plan.messages) for plan in planned)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])

@@ -147,16 +147,15 @@ def request_segmentation_if_due(conversation: Conversation) -> None:
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
 
 
-def request_consolidation_if_due(conversation: Conversation, episodes: Sequence[Episode]) -> None:
-    """Queue a consolidation if there are enough fresh episodes, or a new one is a flashbulb."""
-    flashbulb = any(episode.surprise >= FLASHBULB_SURPRISE for episode in episodes)
-    fresh = len(queries.fresh_episodes(conversation=conversation))
-    if flashbulb or fresh >= CONSOLIDATION_THRESHOLD:
+def request_consolidation(conversation: Conversation, *, force: bool = False) -> None:
+    """Queue a consolidation if there are enough fresh episodes, or with `force` anyway."""
+    enough = CONSOLIDATION_THRESHOLD
+    if force or len(queries.fresh_episodes(conversation=conversation, at_most=enough)) == enough:
         enqueue(
             tenant=conversation.tenant,
             kind=Kind.CONSOLIDATE,
             scope=conversation.id,
-            input={"force": True} if flashbulb else {},
+            input={"force": True} if force else {},
         )
 
 
@@ -188,7 +187,7 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
             conversation=locked, quarantined_by__isnull=False
         )
         back = messages.update(quarantined_by=None)
-        fresh = retry_failed_consolidation(tenant=locked.tenant, conversation_id=locked.id)
+        fresh = retry_failed_consolidation(locked.tenant, locked.id)
         if not back + fresh:
             return None
         locked.pending_count += back
@@ -270,15 +269,15 @@ def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: 
     return fresh.update(consolidated_at=now)
 
 
-def mark_consolidation_failed(*, tenant: Tenant, **of: uuid.UUID) -> None:
-    """Set fresh episodes aside, by `id` or `conversation`; a retry takes them up again."""
+def mark_consolidation_failed(tenant: Tenant, conversation_id: uuid.UUID, **of: uuid.UUID) -> None:
+    """Set fresh episodes of a conversation aside, or one by `id`; a retry takes them up again."""
     fresh = Episode.objects.of(tenant).filter(
-        consolidated_at=None, consolidation_failed_at=None, **of
+        conversation=conversation_id, consolidated_at=None, consolidation_failed_at=None, **of
     )
     fresh.update(consolidation_failed_at=Now())
 
 
-def retry_failed_consolidation(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
+def retry_failed_consolidation(tenant: Tenant, conversation_id: uuid.UUID) -> int:
     """Make the episodes set aside fresh again; return how many."""
     failed = Episode.objects.of(tenant).filter(
         conversation=conversation_id, consolidation_failed_at__isnull=False

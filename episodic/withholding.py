@@ -8,8 +8,7 @@ so that its episodes and facts are made anew without what is withheld.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Sequence
 
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -21,63 +20,28 @@ from indexing import services as index
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.models import APIKey, Tenant
 
 ERASED = "erased"
 """Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
 
-NAMED_BY = ("since", "posted_by", "conversation", "speaker", "role")
-"""What a source and a withholding say alike."""
 
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where messages come from: all that is given must fit, and one thing must be given.
-
-    `since` and `until`, both included, are by the server's clock, when a message was received.
-    """
-
-    since: datetime
-    until: datetime | None = None
-    posted_by: APIKey | None = None
-    conversation: Conversation | None = None
-    speaker: str = ""
-    role: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a source said in one conversation: its messages, and the episodes they are in."""
-
-    message_ids: list[uuid.UUID]
-    episodes: list[Episode]
-
-
-def check_source(source: Source) -> None:
+def check_source(source: Withholding) -> None:
     """Raise Problem if nothing but a time is given: that would be everything of a tenant."""
-    if not (source.posted_by or source.conversation or source.speaker or source.role):
+    if not (source.posted_by_id or source.conversation_id or source.speaker or source.role):
         raise Problem("Name a source: a key, a conversation, a speaker or a role.")
 
 
-def open_withholding(*, tenant: Tenant, source: Source, actor: str, reason: str) -> Withholding:
-    """Store who withholds what, and why."""
-    fields = {name: getattr(source, name) for name in NAMED_BY}
-    return Withholding.objects.create(  # type: ignore[misc]
-        tenant=tenant, actor=actor, reason=reason, **fields
-    )
+def messages_from(source: Withholding) -> QuerySet[Message]:
+    """Return what a source said that is not withheld yet, and nothing that came after the row."""
+    return Message.objects.of(source.tenant).filter(_is_from(source), withheld_by=None)
 
 
-def messages_from(source: Source, *, tenant: Tenant) -> QuerySet[Message]:
-    """Return what a source said that is not withheld yet."""
-    return Message.objects.of(tenant).filter(_is_from(source), withheld_by=None)
-
-
-def _is_from(source: Source) -> Q:
+def _is_from(source: Withholding) -> Q:
     conditions = {
         "received_at__gte": source.since,
-        "received_at__lte": source.until,
-        "posted_by": source.posted_by,
-        "conversation": source.conversation,
+        "received_at__lte": source.created_at,
+        "posted_by": source.posted_by_id,
+        "conversation": source.conversation_id,
         "name": source.speaker,
         "role": source.role,
     }
@@ -91,7 +55,7 @@ def messages_left(withholding: Withholding) -> QuerySet[Message]:
         return mine.none()
     if withholding.lifted_at is not None:
         return mine.filter(withheld_by=withholding)
-    return messages_from(source_of(withholding), tenant=withholding.tenant)
+    return messages_from(withholding)
 
 
 def conversations_left(withholding: Withholding, *, at_most: int) -> list[uuid.UUID]:
@@ -105,39 +69,45 @@ def conversations_with(messages: QuerySet[Message], *, at_most: int) -> list[uui
     return list(rows.order_by("conversation_id").distinct()[:at_most])
 
 
-def count(messages: QuerySet[Message]) -> tuple[int, int]:
-    """Return in how many conversations how many messages are."""
-    totals = messages.order_by().aggregate(
+def count(messages: QuerySet[Message]) -> dict[str, int]:
+    """Return how many `messages` are in how many `conversations`."""
+    return messages.order_by().aggregate(
         conversations=Count("conversation_id", distinct=True), messages=Count("id")
     )
-    return totals["conversations"], totals["messages"]
 
 
-def find_said(conversation: Conversation, source: Source) -> Said:
-    """Return what a source said in a conversation."""
-    rows = messages_from(source, tenant=conversation.tenant).filter(conversation=conversation)
+def find_messages(
+    conversation: Conversation, source: Withholding
+) -> tuple[list[uuid.UUID], list[Episode]]:
+    """Return the ids of a source's messages in a conversation, and the episodes they are in."""
+    rows = messages_from(source).filter(conversation=conversation)
     pairs = list(rows.order_by("seq").values_list("id", "episode_id"))
     episode_ids = {episode_id for _, episode_id in pairs if episode_id is not None}
     episodes = Episode.objects.of(conversation.tenant).filter(id__in=episode_ids)
-    return Said([message_id for message_id, _ in pairs], list(episodes.order_by("first_seq")))
+    return [message_id for message_id, _ in pairs], list(episodes.order_by("first_seq"))
 
 
-def withhold(conversation: Conversation, said: Said, *, withholding: Withholding) -> int:
+def withhold(
+    conversation: Conversation,
+    message_ids: Sequence[uuid.UUID],
+    episode_ids: Collection[uuid.UUID],
+    *,
+    withholding: Withholding,
+) -> int:
     """Take messages out of window and episodes; return how many others go back to the window."""
     tenant = conversation.tenant
-    ids = [episode.id for episode in said.episodes]
     mine = Message.objects.of(tenant).filter(conversation=conversation)
-    mine.filter(id__in=said.message_ids).update(
+    mine.filter(id__in=message_ids).update(
         withheld_by=withholding, episode=None, quarantined_by=None
     )
-    returned = mine.filter(episode__in=ids).update(episode=None)
+    returned = mine.filter(episode__in=episode_ids).update(episode=None)
     # No facts are to be drawn from it: to whoever looks for such episodes it is done.
-    Episode.objects.of(tenant).filter(id__in=ids).update(
+    Episode.objects.of(tenant).filter(id__in=episode_ids).update(
         withheld_by=withholding,
         consolidated_at=Coalesce(F("consolidated_at"), queries.database_now()),
         consolidation_failed_at=None,
     )
-    for episode_id in ids:
+    for episode_id in episode_ids:
         index.remove_entries(tenant=tenant, memory_id=episode_id)
     return returned
 
@@ -152,16 +122,10 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
     )
     standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)
     others = standing.exclude(id=withholding.id).exclude(reason=ERASED)
-    for other in others.select_related("posted_by", "conversation").order_by("id"):
-        mine.filter(_is_from(source_of(other))).update(withheld_by=other)
+    for other in others.order_by("id"):
+        mine.filter(_is_from(other)).update(withheld_by=other)
     mine.update(withheld_by=None)
     settle(conversation)
-
-
-def source_of(withholding: Withholding) -> Source:
-    """Return what is withheld: nothing that came after it was asked for."""
-    fields = {name: getattr(withholding, name) for name in NAMED_BY}
-    return Source(until=withholding.created_at, **fields)
 
 
 def settle(conversation: Conversation) -> None:

@@ -16,6 +16,7 @@ from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.recounting import draw_anew
+from episodic.services import request_consolidation
 from erasure import other_rows
 from indexing import erasing as index
 from indexing.mirrored import tell_mirror
@@ -71,7 +72,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     )
     held_again = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
     semantic.forget_reasons(conversation=conversation, fact_ids=facts)
-    _erase_facts(done, tenant, fact_ids=facts, episode_ids=episodes)
+    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
     episodic.erase_message(conversation, message, episode_ids=episodes)
     done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
@@ -97,7 +98,7 @@ def _go_on(
     if flush and conversation.pending_count:
         enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
     elif redrawn:
-        enqueue(tenant=tenant, kind=Kind.CONSOLIDATE, scope=scope, input={"force": True})
+        request_consolidation(conversation, force=True)
     tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=changed)
 
 
@@ -126,8 +127,8 @@ def erase_conversation(
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     _erase_what_rests_on(done, tenant, home=conversation)
     semantic.forget_reasons(conversation=conversation)
-    _erase_facts(done, tenant, fact_ids=facts, episode_ids=episodes)
-    _erase_notes(done, tenant, note_ids)
+    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
+    done.counts += notes.erase_notes(tenant=tenant, note_ids=note_ids)
     done.counts["messages"] += episodic.erase_messages(conversation)
     done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
@@ -148,7 +149,7 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Done:
     done.memory_ids = list(there)
     homes = notes.homes_of(tenant=tenant, note_ids=there)
     _erase_what_rests_on(done, tenant, home=None)
-    _erase_notes(done, tenant, there)
+    done.counts += notes.erase_notes(tenant=tenant, note_ids=there)
     for home in homes:
         index.forget_words(tenant=tenant, conversation_id=home)
     index.erase_memories(tenant=tenant, memory_ids=there)
@@ -164,35 +165,13 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     counts["contexts"] += retrieval.erase_contexts_holding(tenant=tenant, memory_ids=ids)
     links, origins = notes.erase_links(tenant=tenant, memory_ids=ids)
     counts["links"] += links
-    units, vectors = index.erase_entries(tenant=tenant, memory_ids=ids)
-    counts["search_units"] += units
-    counts["search_vectors"] += vectors
+    counts += index.erase_entries(tenant=tenant, memory_ids=ids)
     counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
     counts += other_rows.erase_mentions(ids)
     other_rows.forget_reasons(tenant=tenant, memory_ids=ids)
     tell_mirror(
         tenant=tenant, conversation_id=home.id if home else None, memory_ids=sorted(origins)
     )
-
-
-def _erase_facts(
-    done: Done,
-    tenant: Tenant,
-    *,
-    fact_ids: Sequence[uuid.UUID],
-    episode_ids: Sequence[uuid.UUID],
-) -> None:
-    facts, evidence = semantic.erase_facts(tenant=tenant, fact_ids=fact_ids)
-    done.counts["facts"] += facts
-    done.counts["evidence"] += evidence + semantic.erase_evidence_of_episodes(
-        tenant=tenant, episode_ids=episode_ids
-    )
-
-
-def _erase_notes(done: Done, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> None:
-    erased, versions = notes.erase_notes(tenant=tenant, note_ids=note_ids)
-    done.counts["notes"] += erased
-    done.counts["note_versions"] += versions
 
 
 def _erase_work(done: Done, conversation: Conversation) -> None:

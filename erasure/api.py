@@ -12,9 +12,9 @@ from erasure import services
 from erasure.forms import PREVIEW, EraseInput, ErasureOutput
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
-from erasure.targets import find_target
+from erasure.targets import draft_erasure
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -31,13 +31,7 @@ class Erasures(KeyedView):
         responses=page_schema(ErasureOutput, "ErasurePage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PlaceQuery, request.query_params.dict())
-        rows = Erasure.objects.of(self.tenant())
-        return Response(
-            take_page(
-                rows, query=query, render=lambda page: [ErasureOutput(row).data for row in page]
-            )
-        )
+        return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
     @extend_schema(
         operation_id="erase",
@@ -50,17 +44,15 @@ class Erasures(KeyedView):
     )
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)
-        tenant = self.tenant()
-        target = find_target(tenant=tenant, scope=Extent(params["scope"]), name=params["id"])
+        scope = Extent(params["scope"])
+        erasure = draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
         if params["dry_run"]:
-            counts = services.preview(tenant=tenant, target=target)
+            counts = services.preview(erasure)
             absent = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
-            preview = {"scope": target.scope.value, "state": PREVIEW, "counts": counts}
-            row = str(target.row_id) if target.row_id else None
-            return Response({**dict.fromkeys(absent), **preview, "target_id": row})
-        erasure = services.do(
-            tenant=tenant, target=target, actor=self.actor(), reason=params["reason"]
-        )
+            values = {"state": PREVIEW, "counts": counts, **dict.fromkeys(absent)}
+            preview = {"scope": scope, "target": erasure.target, **values}
+            return Response(ErasureOutput(preview).data)
+        services.do(erasure, actor=self.actor(), reason=params["reason"])
         done = erasure.state == State.DONE
         return Response(ErasureOutput(erasure).data, status=200 if done else 202)
 

@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from erasure.models import Scope, State
-from erasure.services import REASON_AT_MOST
 from erasure.targets import USER_ID_AT_MOST
 from memoryproject.edge.fields import ContentField, FlagField, Strict, WordField
+from semantic.curation import REASON_AT_MOST
 
 PREVIEW = "preview"
 

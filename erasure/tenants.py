@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import connection
 
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Review
 from erasure import acts, other_rows
-from erasure.history import erase_history
 from erasure.models import Erasure
 from indexing import erasing as index
 from indexing.models import SearchUnit, SearchVector
@@ -83,7 +83,7 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
     parts: dict[str, Callable[[], int]] = {
         "contexts": lambda: retrieval.erase_contexts(tenant),
         "receipts": lambda: retrieval.erase_other_receipts(tenant=tenant, at_most=AT_ONCE),
-        "changesets": lambda: erase_history(tenant=tenant, conversation_id=None),
+        "changesets": lambda: _erase_history(tenant, None),
         "model_calls": lambda: jobs.erase_calls(tenant=tenant, at_most=AT_ONCE),
     }
     for kind, erase in parts.items():
@@ -97,13 +97,24 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
 def _erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
     conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     done = acts.erase_conversation(tenant=tenant, conversation_id=conversation.id, with_work=False)
-    done.counts["changesets"] += erase_history(tenant=tenant, conversation_id=conversation.id)
+    done.counts["changesets"] += _erase_history(tenant, conversation.id)
     index.erase_scope(tenant=tenant, conversation_id=conversation.id)
-    episodic.erase_withholdings(tenant, conversation=conversation)
     episodic.erase_conversation_row(conversation)
     done.counts["conversations"] += 1
     done.counts.pop("saved_searches", None)  # of these a preview does not know
     return done
+
+
+def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
+    """Delete changesets with their steps, and reveals; return how many changesets.
+
+    Those of a conversation, or those that belong to none. They are append-only: the database
+    refuses unless an erasure of the whole tenant is on record and runs.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT public.memory_erase_history(%s, %s)", [tenant.id, conversation_id])
+        (erased,) = cursor.fetchone()
+    return int(erased)
 
 
 def erase_rest(tenant: Tenant) -> Counter[str]:

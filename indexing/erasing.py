@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 
 from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 
 
@@ -16,27 +17,25 @@ def lock_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
     Whoever is adding a link, a section of a context or an entry holds a memory's row, and
     is waited for: so what is deleted after this is all there is.
     """
-    for ids in in_batches(memory_ids):
-        rows = Memory.objects.of(tenant).filter(id__in=ids)
-        list(rows.select_for_update().order_by("id").values_list("id"))
+    lock_rows(Memory.objects.of(tenant), memory_ids)
 
 
-def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> Counter[str]:
     """Delete what finds these memories; return how many units and vectors there were."""
-    units = vectors = 0
+    counts: Counter[str] = Counter()
     for ids in in_batches(memory_ids):
         rows = SearchUnit.objects.of(tenant).filter(memory__in=ids)
         # Whoever is adding a vector to one of them holds it: the vector must be seen below.
         list(rows.select_for_update().order_by("id").values_list("id"))
-        vectors += SearchVector.objects.of(tenant).filter(memory__in=ids).delete()[0]
-        units += rows.delete()[0]
-    return units, vectors
+        vectors = SearchVector.objects.of(tenant).filter(memory__in=ids)
+        counts["search_vectors"] += vectors.delete()[0]
+        counts["search_units"] += rows.delete()[0]
+    return counts
 
 
 def erase_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
     """Delete memories from the registry, when nothing rests on them any more."""
-    for ids in in_batches(memory_ids):
-        Memory.objects.of(tenant).filter(id__in=ids).delete()
+    delete_rows(Memory.objects.of(tenant), "id__in", memory_ids)
 
 
 def forget_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:

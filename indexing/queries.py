@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.tenancy.models import Tenant
 
-Vectors = npt.NDArray[np.float32]
 _NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
 
 

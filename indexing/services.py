@@ -9,8 +9,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from django.db import connection
 from pgvector import HalfVector
 
@@ -21,11 +19,11 @@ from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVe
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 
-Vectors = npt.NDArray[np.float32]
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
 """The columns that a vector has from its unit."""
 MARK = """

@@ -19,7 +19,7 @@ from memoryproject.edge.fields import Strict, TextOrNull
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import KeyedView, ReadView
 
 
 class JobOutput(serializers.Serializer[Any]):
@@ -36,10 +36,8 @@ class JobOutput(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-class JobState(KeyedView):
+class JobState(ReadView):
     """One job."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_job", responses=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 
 from django.db.models import Q
 
 from episodic.erased_keys import remember_erased_keys
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
-
-
-def has_note(*, tenant: Tenant, note_id: uuid.UUID) -> bool:
-    """Return whether there is a note of that id, be it deleted."""
-    return Note.objects.of(tenant).filter(id=note_id).exists()
 
 
 def notes_of_conversation(
@@ -35,9 +31,7 @@ def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -
 
 def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """Keep others from changing notes until the transaction ends; return those still there."""
-    rows = Note.objects.of(tenant).select_for_update().order_by("id")
-    locked = rows.values_list("id", flat=True)
-    return [note_id for ids in in_batches(note_ids) for note_id in locked.filter(id__in=ids)]
+    return lock_rows(Note.objects.of(tenant), note_ids)
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
@@ -46,19 +40,19 @@ def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID 
     return {home for ids in in_batches(note_ids) for home in homes.filter(id__in=ids)}
 
 
-def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
+def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str]:
     """Delete notes and what they were before; return how many notes and earlier versions.
 
     What was posted under their idempotency keys is not stored again.
     """
-    notes = versions = 0
+    counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
         keys = rows.filter(client_key__isnull=False).values_list("client_key", flat=True)
         remember_erased_keys(tenant=tenant, place=tenant.id, keys=filter(None, keys))
-        versions += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
-        notes += rows.delete()[0]
-    return notes, versions
+        counts["note_versions"] += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
+        counts["notes"] += rows.delete()[0]
+    return counts
 
 
 def erase_links(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, set[uuid.UUID]]:

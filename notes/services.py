@@ -19,8 +19,9 @@ from episodic.services import IdempotencyKey, lock_or_make
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
-from indexing.services import Entry, Vectors
+from indexing.services import Entry
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes import wording

@@ -16,11 +16,11 @@ from episodic import queries as episodic_queries
 from episodic.api import StoredMessage
 from episodic.models import Episode
 from episodic.read_api import ListedEpisode
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
 from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Scope, Tenant
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import queries
 from semantic.models import Evidence, Fact
 from semantic.renderings import (
@@ -35,10 +35,8 @@ from semantic.renderings import (
 )
 
 
-class ReadingView(KeyedView):
+class ReadingView(ReadView):
     """A view of facts. What is pending review is shown to keys that curate alone."""
-
-    scope = Scope.READ
 
     def may_curate(self) -> bool:
         """Return whether the caller may decide on the review queue."""
@@ -128,15 +126,13 @@ class OneFact(ReadingView):
         )
 
 
-class OneEpisode(KeyedView):
+class OneEpisode(ReadView):
     """An episode with the messages in it and the facts that it supports."""
-
-    scope = Scope.READ
 
     @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
-        episode = queries.get_row(episodes, episode_id)
+        episode = get_row(episodes, "episode", id=episode_id)
         messages = episodic_queries.messages_of_episodes(
             tenant=self.tenant(), episode_ids=[episode.id]
         )
@@ -157,6 +153,7 @@ def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
     Raises:
         NotFound: he has none.
     """
-    fact = queries.get_row(Fact.objects.of(tenant).select_related("conversation"), fact_id)
+    rows = Fact.objects.of(tenant).select_related("conversation")
+    fact = get_row(rows, "fact", id=fact_id)
     fact.tenant = tenant
     return fact

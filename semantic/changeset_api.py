@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.edge.pages import (
     PAGE_AT_MOST,
@@ -19,11 +20,9 @@ from memoryproject.edge.pages import (
     QueryNumberField,
     cut_page,
     page_schema,
-    take_page,
 )
 from memoryproject.edge.schema import Error
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import queries, reverts
 from semantic.curation_api import AGAIN, Curating, Reasoned
 from semantic.models import Change, Changeset
@@ -141,10 +140,8 @@ class ChangesetFilter(PageFilter):
     kind = CharFilter()
 
 
-class Changesets(KeyedView):
+class Changesets(ReadView):
     """Lists changesets, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_changesets",
@@ -152,22 +149,12 @@ class Changesets(KeyedView):
         responses=page_schema(ChangesetOutput, "ChangesetPage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(ChangesetQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        return Response(
-            take_page(
-                rows,
-                query=query,
-                render=lambda page: list(ChangesetOutput(page, many=True).data),
-                filters=ChangesetFilter,
-            )
-        )
+        return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
 
 
-class OneChangeset(KeyedView):
+class OneChangeset(ReadView):
     """A changeset with its steps."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="get_changeset",
@@ -179,7 +166,7 @@ class OneChangeset(KeyedView):
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         query = self.read(StepsQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        changeset = queries.get_row(rows, changeset_id)
+        changeset = get_row(rows, "changeset", id=changeset_id)
         changeset.tenant = self.tenant()
         changes = queries.changes_in(
             changeset, after=query.get("after", -1), at_most=query["limit"] + 1

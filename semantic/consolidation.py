@@ -17,11 +17,9 @@ from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from episodic.services import CONSOLIDATION_THRESHOLD
-from indexing.services import Vectors
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import queries
 from semantic.engines import (
@@ -75,7 +73,7 @@ def consolidate_batch(
     due = len(episodes) >= CONSOLIDATION_THRESHOLD or force or size < EPISODES_A_RUN
     if not episodes or not due:
         with commit(claim, finish=finish):
-            _request_next(conversation)
+            episodic.request_consolidation(conversation)
         return 0
     if not size:
         return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
@@ -96,7 +94,7 @@ def consolidate_batch(
     searching = size < EPISODES_A_RUN
     with commit(claim, finish=finish, result=result, searching=searching):
         _write(snapshot, answer, vectors, job_id=claim.job_id)
-        _request_next(conversation, force=len(episodes) < all_fresh)
+        episodic.request_consolidation(conversation, force=len(episodes) < all_fresh)
     return len(episodes)
 
 
@@ -113,9 +111,9 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
-        episodic.mark_consolidation_failed(tenant=claim.tenant, id=episode.id)
+        episodic.mark_consolidation_failed(claim.tenant, conversation.id, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
-        _request_next(conversation)
+        episodic.request_consolidation(conversation)
     logger.error("episode %s set aside by job %s", episode.id, claim.job_id)
     return 1
 
@@ -164,15 +162,3 @@ def _write(
 def _count_unknown(proposals: Sequence[Proposal], known_facts: dict[str, Fact]) -> int:
     aliases = [proposal.alias for proposal in proposals if proposal.action is not Action.NEW]
     return sum(alias not in known_facts and own_index(alias) is None for alias in aliases)
-
-
-def _request_next(conversation: Conversation, *, force: bool = False) -> None:
-    """Queue another run if enough fresh episodes remain, or with `force` if any do."""
-    fresh = episodic_queries.fresh_episodes(conversation=conversation)
-    if force or len(fresh) >= CONSOLIDATION_THRESHOLD:
-        enqueue(
-            tenant=conversation.tenant,
-            kind=Kind.CONSOLIDATE,
-            scope=conversation.id,
-            input={"force": True} if force else {},
-        )

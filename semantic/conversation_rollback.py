@@ -31,28 +31,25 @@ people have changed them since.
 """
 
 
-def undo_in(conversation: Conversation, act: Act, *, withholding: Withholding) -> Counts:
+def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     """Roll back what a locked conversation has of the quarantined source; return the counts."""
-    sourced = episodic.find_said(conversation, episodic.source_of(withholding))
-    if not sourced.message_ids:
+    message_ids, episodes = episodic.find_messages(conversation, withholding)
+    if not message_ids:
         return Counter()
-    runs = _find_tainted(conversation, sourced.episodes)
+    act = Act(withholding.tenant, withholding.actor, withholding.reason)
+    runs = _find_tainted(conversation, episodes)
     counts = Counter(dict.fromkeys(FIGURES, 0))
     for run in sorted(runs, key=lambda run: run.id, reverse=True):
         counts.update(_revert(run, act))
-    episode_ids = {episode.id for episode in sourced.episodes}
-    other_episode_ids = [
-        episode_id
-        for episode_id in _episodes_of(conversation, runs)
-        if episode_id not in episode_ids
-    ]
-    returned = episodic.withhold(conversation, sourced, withholding=withholding)
-    redrawn = draw_anew(tenant=act.tenant, episode_ids=other_episode_ids)
+    episode_ids = [episode.id for episode in episodes]
+    other_ids = _episodes_of(conversation, runs, but=episode_ids)
+    returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
+    redrawn = draw_anew(tenant=act.tenant, episode_ids=other_ids)
     episodic.settle(conversation)
     counts.update(
         conversations=1,
-        messages=len(sourced.message_ids),
-        episodes=len(episode_ids),
+        messages=len(message_ids),
+        episodes=len(episodes),
         returned=returned,
         redrawn=redrawn,
     )
@@ -111,11 +108,13 @@ def _revert(run: Changeset, act: Act) -> Counts:
     )
 
 
-def _episodes_of(conversation: Conversation, runs: Sequence[Changeset]) -> list[uuid.UUID]:
-    """Return the episodes that these runs have read."""
+def _episodes_of(
+    conversation: Conversation, runs: Sequence[Changeset], *, but: Sequence[uuid.UUID]
+) -> list[uuid.UUID]:
+    """Return the episodes that these runs have read, `but` some."""
     evidence = Evidence.objects.of(conversation.tenant).filter(changeset__in=list(runs))
     was_read = Q(consolidated_at__in=[run.started_at for run in runs])
     rows = Episode.objects.of(conversation.tenant).filter(
         was_read | Q(id__in=evidence.values("episode")), conversation=conversation
     )
-    return list(rows.order_by("first_seq").values_list("id", flat=True))
+    return list(rows.exclude(id__in=but).order_by("first_seq").values_list("id", flat=True))

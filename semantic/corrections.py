@@ -9,9 +9,7 @@ from django.db import transaction
 
 from episodic.models import Conversation
 from indexing import services as index
-from jobs.enqueue import enqueue
-from jobs.models import Kind
-from memoryproject.edge.errors import Conflict, Problem
+from memoryproject.edge.errors import Conflict, Problem, get_row
 from semantic import queries
 from semantic.curation import (
     KEYWORD_AT_MOST,
@@ -54,7 +52,7 @@ def correct_fact(
         Problem: no reason, no sentence of at most 1,000 characters, or odd keywords.
     """
     sentence = _clean_sentence(sentence)
-    fact = queries.get_row(Fact.objects.of(act.tenant), fact_id)
+    fact = get_row(Fact.objects.of(act.tenant), "fact", id=fact_id)
     kind = category or Category(fact.category)
     words = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
     text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
@@ -78,8 +76,6 @@ def correct_fact(
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
         corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)
         ledger.close()
-        if vector is None:
-            enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
     return corrected
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 
@@ -49,86 +50,22 @@ class Act:
     reason: str
 
 
-def invalidate_facts(
+def _change_all(
+    change: Callable[[Fact, Ledger], None],
     *,
     act: Act,
     fact_ids: Sequence[uuid.UUID],
-    because: Fact.Because,
     versions: Versions = NO_VERSIONS,
 ) -> list[Changeset]:
-    """Retire facts, all or none; return a changeset for each conversation.
+    """Change facts, all or none; return a changeset for each conversation.
 
-    `because` superseded: they were true until now; wrong: they never were, and the same
-    words do not bring them back. With `versions` nothing is done if a fact has changed
-    since it had that one.
+    With `versions` nothing is done if a fact has changed since it had that one.
 
     Raises:
         NotFound: the tenant has no such fact.
-        Conflict: one of them is not active, or has changed.
-        Problem: no reason, no fact, too many, or facts are not erased like this.
-    """
-    if because not in {Fact.Because.SUPERSEDED, Fact.Because.WRONG}:
-        raise Problem("A fact is over or wrong.", fields={"because": ["superseded or wrong"]})
-
-    def invalidate(fact: Fact, ledger: Ledger) -> None:
-        if fact.invalid_at is not None:
-            raise Conflict(f"Fact {fact.id} is not active.")
-        invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
-
-    return _change_all(act, fact_ids, versions, invalidate)
-
-
-def restore_facts(
-    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
-) -> list[Changeset]:
-    """Restore facts, all or none; return a changeset for each conversation.
-
-    What has replaced one of them stays as it is. `versions` as for invalidating.
-
-    Raises:
-        NotFound: the tenant has no such fact.
-        Conflict: one is active, has changed, was erased, or its sentence is active as another.
+        Conflict: one of them has changed, or is not in a state to be changed so.
         Problem: no reason, no fact, or too many.
     """
-    return _change_all(act, fact_ids, versions, _restore)
-
-
-def approve_facts(
-    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
-) -> list[Changeset]:
-    """Approve pending facts, all or none; return a changeset for each conversation.
-
-    `versions` as for invalidating.
-
-    Raises:
-        NotFound: the tenant has no such fact.
-        Conflict: one is not pending, has changed, or its sentence is active as another fact.
-        Problem: no reason, no fact, or too many.
-    """
-    return _change_all(act, fact_ids, versions, _approve)
-
-
-def reject_facts(
-    *, act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
-) -> list[Changeset]:
-    """Reject pending facts: the same words do not bring them back.
-
-    All or none; returns a changeset for each conversation. `versions` as for invalidating.
-
-    Raises:
-        NotFound: the tenant has no such fact.
-        Conflict: one is not pending, or has changed.
-        Problem: no reason, no fact, or too many.
-    """
-    return _change_all(act, fact_ids, versions, _reject)
-
-
-def _change_all(
-    act: Act,
-    fact_ids: Sequence[uuid.UUID],
-    versions: Versions,
-    change: Callable[[Fact, Ledger], None],
-) -> list[Changeset]:
     with transaction.atomic():
         changesets = []
         for conversation, facts in lock_facts(act, fact_ids, versions):
@@ -138,6 +75,12 @@ def _change_all(
             ledger.close()
             changesets.append(ledger.changeset)
         return changesets
+
+
+def _invalidate(fact: Fact, ledger: Ledger, *, because: Fact.Because) -> None:
+    if fact.invalid_at is not None:
+        raise Conflict(f"Fact {fact.id} is not active.")
+    invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
 
 
 def _restore(fact: Fact, ledger: Ledger) -> None:
@@ -174,13 +117,42 @@ def _activate(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
     put_state(fact, State(), ledger=ledger, note=note)
 
 
-def check_reason(act: Act) -> str:
-    """Return the reason of an act.
+def invalidate_facts(
+    *,
+    act: Act,
+    fact_ids: Sequence[uuid.UUID],
+    because: Fact.Because,
+    versions: Versions = NO_VERSIONS,
+) -> list[Changeset]:
+    """Retire active facts; answer and errors are those of `_change_all`.
+
+    `because` superseded: they were true until now; wrong: they never were, and the same
+    words do not bring them back.
+    """
+    if because not in {Fact.Because.SUPERSEDED, Fact.Because.WRONG}:
+        raise Problem("A fact is over or wrong.", fields={"because": ["superseded or wrong"]})
+    change = partial(_invalidate, because=because)
+    return _change_all(change, act=act, fact_ids=fact_ids, versions=versions)
+
+
+restore_facts = partial(_change_all, _restore)
+"""Restores facts; what has replaced one of them stays as it is.
+
+Conflict: one is active, pending review or erased, or its sentence is active as another.
+"""
+approve_facts = partial(_change_all, _approve)
+"""Approves pending facts. Conflict: one is not pending, or its sentence is active as another."""
+reject_facts = partial(_change_all, _reject)
+"""Rejects pending facts: the same words do not bring them back. Conflict: one is not pending."""
+
+
+def check_reason(text: str) -> str:
+    """Return the reason of an act, stripped.
 
     Raises:
         Problem: it has none, or one longer than 2,000 characters.
     """
-    reason = act.reason.strip()
+    reason = text.strip()
     if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
         message = f"Say why, in at most {REASON_AT_MOST} characters."
         raise Problem(message, fields={"reason": [message]})
@@ -199,13 +171,12 @@ def open_ledger(
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    reason = check_reason(act)
     return start_changeset(
         conversation,
         now=episodic_queries.database_now(),
         kind=kind,
         actor=act.actor,
-        reason=reason,
+        reason=check_reason(act.reason),
         reverts=reverts,
     )
 
@@ -242,8 +213,8 @@ def lock_facts(
     return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
 
 
-def support_of(fact: Fact) -> tuple[Support, ...]:
+def support_of(fact: Fact) -> Support:
     """Return the evidence of a fact that counts."""
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     evidence = rows.select_related("episode").order_by("id")
-    return tuple(Support(row.episode, tuple(row.message_seqs)) for row in evidence)
+    return [Evidence(episode=row.episode, message_seqs=row.message_seqs) for row in evidence]

@@ -88,10 +88,16 @@ class Curating(KeyedView):
         body = render_fact(fact, external_id, evidence, CuratedFact, changeset_id=changeset.id)
         return Response(body, status=status)
 
-    def change(self, change: Callable[..., Sequence[Changeset]], fact_id: uuid.UUID) -> Response:
-        """Do to a fact what needs a reason and no more."""
-        act = self.act(self.read(Reasoned)["reason"])
-        (changeset,) = change(act=act, fact_ids=[fact_id])
+    def change(
+        self,
+        change: Callable[..., Sequence[Changeset]],
+        fact_id: uuid.UUID,
+        form: type[Reasoned] = Reasoned,
+    ) -> Response:
+        """Do to a fact what the body, checked by `form`, gives a reason and options for."""
+        body = self.read(form)
+        act = self.act(body.pop("reason"))
+        (changeset,) = change(act=act, fact_ids=[fact_id], **body)
         return self.render_fact(fact_id, changeset)
 
 
@@ -110,13 +116,7 @@ class InvalidateFact(Curating):
         "active." + AGAIN,
     )
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
-        body = self.read(InvalidateInput)
-        (changeset,) = curation.invalidate_facts(
-            act=self.act(body["reason"]),
-            fact_ids=[fact_id],
-            because=Fact.Because(body["because"]),
-        )
-        return self.render_fact(fact_id, changeset)
+        return self.change(curation.invalidate_facts, fact_id, form=InvalidateInput)
 
 
 class RestoreFact(Curating):

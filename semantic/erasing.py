@@ -9,6 +9,7 @@ A fact worded elsewhere stays, and loses the evidence.
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 
 from episodic.models import Conversation
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
@@ -73,9 +74,7 @@ def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]
 
 def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
     """Keep others from changing these facts until the transaction ends."""
-    for ids in in_batches(fact_ids):
-        rows = Fact.objects.of(tenant).filter(id__in=ids)
-        list(rows.select_for_update().order_by("id").values_list("id"))
+    lock_rows(Fact.objects.of(tenant), fact_ids)
 
 
 def note_erased(
@@ -130,29 +129,24 @@ def _reopen(
     return reopened
 
 
-def erase_evidence_of_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
-    """Delete the evidence that episodes give; return how many rows there were."""
-    return sum(
-        Evidence.objects.of(tenant).filter(episode__in=ids).delete()[0]
-        for ids in in_batches(episode_ids)
-    )
+def erase_facts(
+    *, tenant: Tenant, fact_ids: Sequence[uuid.UUID], episode_ids: Sequence[uuid.UUID]
+) -> Counter[str]:
+    """Delete facts with evidence and suggestions, and the evidence that episodes give.
 
-
-def erase_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> tuple[int, int]:
-    """Delete facts with evidence and suggestions; return how many facts and rows of evidence.
-
-    What they had replaced stays closed, with nothing in its place.
+    What the facts had replaced stays closed, with nothing in its place. Returns how many facts
+    and rows of evidence there were.
     """
-    facts = evidence = 0
+    evidence = Evidence.objects.of(tenant)
+    counts = Counter(evidence=delete_rows(evidence, "fact__in", fact_ids))
+    counts["evidence"] += delete_rows(evidence, "episode__in", episode_ids)
     for ids in in_batches(fact_ids):
-        evidence += Evidence.objects.of(tenant).filter(fact__in=ids).delete()[0]
         of_them = Q(old_fact__in=ids) | Q(new_fact__in=ids)
         Suggestion.objects.of(tenant).filter(of_them).delete()
         replaced = Fact.objects.of(tenant).filter(superseded_by__in=ids)
         replaced.update(superseded_by=None)
-    for ids in in_batches(fact_ids):
-        facts += Fact.objects.of(tenant).filter(id__in=ids).delete()[0]
-    return facts, evidence
+    counts["facts"] = delete_rows(Fact.objects.of(tenant), "id__in", fact_ids)
+    return counts
 
 
 def forget_reasons(

@@ -21,9 +21,7 @@ from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.detection import detect_language
-from indexing.services import Vectors
-from jobs.enqueue import enqueue
-from jobs.models import Kind
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
 from semantic.curation import Act, open_ledger
@@ -168,8 +166,6 @@ def _import_into(
     new = [_make_fact(row, vector, own, ledger.now) for row, vector in new_rows.values()]
     open_facts(new, ledger=ledger)
     ledger.close()
-    if any(fact.vector is None for fact in new):
-        enqueue(tenant=act.tenant, kind=Kind.EMBED, scope=conversation.id)
     return ledger
 
 
@@ -204,10 +200,10 @@ def _make_fact(
         fact=row.fact,
         keywords=row.keywords,
         valid_at=row.valid_at or now,
-        support=tuple(
+        support=[
             support_in(episodes[episode_id], seqs)
             for episode_id, seqs in row.support.items()
             if episode_id in episodes
-        ),
+        ],
         vector=vector,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from datetime import timedelta
 from functools import partial
 
@@ -17,11 +16,10 @@ from episodic.segmentation import TakeReviews
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
-from jobs.enqueue import enqueue, wake
+from jobs.enqueue import wake
 from jobs.flows import Flow, register_chore
 from jobs.flows import register as register_flow
 from jobs.models import Kind
-from memoryproject.tenancy.models import Tenant
 from semantic import consolidation, rollback
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
@@ -33,7 +31,10 @@ LEFTOVERS_WAIT = timedelta(hours=2)
 def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     """Say how the jobs run; the app that knows of receipts hands in what stands in them."""
     make_facts = partial(
-        Flow, gives_up_by_halves=True, on_death=_mark_failed, on_retry=_retry_failed
+        Flow,
+        gives_up_by_halves=True,
+        on_death=episodic.mark_consolidation_failed,
+        on_retry=episodic.retry_failed_consolidation,
     )
     run_flush = partial(flush, take_reviews=take_reviews, find_answers=find_answers)
     register_flow(
@@ -85,23 +86,10 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
     wake(claim.job_id)
 
 
-def _mark_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    episodic.mark_consolidation_failed(tenant=tenant, conversation=conversation_id)
-
-
-def _retry_failed(tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    episodic.retry_failed_consolidation(tenant=tenant, conversation_id=conversation_id)
-
-
 def queue_leftovers(*, at_most: int) -> None:
     """Queue the consolidation of episodes that have waited long enough, or whose job was lost."""
     before = queries.database_now() - LEFTOVERS_WAIT
     ids = queries.conversations_with_stale_episodes(created_before=before, at_most=at_most)
     stale = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
     for conversation in stale.order_by("id"):
-        enqueue(
-            tenant=conversation.tenant,
-            kind=Kind.CONSOLIDATE,
-            scope=conversation.id,
-            input={"force": True},
-        )
+        episodic.request_consolidation(conversation, force=True)

@@ -296,5 +296,12 @@ class Suggestion(TenantModel):
             )
         ]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether both facts are active, and no decision on it is in effect."""
+        is_decided = self.decision and not self.is_reopened
+        facts = filter(None, (self.old_fact, self.new_fact))
+        return not (self.is_withdrawn or is_decided or any(fact.invalid_at for fact in facts))
+
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"

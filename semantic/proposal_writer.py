@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from indexing.services import Vectors
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries
 from semantic.engines import (
@@ -258,13 +258,13 @@ class Writer:
             vector=vector,
         )
 
-    def _support_of(self, proposal: Proposal, *, sentence: str = "") -> tuple[Support, ...]:
+    def _support_of(self, proposal: Proposal, *, sentence: str = "") -> Support:
         """Return the episodes behind a proposal, and its messages in them that are no echoes.
 
         `sentence` is that of the fact that gains the evidence.
         """
         episodes = self._snapshot.episodes
         if proposal.episode is None or not 0 <= proposal.episode < len(episodes):
-            return tuple(Support(episode) for episode in episodes)
+            return [support_in(episode, ()) for episode in episodes]
         episode = episodes[proposal.episode]
-        return (support_in(episode, self._sources.own_seqs(proposal, sentence=sentence)),)
+        return [support_in(episode, self._sources.own_seqs(proposal, sentence=sentence))]

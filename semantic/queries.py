@@ -9,32 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 from django.db import connection
-from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from episodic.models import Conversation
-from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Changeset, Evidence, Fact
 
-Row = TypeVar("Row", bound=Model)
 GENERATIONS_AT_MOST = 50
 CHANGES_AT_MOST = 1_000
-
-
-def get_row(rows: QuerySet[Row], row_id: uuid.UUID) -> Row:
-    """Return the one of the rows that has this id.
-
-    Raises:
-        NotFound: none has.
-    """
-    row = rows.filter(pk=row_id).first()
-    if row is None:
-        raise NotFound(f"There is no such {rows.model._meta.verbose_name}.")
-    return row
 
 
 def content_hash(fact: str) -> str:

@@ -16,9 +16,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from episodic import queries as episodic_queries
-from memoryproject.edge.errors import Conflict
+from memoryproject.edge.errors import Conflict, get_row
 from memoryproject.tenancy.models import Tenant
-from semantic import effects, queries, states
+from semantic import effects, states
 from semantic.curation import Act, open_ledger
 from semantic.effects import Past
 from semantic.erasing import ERASED
@@ -158,7 +158,7 @@ def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Cha
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
-    changeset = queries.get_row(Changeset.objects.of(tenant), changeset_id)
+    changeset = get_row(Changeset.objects.of(tenant), "changeset", id=changeset_id)
     changeset.tenant = tenant
     return changeset
 

@@ -10,7 +10,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -18,12 +17,12 @@ from django.db import transaction
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
 from episodic.models import Withholding
-from episodic.withholding import Source
 from jobs import claims
 from jobs.claims import Claim
 from jobs.enqueue import enqueue, wake
 from jobs.models import Kind
 from jobs.tasks import run_job
+from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic.conversation_rollback import Counts, undo_in
@@ -35,63 +34,59 @@ LISTED_AT_ONCE = 200
 NOTHING_SAID = "This source has said nothing since then that is not quarantined."
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What rolling back a source would come to: `counts` in the first conversations of it.
+def preview(source: Withholding) -> tuple[Counts, dict[str, int]]:
+    """Return what rolling back the source of an unsaved row would come to.
 
-    `conversations` and `messages` are those that were not looked at.
-    """
-
-    counts: Counts
-    conversations: int
-    messages: int
-
-
-def preview(*, act: Act, source: Source) -> Preview:
-    """Return what rolling back a source would come to.
-
-    It does it and takes it back, one conversation after the other, so that the counts are
-    those of the deed; other writers of that conversation wait meanwhile.
+    That is the counts in its first conversations, and how many conversations and messages
+    were not looked at. It does it and takes it back, one conversation after the other, so
+    that the counts are those of the deed; other writers of that conversation wait meanwhile.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
         NotFound: the source has said nothing since then that is not quarantined.
     """
-    episodic.check_source(source)
-    check_reason(act)
-    messages = episodic.messages_from(source, tenant=act.tenant)
+    _check(source)
+    messages = episodic.messages_from(source)
     first = episodic.conversations_with(messages, at_most=CONVERSATIONS_AT_ONCE)
     counts: Counts = Counter()
     for conversation_id in first:
         with transaction.atomic():
             conversation = episodic_queries.lock_conversation(
-                tenant=act.tenant, conversation_id=conversation_id
+                tenant=source.tenant, conversation_id=conversation_id
             )
-            counts.update(undo_in(conversation, act, withholding=_open(act, source)))
+            source.save(force_insert=True)
+            counts.update(undo_in(conversation, withholding=source))
             transaction.set_rollback(True)
     if not counts["messages"]:
         raise NotFound(NOTHING_SAID)
-    return Preview(counts, *episodic.count(messages.exclude(conversation__in=first)))
+    return counts, episodic.count(messages.exclude(conversation__in=first))
 
 
-def roll_back(*, act: Act, source: Source) -> Withholding:
-    """Roll back what came from a source until now; `done_at` says whether a worker goes on with it.
+def roll_back(withholding: Withholding) -> None:
+    """Save the row, and roll back what came from its source until now.
 
-    Receipts of past answers, what was reviewed and what is posted after this call stay as
-    they are.
+    Its `done_at` says whether a worker goes on with it. Receipts of past answers, what was
+    reviewed and what is posted after this call stay as they are.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
         NotFound: the source has said nothing since then that is not quarantined.
     """
-    episodic.check_source(source)
     with transaction.atomic():
-        withholding = _open(act, source)
+        _check(withholding)
+        withholding.save(force_insert=True)
         left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
         if not left:
             raise NotFound(NOTHING_SAID)
-        job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    return _work(withholding, job.id, left)
+        job = enqueue(tenant=withholding.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
+    _work(withholding, job.id, left)
+
+
+def _check(source: Withholding) -> None:
+    """Raise Problem unless an unsaved row names a source and a reason; set its time to now."""
+    episodic.check_source(source)
+    source.reason = check_reason(source.reason)
+    source.created_at = read_database_clock()
 
 
 def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
@@ -102,7 +97,7 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
         Conflict: it is lifted already.
         Problem: no reason.
     """
-    check_reason(act)
+    check_reason(act.reason)
     with transaction.atomic():
         withholding = _lock(act.tenant, withholding_id)
         if withholding is None:
@@ -115,7 +110,8 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
         withholding.save(update_fields=["lifted_at", "lifted_by", "done_at"])
         left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
         job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    return _work(withholding, job.id, left)
+    _work(withholding, job.id, left)
+    return withholding
 
 
 def run_rollback(claim: Claim) -> None:
@@ -142,17 +138,10 @@ def run_rollback(claim: Claim) -> None:
             withholding.save(update_fields=["done_at"])
 
 
-def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]) -> Withholding:
+def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]) -> None:
     if len(left) <= CONVERSATIONS_AT_ONCE:
         run_job(str(job_id))
         withholding.refresh_from_db()
-    return withholding
-
-
-def _open(act: Act, source: Source) -> Withholding:
-    return episodic.open_withholding(
-        tenant=act.tenant, source=source, actor=act.actor, reason=check_reason(act)
-    )
 
 
 def _lock(tenant: Tenant, withholding_id: uuid.UUID) -> Withholding | None:
@@ -176,8 +165,7 @@ def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID)
     if withholding.lifted_at is not None:
         episodic.lift(conversation, withholding=withholding)
         return
-    act = Act(tenant, withholding.actor, withholding.reason)
-    counts = undo_in(conversation, act, withholding=withholding)
+    counts = undo_in(conversation, withholding=withholding)
     counts.update(withholding.made)
     withholding.made = counts
     withholding.save(update_fields=["made"])

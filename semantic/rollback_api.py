@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,11 +11,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic import queries as episodic_queries
 from episodic import withholding as episodic
-from episodic.models import Role, Withholding
-from episodic.withholding import Source
-from memoryproject.edge.errors import NotFound
+from episodic.models import Conversation, Role, Withholding
+from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import (
     FlagField,
     IdField,
@@ -25,11 +22,10 @@ from memoryproject.edge.fields import (
     TextField,
     WordField,
 )
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
-from semantic.conversation_rollback import Counts
 from semantic.curation_api import AGAIN, Curating, Reasoned
 
 
@@ -57,6 +53,9 @@ class CountsOutput(Output):
     redrawn = serializers.IntegerField(help_text="Other episodes, consolidated anew.")
     left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
+    def to_representation(self, made: dict[str, int]) -> dict[str, Any]:
+        return super().to_representation(Counter(made))
+
 
 class RemainingOutput(Output):
     """What is still to be done, or what a dry run has not looked at."""
@@ -64,18 +63,19 @@ class RemainingOutput(Output):
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()
 
+    def to_representation(self, row: Withholding) -> dict[str, Any]:
+        return super().to_representation(episodic.count(episodic.messages_left(row)))
+
 
 class RollbackOutput(Output):
     """A rollback of a source, or the preview of one."""
 
     id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
-    since = serializers.DateTimeField(source="source.since")
-    key_id = serializers.UUIDField(source="source.posted_by.id", allow_null=True)
-    conversation_id = serializers.UUIDField(
-        source="source.conversation.external_id", allow_null=True
-    )
-    speaker = serializers.CharField(source="source.speaker", allow_null=True)
-    role = serializers.CharField(source="source.role", allow_null=True)
+    since = serializers.DateTimeField()
+    key_id = serializers.UUIDField(source="posted_by_id", allow_null=True)
+    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
+    speaker = serializers.CharField(allow_null=True)
+    role = serializers.CharField(allow_null=True)
     actor = serializers.CharField()
     reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
@@ -83,8 +83,8 @@ class RollbackOutput(Output):
     done_at = serializers.DateTimeField(
         allow_null=True, help_text="null: a worker still quarantines its messages, or returns them."
     )
-    counts = CountsOutput()
-    remaining = RemainingOutput()
+    counts = CountsOutput(source="made")
+    remaining = RemainingOutput(source="*")
 
 
 class Rollbacks(Curating):
@@ -96,11 +96,8 @@ class Rollbacks(Curating):
         responses=page_schema(RollbackOutput, "RollbackPage"),
     )
     def get(self, request: Request) -> Response:
-        query = self.read(PlaceQuery, request.query_params.dict())
-        rows = Withholding.objects.of(self.tenant()).select_related("conversation", "posted_by")
-        return Response(
-            take_page(rows, query=query, render=lambda page: [_render(row) for row in page])
-        )
+        rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
+        return self.list_page(rows, RollbackOutput)
 
     @extend_schema(
         operation_id="roll_back",
@@ -116,29 +113,29 @@ class Rollbacks(Curating):
     )
     def post(self, request: Request) -> Response:
         body = self.read(RollbackInput)
-        act, source = self.act(body["reason"]), self._find_source(body)
+        row = self._make_row(body)
         if body["dry_run"]:
-            preview = rollback.preview(act=act, source=source)
-            remaining = preview.conversations, preview.messages
-            values = {"id": None, "actor": act.actor, "reason": act.reason}
-            return Response(_render_source(source, values, preview.counts, remaining))
-        row = rollback.roll_back(act=act, source=source)
-        return Response(_render(row), status=201 if row.done_at else 202)
+            row.made, remaining = rollback.preview(row)
+            unsaved = {"id": None, "created_at": None, "remaining": remaining}
+            return Response({**RollbackOutput(row).data, **unsaved})
+        rollback.roll_back(row)
+        return Response(RollbackOutput(row).data, status=201 if row.done_at else 202)
 
-    def _find_source(self, body: dict[str, Any]) -> Source:
-        key = conversation = None
-        if "key_id" in body:
-            key = APIKey.objects.of(self.tenant()).filter(id=body["key_id"]).first()
-        if "conversation_id" in body:
-            conversation = episodic_queries.find_conversation(
-                tenant=self.tenant(), external_id=body["conversation_id"]
-            )
+    def _make_row(self, body: dict[str, Any]) -> Withholding:
+        tenant = self.tenant()
+        ids = {"key_id": None, "conversation_id": None, **body}
+        keys, homes = APIKey.objects.of(tenant), Conversation.objects.of(tenant)
+        key = keys.filter(id=ids["key_id"]).first()
+        conversation = homes.filter(external_id=ids["conversation_id"]).first()
         ends = {"key_id": key, "conversation_id": conversation}
         missing = [name for name, row in ends.items() if name in body and row is None]
         if missing:
             message = "There is no such source."
             raise NotFound(message, fields={name: [message] for name in missing})
-        return Source(
+        return Withholding(
+            tenant=tenant,
+            actor=self.actor(),
+            reason=body["reason"],
             since=body["since"],
             posted_by=key,
             conversation=conversation,
@@ -152,10 +149,8 @@ class OneRollback(Curating):
 
     @extend_schema(operation_id="get_rollback", responses=RollbackOutput)
     def get(self, request: Request, rollback_id: uuid.UUID) -> Response:
-        row = Withholding.objects.of(self.tenant()).filter(id=rollback_id).first()
-        if row is None:
-            raise NotFound("There is no such rollback.")
-        return Response(_render(row))
+        row = get_row(Withholding.objects.of(self.tenant()), "rollback", id=rollback_id)
+        return Response(RollbackOutput(row).data)
 
 
 class LiftRollback(Curating):
@@ -171,18 +166,4 @@ class LiftRollback(Curating):
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
         act = self.act(self.read(Reasoned)["reason"])
         row = rollback.lift(act=act, withholding_id=rollback_id)
-        return Response(_render(row), status=200 if row.done_at else 202)
-
-
-def _render(row: Withholding) -> dict[str, Any]:
-    remaining = episodic.count(episodic.messages_left(row))
-    return _render_source(episodic.source_of(row), vars(row), Counter(row.made), remaining)
-
-
-def _render_source(
-    source: Source, values: Mapping[str, Any], counts: Counts, remaining: tuple[int, int]
-) -> dict[str, Any]:
-    conversations, messages = remaining
-    left = {"conversations": conversations, "messages": messages}
-    row = {**values, "source": source, "counts": counts, "remaining": left}
-    return dict(RollbackOutput(row).data)
+        return Response(RollbackOutput(row).data, status=200 if row.done_at else 202)

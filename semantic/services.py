@@ -16,26 +16,22 @@ from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.mirrored import tell_mirror
 from indexing.models import MemoryKind, UnitKind
-from indexing.services import Entry, Vectors
+from indexing.services import Entry
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
 
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """An episode and those of its messages that say something; no seqs: all of it."""
-
-    episode: Episode
-    seqs: tuple[int, ...] = ()
+Support = Sequence[Evidence]
+"""Unsaved evidence for a fact: episodes, and those of their messages that say it."""
 
 
-def support_in(episode: Episode, seqs: Iterable[int]) -> Support:
+def support_in(episode: Episode, seqs: Iterable[int]) -> Evidence:
     """Return those of the messages that are in the episode as support."""
     inside = {seq for seq in seqs if episode.first_seq <= seq <= episode.last_seq}
-    return Support(episode, tuple(sorted(inside)))
+    return Evidence(episode=episode, message_seqs=sorted(inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ class NewFact:
     fact: str
     keywords: tuple[str, ...]
     valid_at: datetime
-    support: tuple[Support, ...]
+    support: Support
     vector: Vectors | None
     valid_until: datetime | None = None
 
@@ -215,7 +211,7 @@ def _retired_state(
     fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
 ) -> State:
     # What was never true has an empty span; a fact learnt late never ends before it began.
-    never = because is Fact.Because.WRONG
+    never = because == Fact.Because.WRONG
     ended = min(valid_until, fact.valid_until or valid_until)
     return State(
         because=because,
@@ -271,7 +267,7 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
 
 def reinforce_fact(
     fact: Fact,
-    support: Sequence[Support],
+    support: Support,
     *,
     ledger: Ledger,
     action: Change.Action = Change.Action.REINFORCE,
@@ -282,19 +278,11 @@ def reinforce_fact(
     ledger.note(action, memory_id=fact.id, note=note)
 
 
-def _add_evidence(supports: Iterable[tuple[Fact, Sequence[Support]]], *, ledger: Ledger) -> None:
+def _add_evidence(supports: Iterable[tuple[Fact, Support]], *, ledger: Ledger) -> None:
     """Record which episodes support facts; one that did already stays as it was."""
-    Evidence.objects.bulk_create(
-        [
-            Evidence(
-                tenant=ledger.conversation.tenant,
-                fact=fact,
-                episode=item.episode,
-                message_seqs=list(item.seqs),
-                changeset=ledger.changeset,
-            )
-            for fact, support in supports
-            for item in support
-        ],
-        ignore_conflicts=True,
-    )
+    rows, tenant = [], ledger.conversation.tenant
+    for fact, support in supports:
+        for row in support:
+            row.tenant, row.fact, row.changeset = tenant, fact, ledger.changeset
+            rows.append(row)
+    Evidence.objects.bulk_create(rows, ignore_conflicts=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
 
 from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
@@ -13,10 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
-from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
+from memoryproject.edge.pages import PageFilter, PageQuery, page_schema
 from memoryproject.edge.schema import Error
-from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
+from memoryproject.tenancy.views import ReadView
 from semantic import suggestions
 from semantic.curation import REASON_AT_MOST
 from semantic.curation_api import AGAIN, Curating
@@ -42,15 +40,18 @@ class SuggestionOutput(Output):
     """Two facts that look like a contradiction or a duplicate."""
 
     id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
     kind = serializers.ChoiceField(choices=KINDS)
     reason = serializers.CharField(help_text="The code of the rule that saw it: near_words, cap, …")
-    old = SuggestedFact()
-    new = SuggestedFact(allow_null=True, help_text="null: nothing takes the old one's place.")
+    old = SuggestedFact(source="old_fact")
+    new = SuggestedFact(
+        source="new_fact", allow_null=True, help_text="null: nothing takes the old one's place."
+    )
     changeset_id = serializers.UUIDField(help_text="The run that made it.")
     created_at = serializers.DateTimeField()
     open = serializers.BooleanField(
-        help_text="Whether both facts are active, and no decision on it is in effect."
+        source="is_open",
+        help_text="Whether both facts are active, and no decision on it is in effect.",
     )
     decision = serializers.ChoiceField(choices=Suggestion.Decision.choices, allow_null=True)
     decided_by = serializers.UUIDField(
@@ -88,10 +89,8 @@ class DecisionInput(Strict):
 DECIDED = {200: SuggestionOutput, 409: Error}
 
 
-class Suggestions(KeyedView):
+class Suggestions(ReadView):
     """Lists suggestions, newest first."""
-
-    scope = Scope.READ
 
     @extend_schema(
         operation_id="list_suggestions",
@@ -102,16 +101,10 @@ class Suggestions(KeyedView):
         "two that seem to contradict each other first.",
     )
     def get(self, request: Request) -> Response:
-        query = self.read(SuggestionQuery, request.query_params.dict())
-        is_open = query["open"] == "true"
+        is_open = self.read(SuggestionQuery, request.query_params.dict())["open"] == "true"
         rows = suggestions.find_suggestions(self.tenant(), is_open=is_open)
-        return Response(
-            take_page(
-                rows,
-                query=query,
-                render=lambda page: [render_suggestion(row, is_open=is_open) for row in page],
-                filters=SuggestionFilter,
-            )
+        return self.list_page(
+            rows, SuggestionOutput, form=SuggestionQuery, filters=SuggestionFilter
         )
 
 
@@ -123,9 +116,7 @@ class DecisionView(Curating):
     ) -> Response:
         """Accept or decline; `reason` is written down where the caller has none."""
         act = self.act(self.read(DecisionInput).get("reason", reason))
-        return Response(
-            render_suggestion(decide(act=act, suggestion_id=suggestion_id), is_open=False)
-        )
+        return Response(SuggestionOutput(decide(act=act, suggestion_id=suggestion_id)).data)
 
 
 class AcceptSuggestion(DecisionView):
@@ -159,14 +150,3 @@ class DeclineSuggestion(DecisionView):
         return self.decide(
             suggestions.decline_suggestion, suggestion_id, reason="Declined a suggestion."
         )
-
-
-def render_suggestion(suggestion: Suggestion, *, is_open: bool) -> dict[str, Any]:
-    """Return a suggestion with its facts, which are loaded, as is its conversation."""
-    loaded = {
-        "conversation_id": suggestion.conversation.external_id,
-        "old": suggestion.old_fact,
-        "new": suggestion.new_fact,
-        "open": is_open,
-    }
-    return dict(SuggestionOutput(vars(suggestion) | loaded).data)

@@ -11,8 +11,8 @@ from bench.retrieval.clients import Action, Ask, Setup, Side
 from bench.retrieval.databases import connect
 from bench.retrieval.wire import Wire
 from episodic.models import Conversation
-from indexing.services import Vectors
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 
 
 class Actor:

@@ -18,7 +18,7 @@ from bench.retrieval import statement
 from bench.retrieval.databases import Connection
 from episodic.models import Conversation
 from indexing import text
-from indexing.services import Vectors
+from memoryproject.ai.embeddings import Vectors
 
 K1, B = 1.2, 0.75
 TOP_WORDS = 10

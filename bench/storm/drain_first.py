@@ -22,7 +22,7 @@ from memoryproject.database.ids import make_id
 
 segment_window = segmentation.segment_window
 fill_index = segmentation._fill_index
-request_consolidation = services.request_consolidation_if_due
+request_consolidation = services.request_consolidation
 
 Planned = Sequence[PlannedEpisode]
 Drained = tuple[Planned, Conversation, Sequence[Episode]]
@@ -35,7 +35,7 @@ def install() -> None:
     segmentation.segment_window = segment_in_two
     segmentation._insert_episodes = drain_window
     segmentation._fill_index = put_off
-    services.request_consolidation_if_due = forget_to_ask
+    services.request_consolidation = forget_to_ask
 
 
 def segment_in_two(**given: Any) -> bool:
@@ -66,7 +66,7 @@ def put_off(planned: Planned, conversation: Conversation, episodes: Sequence[Epi
     drained.append((planned, conversation, episodes))
 
 
-def forget_to_ask(conversation: Conversation, episodes: Sequence[Episode]) -> None:
+def forget_to_ask(conversation: Conversation, *, force: bool = False) -> None:
     """Leave the request for facts to the second transaction."""
 
 
@@ -80,4 +80,5 @@ def make_episodes(
     )
     Episode.objects.bulk_create(episodes)
     fill_index(planned, conversation, episodes)
-    request_consolidation(conversation, episodes)
+    is_flashbulb = any(row.surprise >= services.FLASHBULB_SURPRISE for row in episodes)
+    request_consolidation(conversation, force=is_flashbulb)

@@ -23,7 +23,6 @@ from console.pages import (
 )
 from episodic import withholding as episodic
 from episodic.models import Conversation, Message, Role, Withholding
-from episodic.withholding import Source
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
@@ -57,7 +56,7 @@ class SourceForm(ReasonForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
         help_text="By the server's clock: what was received from then on.",
     )
-    key = forms.ModelChoiceField(
+    posted_by = forms.ModelChoiceField(
         APIKey.across_tenants.none(), label="API key", required=False, empty_label="any"
     )
     conversation = forms.ModelChoiceField(
@@ -72,27 +71,16 @@ class SourceForm(ReasonForm):
         required=False, max_length=200, help_text="The name of the messages; empty: any."
     )
     role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
-    field_order = ("since", "key", "conversation", "speaker", "role", "reason")
+    field_order = ("since", "posted_by", "conversation", "speaker", "role", "reason")
 
     def __init__(self, *args: Any, tenant: Tenant | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if tenant is not None:
             keys = APIKey.objects.of(tenant).order_by("name", "id")
             offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
-            self.fields["key"].queryset = offered  # type: ignore[attr-defined]
+            self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
             mine = Conversation.objects.of(tenant)
             self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
-
-    def get_source(self) -> Source:
-        """Return the source that a valid form names."""
-        params = self.cleaned_data
-        return Source(
-            since=params["since"],
-            posted_by=params["key"],
-            conversation=params["conversation"],
-            speaker=params["speaker"],
-            role=params["role"],
-        )
 
 
 @page_for(*SEES)
@@ -101,26 +89,28 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
     tenant = choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
-    preview: rollback.Preview | None = None
+    counts: Mapping[str, int] = {}
+    remaining = None
     if posted and tenant is not None and form.is_valid():
-        act = Act(tenant, request.user.get_username(), form.cleaned_data["reason"])
+        actor = request.user.get_username()
+        row = Withholding(tenant=tenant, actor=actor, **form.cleaned_data)
         try:
             if "do" in request.POST:
-                withholding = rollback.roll_back(act=act, source=form.get_source())
-                messages.success(request, UNDONE if withholding.done_at else GOES_ON)
-                return redirect_to(withholding)
-            preview = rollback.preview(act=act, source=form.get_source())
+                rollback.roll_back(row)
+                messages.success(request, UNDONE if row.done_at else GOES_ON)
+                return redirect_to(row)
+            counts, remaining = rollback.preview(row)
         except Problem as problem:
             add_problem(form, problem)
     return show_page(
         request,
         "console/conversations/roll_back.html",
         title="Roll back a source",
-        status=400 if posted and not preview else 200,
+        status=400 if posted and not counts else 200,
         form=form,
         owner=tenant,
-        preview=preview,
-        figures=name_figures(preview.counts) if preview else [],
+        remaining=remaining,
+        figures=name_figures(counts),
     )
 
 
@@ -133,10 +123,9 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
     """Return where its messages are, what it came to, and whether the person may end it."""
     withheld = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
     ids = episodic.conversations_with(withheld, at_most=CONVERSATIONS_AT_MOST)
-    left, _ = episodic.count(episodic.messages_left(withholding))
     return {
         "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),
-        "left": left,
+        "left": episodic.count(episodic.messages_left(withholding))["conversations"],
         "figures": name_figures(withholding.made),
         "may_lift": withholding.lifted_at is None and request.user.has_perms(SEES),
     }

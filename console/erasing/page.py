@@ -17,27 +17,25 @@ from console.action_log import record
 from console.pages import get_row, page_for, redirect_to, show_page
 from episodic.models import Conversation, Message
 from erasure import services
-from erasure.models import Scope, State
-from erasure.targets import Target
-from memoryproject.tenancy.models import Tenant
+from erasure.models import Erasure, Scope, State
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
+from semantic.curation import REASON_AT_MOST
 
 ERASE = "erasure.erase"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a page is about: `word` is what a person types to show that it is meant."""
+    """What a page is about, with an unsaved erasure of it.
+
+    `word` is what a person types to show that it is meant.
+    """
 
     row: Message | Conversation | Note | Tenant
-    target: Target
+    erasure: Erasure
     name: str
     word: str
-
-    @property
-    def tenant(self) -> Tenant:
-        """Whose it is."""
-        return self.row if isinstance(self.row, Tenant) else self.row.tenant
 
     @property
     def back(self) -> str:
@@ -50,7 +48,7 @@ class EraseForm(forms.Form):
 
     reason = forms.CharField(
         label="Reason",
-        max_length=services.REASON_AT_MOST,
+        max_length=REASON_AT_MOST,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="It is kept for good. Do not quote what is to be erased.",
         error_messages={"required": "Say why: the reason is what is left of it."},
@@ -78,48 +76,50 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
     Raises:
         Http404: there is no such row, or the note is about nobody.
     """
+    if scope is Scope.TENANT:
+        tenant = get_object_or_404(Tenant, id=row_id)
+        erasure = Erasure(tenant=tenant, scope=scope, target=tenant.id)
+        return Subject(tenant, erasure, f"tenant {tenant}", tenant.name.strip())
     if scope is Scope.MESSAGE:
         message = get_row(Message, row_id)
         word, place = f"message {message.seq}", f" of conversation {message.conversation_id}"
-        return Subject(message, Target(scope, message.id), word + place, word)
+        return Subject(message, _draft(message, scope), word + place, word)
     if scope is Scope.CONVERSATION:
         home = get_row(Conversation, row_id)
         word = str(home.external_id)
-        return Subject(home, Target(scope, home.id), f"conversation {word}", word[:8])
-    if scope is Scope.TENANT:
-        tenant = get_object_or_404(Tenant, id=row_id)
-        return Subject(tenant, Target(scope, tenant.id), f"tenant {tenant}", tenant.name.strip())
+        return Subject(home, _draft(home, scope), f"conversation {word}", word[:8])
     note = get_row(Note, row_id)
     if scope is Scope.NOTE:
-        return Subject(note, Target(scope, note.id), f"note {note.id}", str(note.id)[-8:])
+        return Subject(note, _draft(note, scope), f"note {note.id}", str(note.id)[-8:])
     if not note.user_id:
         raise Http404("The note is about nobody.")
-    user = note.user_id
-    return Subject(note, Target(scope, None, user), f"all notes of user {user}", user.strip())
+    erasure = Erasure(tenant=note.tenant, scope=scope, subject=note.user_id)
+    return Subject(note, erasure, f"all notes of user {note.user_id}", note.user_id.strip())
+
+
+def _draft(row: TenantModel, scope: Scope) -> Erasure:
+    return Erasure(tenant=row.tenant, scope=scope, target=row.id)
 
 
 @page_for(ERASE)
 def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpResponse:
     """Show what would go, or erase it when the form is right; the address names one row."""
     subject = find_subject(scope, *row_id.values())
+    erasure = subject.erasure
     posted = request.method == "POST"
     form = EraseForm(request.POST if posted else None, word=subject.word)
     if posted and form.is_valid():
-        erasure = services.do(
-            tenant=subject.tenant,
-            target=subject.target,
-            actor=request.user.get_username(),
-            reason=form.cleaned_data["reason"],
-        )
+        actor = request.user.get_username()
+        services.do(erasure, actor=actor, reason=form.cleaned_data["reason"])
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
         return redirect_to(erasure)
-    counts = services.preview(tenant=subject.tenant, target=subject.target)
+    counts = services.preview(erasure)
     return show_page(
         request,
         "console/erase.html",
-        title=f"Erase {subject.target.scope.label}",
+        title=f"Erase {scope.label}",
         form=form,
         subject=subject,
         counts=[(kind.replace("_", " "), count) for kind, count in sorted(counts.items())],

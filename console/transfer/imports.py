@@ -23,7 +23,7 @@ from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import fact_imports, file_rows
-from semantic.curation import REASON_AT_MOST, Act
+from semantic.curation import Act, check_reason
 from semantic.fact_imports import Fate
 from semantic.file_rows import Closed, Row, Unusable
 from semantic.models import Change, Changeset
@@ -156,10 +156,7 @@ def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:
         Conflict: it was confirmed already.
         Problem: no reason, or one that is too long.
     """
-    reason = reason.strip()
-    if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
-        fault = f"Say why, in at most {REASON_AT_MOST} characters."
-        raise Problem(fault, fields={"reason": [fault]})
+    reason = check_reason(reason)
     previews = ImportRun.objects.of(run.tenant).filter(id=run.id, state=ImportRun.State.PREVIEW)
     if not previews.update(state=ImportRun.State.RUNNING, reason=reason):
         raise Conflict("This import has been decided on already.")

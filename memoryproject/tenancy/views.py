@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError
+from django.db.models import Model, QuerySet
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from memoryproject.edge.pages import PageFilter, PlaceQuery, take_page
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
@@ -70,6 +73,22 @@ class KeyedView(APIView):
         checked = form(data=self.request.data if source is None else source, **options)
         checked.is_valid(raise_exception=True)
         return cast(dict[str, Any], checked.validated_data)
+
+    def list_page(
+        self,
+        rows: QuerySet[Any],
+        item: type[Serializer[Any]],
+        *,
+        form: type[PlaceQuery] = PlaceQuery,
+        filters: type[PageFilter] = PageFilter,
+    ) -> Response:
+        """Answer with the page of the rows that the query string, checked by `form`, asks for."""
+        query = self.read(form, self.request.query_params.dict())
+
+        def render(page: list[Model]) -> list[Any]:
+            return list(item(page, many=True).data)
+
+        return Response(take_page(rows, query=query, render=render, filters=filters))
 
 
 class ReadView(KeyedView):

@@ -67,11 +67,12 @@ def test_a_curator_previews_and_undoes_a_source_and_lifts_it(ana: Agent, curator
     before = facts_of(ana)
     address = f"{reverse('console:roll_back')}?tenant={ana.tenant.name}"
     assert curator.get(address).status_code == 200
-    wish = {"tenant": ana.tenant.name, "since": LONG_AGO[:16], "key": str(ana.key.id), **WHY}
+    source = {"tenant": ana.tenant.name, "posted_by": str(ana.key.id)}
+    wish = {**source, "since": LONG_AGO[:16], **WHY}
     preview = curator.post(address, wish)
     assert preview.status_code == 200 and facts_of(ana) == before
     assert f"<td>{len(POISON)}</td>" in preview.content.decode()
-    assert curator.post(address, {**wish, "key": ""}).status_code == 400
+    assert curator.post(address, {**wish, "posted_by": ""}).status_code == 400
     done = curator.post(address, {**wish, "do": "1"})
     assert done.status_code == 302 and facts_of(ana) == []
     made = Withholding.objects.of(ana.tenant).get()

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from console.transfer import exports, row_files
 from console.transfer.export_tables import EXPORTS
 from console.transfer.exports import ExportFilter
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.management.naming import find_tenant
 
 PERSON = "manage.py"
 
@@ -35,9 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--until", default="", help="made on this day (UTC) or earlier")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = Tenant.objects.filter(name=options["tenant"]).first()
-        if tenant is None:
-            raise CommandError("There is no such tenant.")
+        tenant = find_tenant(options["tenant"])
         export, path = EXPORTS[options["table"]], options["path"]
         form = options["format"] or ("csv" if path.endswith(".csv") else "jsonl")
         params = {**options, "conversation_id": options["conversation"]}

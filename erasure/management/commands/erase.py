@@ -10,11 +10,12 @@ from tqdm import tqdm
 
 from erasure import flow, services, vacuuming
 from erasure.models import Erasure, Scope, State
-from erasure.targets import Target, find_target
+from erasure.targets import draft_erasure
 from jobs import claims
 from jobs.renewing import renewing
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import CANONICAL_UUID
+from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import acting_for
 from retrieval.mirror import FolderAway
@@ -45,24 +46,22 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant, target = self._find(options)
+        erasure = self._draft(options)
         if options["dry_run"]:
-            self._say(services.preview(tenant=tenant, target=target), "Would be erased")
+            self._say(services.preview(erasure), "Would be erased")
             return
         actor = f"command, {getpass.getuser()}"
         try:
-            erasure = services.ask(
-                tenant=tenant, target=target, actor=actor, reason=options["reason"] or ""
-            )
+            services.ask(erasure, actor=actor, reason=options["reason"] or "")
         except Problem as problem:
             raise CommandError(f"--reason: {problem.message}") from None
-        done = self._finish(tenant, erasure)
-        self._say(done.counts, "Erased")
+        self._finish(erasure)
+        self._say(erasure.counts, "Erased")
         if options["vacuum"]:
             tables = vacuuming.vacuum(rewrite=options["vacuum"] == "rewrite")
             self.stdout.write(f"{tables} tables vacuumed.")
 
-    def _find(self, options: dict[str, Any]) -> tuple[Tenant, Target]:
+    def _draft(self, options: dict[str, Any]) -> Erasure:
         scope = Scope(options["scope"])
         whose = options["tenant"] or (options["id"] if scope is Scope.TENANT else None)
         if whose is None:
@@ -70,19 +69,17 @@ class Command(BaseCommand):
         tenants = Tenant.objects.filter(name=whose)
         if scope is Scope.TENANT and not tenants and CANONICAL_UUID.fullmatch(whose):
             tenants = Tenant.objects.filter(id=whose)
-        tenant = tenants.first()
-        if tenant is None:
-            raise CommandError(f'No tenant is named "{whose}".')
+        tenant = tenants.first() or find_tenant(whose)
         try:
-            return tenant, find_target(tenant=tenant, scope=scope, name=options["id"])
+            return draft_erasure(tenant=tenant, scope=scope, name=options["id"])
         except Problem as problem:
             errors = [text for texts in problem.fields.values() for text in texts]
             raise CommandError(" ".join(errors) or problem.message) from None
 
-    def _finish(self, tenant: Tenant, erasure: Erasure) -> Erasure:
+    def _finish(self, erasure: Erasure) -> None:
         """Do the work here, until it is done; a worker that was quicker is waited for."""
         assert erasure.job_id is not None
-        with acting_for(tenant.id), tqdm(unit=" rows", unit_scale=True) as bar:
+        with acting_for(erasure.tenant_id), tqdm(unit=" rows", unit_scale=True) as bar:
             while erasure.state != State.DONE:
                 claim = claims.claim(erasure.job_id)
                 if claim is None:
@@ -96,7 +93,6 @@ class Command(BaseCommand):
                         "workers try again."
                     ) from None
                 erasure.refresh_from_db()
-        return erasure
 
     def _say(self, counts: dict[str, int], what: str) -> None:
         listed = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from indexing import approximate
 from indexing.models import MemoryKind, SearchVector, VectorIndex
 from memoryproject.ai import embeddings
+from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import Tenant
 
 
@@ -51,9 +52,7 @@ class Command(BaseCommand):
         self._judge(index, rows=rows, least_recall=options["least_recall"])
 
     def _plan(self, options: dict[str, Any]) -> VectorIndex:
-        tenant = Tenant.objects.filter(name=options["tenant"]).first()
-        if tenant is None:
-            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        tenant = find_tenant(options["tenant"])
         embedder = embeddings.get_embedder()
         return approximate.plan_index(
             tenant=tenant,

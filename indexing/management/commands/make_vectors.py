@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from indexing.queries import conversations_without_vectors
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import get_embedder
+from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import Tenant
 
 
@@ -24,11 +25,8 @@ class Command(BaseCommand):
         parser.add_argument("--tenant", help="name of one tenant; without it all")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenants = Tenant.objects.order_by("name")
-        if options["tenant"]:
-            tenants = tenants.filter(name=options["tenant"])
-            if not tenants:
-                raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        name = options["tenant"]
+        tenants = [find_tenant(name)] if name else Tenant.objects.order_by("name")
         model = get_embedder().name
         for tenant in tenants:
             conversations = conversations_without_vectors(tenant=tenant, model=model)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobs import spending
 from jobs.usage import measure_today
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.management.naming import find_tenant
 
 
 class Command(BaseCommand):
@@ -25,9 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("amount", nargs="?", help='as in 2.50; "none" for no limit')
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = Tenant.objects.filter(name=options["tenant"]).first()
-        if tenant is None:
-            raise CommandError(f'No tenant is named "{options["tenant"]}".')
+        tenant = find_tenant(options["tenant"])
         if options["amount"] is not None:
             freed = spending.set_budget(tenant, read_budget(options["amount"]))
             self.stdout.write(f"{freed} parked jobs go on")

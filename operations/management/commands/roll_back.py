@@ -9,11 +9,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
-from episodic.models import Conversation, Role
-from episodic.withholding import Source
+from episodic.models import Conversation, Role, Withholding
 from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import APIKey, Tenant
-from semantic.curation import Act
 from semantic.rollback import preview, roll_back
 
 
@@ -35,29 +34,25 @@ class Command(BaseCommand):
         parser.add_argument("--actor", default="operator", help="who does it; kept")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = Tenant.objects.filter(name=options["tenant"]).first()
-        if tenant is None:
-            raise CommandError(f'No tenant is named "{options["tenant"]}".')
-        source = find_source(tenant, options)
-        act = Act(tenant, options["actor"], options["reason"] or "Counted only.")
+        source = make_row(find_tenant(options["tenant"]), options)
         try:
             if options["reason"]:
-                self._undo(act, source)
+                self._undo(source)
             else:
-                self._count(act, source)
+                self._count(source)
         except Problem as problem:
             raise CommandError(problem.message) from problem
 
-    def _count(self, act: Act, source: Source) -> None:
-        counted = preview(act=act, source=source)
-        self._print_counts(counted.counts)
-        if counted.conversations:
-            rest = f"{counted.messages} messages in {counted.conversations} more conversations"
+    def _count(self, source: Withholding) -> None:
+        counts, remaining = preview(source)
+        self._print_counts(counts)
+        if remaining["conversations"]:
+            rest = "{messages} messages in {conversations} more conversations".format(**remaining)
             self.stdout.write(f"not looked at: {rest}")
         self.stdout.write("Nothing was changed: give a --reason to do it.")
 
-    def _undo(self, act: Act, source: Source) -> None:
-        withholding = roll_back(act=act, source=source)
+    def _undo(self, withholding: Withholding) -> None:
+        roll_back(withholding)
         self._print_counts(withholding.made)
         if withholding.done_at is None:
             self.stdout.write("A worker goes on with it, one conversation after the other.")
@@ -68,8 +63,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{name}: {number}")
 
 
-def find_source(tenant: Tenant, options: dict[str, Any]) -> Source:
-    """Return the source that the options name.
+def make_row(tenant: Tenant, options: dict[str, Any]) -> Withholding:
+    """Return the unsaved row that the options name.
 
     Raises:
         CommandError: there is no such key or conversation, or no such time.
@@ -85,7 +80,10 @@ def find_source(tenant: Tenant, options: dict[str, Any]) -> Source:
         conversation = mine.filter(external_id=options["conversation"]).first()
         if conversation is None:
             raise CommandError("The tenant has no such conversation.")
-    return Source(
+    return Withholding(
+        tenant=tenant,
+        actor=options["actor"],
+        reason=options["reason"] or "Counted only.",
         since=read_moment(options["since"]),
         posted_by=key,
         conversation=conversation,

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from indexing.models import Memory
+from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
 
@@ -22,11 +23,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not mirror.is_on():
             raise CommandError("Set MEMORY_MIRROR_DIR to the folder to write to.")
-        tenants = Tenant.objects.order_by("id")
-        if options["tenant"]:
-            tenants = tenants.filter(name=options["tenant"])
-            if not tenants:
-                raise CommandError("There is no such tenant.")
+        name = options["tenant"]
+        tenants = [find_tenant(name)] if name else Tenant.objects.order_by("id")
         for tenant in tenants:
             count = Memory.objects.of(tenant).count()
             with tqdm(total=count, desc=tenant.name, unit=" memories") as bar:

@@ -283,6 +283,7 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
 def test_a_full_page_asks_no_more_of_the_database_than_a_short_one(
     curator: Client, talk: Conversation, ana: Agent
 ) -> None:
+    visit(curator, talk)  # the first page of a process asks for content types
     counts = {}
     for name in ("short", "long"):
         with CaptureQueriesContext(connection) as asked:

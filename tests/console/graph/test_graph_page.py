@@ -145,6 +145,7 @@ def test_of_a_hub_sixty_are_drawn_in_as_many_queries_as_three_and_it_says_that_m
     curator: Client, ana: Agent
 ) -> None:
     hub = write(ana, "Hub.")
+    look(curator, hub)  # the first page of a process asks for content types
     counts = []
     for more in (3, 60):
         for at in range(more):

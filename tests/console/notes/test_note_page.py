@@ -178,6 +178,7 @@ def test_a_page_asks_no_more_for_many_versions_links_and_answers(
     curator: Client, ana: Agent
 ) -> None:
     note = write(ana, "A kettle.")
+    read(curator, note)  # the first page of a process asks for content types
     counts = []
     for more in (2, 12):
         for at in range(more):
