@@ -14,9 +14,8 @@ from datetime import datetime, timedelta
 
 from episodic import fsrs_memory, queries, services, window
 from episodic.engines import Line, Segment, Segmenter, Vectors
-from episodic.headlines import headline
 from episodic.models import Conversation, Episode, Message
-from episodic.vectors import embed_lines
+from episodic.vectors import embed_lines, headline
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind

@@ -27,7 +27,7 @@ class Drained:
 
 
 @across_tenants()
-def drain_jobs(*, report: Callable[[int], None] = lambda ran: None) -> Drained:
+def drain_jobs(*, report: Callable[[int], object] = lambda ran: None) -> Drained:
     """Run every due job, wait for those that others hold, and return when all is quiet.
 
     `report` is called with the number of jobs run so far. Jobs put off to a later time,

@@ -6,14 +6,18 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
+from episodic.models import Conversation, Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
+
+PINNED_AT_MOST = 10
+"""Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +186,21 @@ def _add_messages(
     episode_ids = [hit.episode.id for hit in of]
     messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episode_ids)
     return [replace(hit, messages=tuple(messages.get(hit.episode.id, ()))) for hit in hits]
+
+
+def find_pinned(conversation: Conversation, *, beside: Sequence[Hit]) -> list[Hit]:
+    """Return the pinned facts that a search has not found, newest first, ranked behind it."""
+    known = {hit.memory_id for hit in beside}
+    facts = semantic_queries.pinned_facts(conversation, at_most=PINNED_AT_MOST + len(known))
+    missing = [(fact, sources) for fact, sources in facts if fact.id not in known]
+    ranks = count(1 + max((hit.rank for hit in beside), default=0))
+    return [
+        Hit(
+            memory_id=fact.id,
+            shelf=MemoryKind.FACT,
+            rank=next(ranks),
+            score=0.0,
+            shown=(fact.category, fact.fact, fact.valid_at.isoformat(), sources),
+        )
+        for fact, sources in missing[:PINNED_AT_MOST]
+    ]

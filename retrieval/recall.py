@@ -25,14 +25,14 @@ from retrieval.hits import (
     Hit,
     episodes_shown,
     facts_shown,
+    find_pinned,
     load_episodes,
     load_facts,
 )
 from retrieval.models import Retrieval
 from retrieval.packing import Block
-from retrieval.pinned import find_pinned
+from retrieval.question import EPISODIC_LIMIT, RecallRequest
 from retrieval.recent import find_recent
-from retrieval.request import EPISODIC_LIMIT, RecallRequest
 from retrieval.search.in_conversation import Question, embed_or_none, search
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion
 

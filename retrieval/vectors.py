@@ -10,8 +10,8 @@ import uuid
 from collections.abc import Sequence
 
 from episodic import queries as episodic_queries
-from episodic.headlines import headline
 from episodic.models import Conversation
+from episodic.vectors import headline
 from indexing import queries as index_queries
 from indexing import services as index
 from indexing.models import MemoryKind, SearchUnit, UnitKind

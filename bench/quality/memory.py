@@ -13,7 +13,6 @@ from episodic import services
 from episodic.loading import LoadedConversation, post_conversations
 from episodic.models import Conversation
 from jobs.draining import drain_jobs
-from memoryproject.process.progress import advance_to
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 
@@ -63,6 +62,6 @@ def _process(conversations: Sequence[LoadedConversation], *, tenant: Tenant) -> 
         # What was said months ago is no window any more: a day of silence closes it.
         services.request_flush(conversation=conversation)
     with tqdm(unit=" jobs", desc="processing") as bar:
-        drained = drain_jobs(report=advance_to(bar))
+        drained = drain_jobs(report=lambda total: bar.update(total - bar.n))
     if drained.dead or drained.later:
         raise UnfinishedJobs(f"{drained.dead} jobs died and {drained.later} wait: look at them.")

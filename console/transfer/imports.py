@@ -217,7 +217,7 @@ def _mark(run: ImportRun, batch: ImportBatch, opened: Mapping[uuid.UUID, int]) -
     batch.save(update_fields=["rows", "changesets", "done_at"])
 
 
-def finish_run(run: ImportRun, *, report: Callable[[int], None]) -> ImportRun:
+def finish_run(run: ImportRun, *, report: Callable[[int], object]) -> ImportRun:
     """Write all that is left of a run; `report` gets how many rows are dealt with."""
     while run.state == ImportRun.State.RUNNING:
         run = take_step(run)

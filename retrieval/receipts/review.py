@@ -8,8 +8,8 @@ from collections import defaultdict
 from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.engines import Reviewer, ServedEpisode
-from episodic.headlines import headline_vectors
 from episodic.services import EpisodeReview
+from episodic.vectors import headline_vectors
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point, pass_point

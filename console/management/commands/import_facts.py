@@ -10,7 +10,6 @@ from tqdm import tqdm
 from console.models import ImportRun
 from console.transfer import imports
 from memoryproject.edge.errors import Problem
-from memoryproject.process.progress import advance_to
 from memoryproject.tenancy.services import get_or_create_tenant
 
 PERSON = "manage.py"
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         if run is None:
             return
         with tqdm(total=run.total, initial=run.done, unit=" facts", desc=f"import {run.id}") as bar:
-            done = imports.finish_run(run, report=advance_to(bar))
+            done = imports.finish_run(run, report=lambda total: bar.update(total - bar.n))
         self.stdout.write(f"{done.opened} facts opened.")
 
     def _find_run(self, options: dict[str, Any]) -> ImportRun:

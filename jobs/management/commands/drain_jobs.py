@@ -6,7 +6,6 @@ from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
 from jobs.draining import drain_jobs
-from memoryproject.process.progress import advance_to
 
 
 class Command(BaseCommand):
@@ -14,7 +13,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with tqdm(unit=" jobs", desc="draining", disable=None) as bar:
-            drained = drain_jobs(report=advance_to(bar))
+            drained = drain_jobs(report=lambda total: bar.update(total - bar.n))
         self.stdout.write(
             f"{drained.ran} jobs run, {drained.later} wait for later, {drained.dead} dead"
         )
