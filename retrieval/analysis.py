@@ -16,8 +16,8 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
-from retrieval.question import RecallRequest
 from retrieval.recall import Draft
+from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import search
 
 

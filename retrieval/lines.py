@@ -17,14 +17,8 @@ from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import EpisodeHit, FactHit, Hit, load_headlines
 from retrieval.packing import Packed, pack
-from retrieval.question import (
-    RecallRequest,
-    Span,
-    closeness,
-    days_asked,
-    days_named,
-    speakers_named,
-)
+from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import Question
 from retrieval.truncation import Trimmer
 from semantic import queries as semantic_queries

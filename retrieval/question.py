@@ -1,4 +1,4 @@
-"""What an agent asks; the speakers and days in its question, and how close a day is to them.
+"""Reads speakers and days out of a question, and measures how close a day is to them.
 
 A question's "last May" means another month every year, so relative phrases are anchored
 to the day of the question first; the dates are then read from the anchored text. What
@@ -8,47 +8,12 @@ cannot be placed ("before the move") names no day, and changes nothing.
 from __future__ import annotations
 
 import re
-import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from indexing.text import UNSPACED
 from memoryproject.text.dates import MONTHS, anchor_times
-from retrieval.models import Retrieval
-
-EPISODIC_LIMIT = 5
-SEMANTIC_LIMIT = 20
-
-
-@dataclass(frozen=True, slots=True)
-class RecallRequest:
-    """What an agent asks. `conversation_id` is the agent's own.
-
-    `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
-    """
-
-    query: str
-    conversation_id: uuid.UUID
-    kind: Retrieval.Kind
-    episodic_limit: int | None = None
-    semantic_limit: int = SEMANTIC_LIMIT
-    detail: str = "auto"
-    category: str | None = None
-    max_tokens: int | None = None
-    as_of: datetime | None = None
-    explain: bool = False
-    min_seq: int | None = None
-    fusion: Mapping[str, Any] | None = None
-    """Numbers to use instead of the tenant's, by their names in `Fusion`."""
-    fence: bool = False
-    """Whether the text stands between marks that say it is data."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the answer is the specification's markdown, which shows few messages."""
-        return self.max_tokens is None and self.kind is not Retrieval.Kind.RETRIEVE_RAW
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:

@@ -31,8 +31,8 @@ from retrieval.hits import (
 )
 from retrieval.models import Retrieval
 from retrieval.packing import Block
-from retrieval.question import EPISODIC_LIMIT, RecallRequest
 from retrieval.recent import find_recent
+from retrieval.request import EPISODIC_LIMIT, RecallRequest
 from retrieval.search.in_conversation import Question, embed_or_none, search
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion
 

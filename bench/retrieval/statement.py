@@ -8,7 +8,7 @@ from typing import Any
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.ai.embeddings import Vectors
-from retrieval.question import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import in_conversation
 from retrieval.search.in_conversation import Question
 

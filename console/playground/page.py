@@ -24,7 +24,7 @@ from memoryproject.text import tokens
 from retrieval.analysis import Analysis, analyse
 from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
 from retrieval.models import Retrieval
-from retrieval.question import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
 from semantic.engines import Category
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from episodic.read_api import EpisodeOutput
 from memoryproject.edge import fields
-from retrieval.question import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 

@@ -26,8 +26,8 @@ from retrieval.api import forms
 from retrieval.api.answers import AnyResponse, name_receipt
 from retrieval.budget import Fence
 from retrieval.models import Retrieval
-from retrieval.question import RecallRequest
 from retrieval.recall import Answer
+from retrieval.request import RecallRequest
 from semantic import queries as semantic_queries
 from semantic.renderings import render_fact
 
