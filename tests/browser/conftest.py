@@ -22,9 +22,9 @@ ROLES = ("curator", "auditor", "operator")
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
-    """Return what has happened; committed, and gone after this folder."""
+    """Return what has happened; committed, and gone after the file: walks change it."""
     with django_db_blocker.unblock():
         told = tell_story()
         for role in ROLES:
@@ -35,7 +35,7 @@ def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
         delete_all_rows()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server(story: Story) -> Iterator[LiveServer]:
     """Return a server of the admin on a port of its own."""
     live = LiveServer("127.0.0.1")
