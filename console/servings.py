@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+
 from memoryproject.tenancy.models import TenantModel
 from retrieval.models import RetrievalHit
-
-COUNTED_AT_MOST = 10_000
 
 
 def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
@@ -17,4 +17,4 @@ def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
 def count_servings(memory: TenantModel) -> int:
     """Return how many answers served a memory, up to 10,000."""
     hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
-    return hits[:COUNTED_AT_MOST].count()
+    return hits[: settings.COUNTED_AT_MOST].count()

@@ -38,6 +38,7 @@ urlpatterns = [
     path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
     path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
     path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
+    path("tenants/<uuid:tenant_id>/quota/", keys.set_quota, name="quota"),
     *(
         path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
         for act in ("invalidate", "restore", "correct")

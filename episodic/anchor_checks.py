@@ -21,7 +21,7 @@ from memoryproject.text.dates import MONTHS, WEEKDAYS, Phrase, find_phrases, ins
 Span = tuple[date, date]
 """First and last day, both included."""
 
-_BRACKET = re.compile(r"\s*[(\uff08]([^()\uff08\uff09]{4,60})[)\uff09]")
+_BRACKET = re.compile(r"(?:(?<!\s)\s+)?[(\uff08]([^()\uff08\uff09]{4,60})[)\uff09]")
 _WEEKDAY_BEFORE = re.compile(r"\b(" + "|".join(WEEKDAYS) + r")\W*$", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _DATE_WORDS = re.compile(
@@ -33,7 +33,9 @@ _DATE_WORDS = re.compile(
 _NUMBERED = re.compile(r"(\d{4})[-/年](?:(\d{1,2})(?:[-/月](\d{1,2})日?|月)?)?(?!\d)(?:T.*)?")
 _DOTTED = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
 _MONTH_NAME = re.compile(r"[^\W\d_]{3,}")
-_BETWEEN = re.compile(r"\s*(?:–|—|至|到|\bto\b|\bor\b|(?<![\d-])-|(?<=\d)-(?=\d{1,2}\s))\s*")
+_BETWEEN = re.compile(
+    r"(?:(?<!\s)\s+)?(?:–|—|至|到|\bto\b|\bor\b|(?<![\d-])-|(?<=\d)-(?=\d{1,2}\s))\s*"
+)
 _READING = {"STRICT_PARSING": False, "RETURN_AS_TIMEZONE_AWARE": False}
 
 

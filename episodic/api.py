@@ -21,6 +21,7 @@ from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.edge.fields import (
     ContentField,
     IdField,
+    MetadataField,
     MomentField,
     Strict,
     TextField,
@@ -53,8 +54,8 @@ class MessageInput(Strict):
     name = TextField(
         required=False, max_length=200, help_text="The speaker's name; facts will use it."
     )
-    metadata = serializers.DictField(
-        required=False, help_text="Anything of yours; returned untouched."
+    metadata = MetadataField(
+        required=False, help_text="Anything of yours, up to 16 KiB as JSON; returned untouched."
     )
 
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from episodic import services
 from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage
+from memoryproject.edge.fields import count_bytes
 from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
@@ -103,6 +104,8 @@ def _to_message(row: dict[str, Any]) -> NewMessage:
         raise ValueError("content or timestamp")
     if len(content.encode()) > settings.MAX_CONTENT_BYTES or "\0" in content + name:
         raise ValueError("content")
+    if count_bytes(metadata) > settings.MAX_METADATA_BYTES:
+        raise ValueError("metadata")
     return NewMessage(
         role=role,
         content=content,

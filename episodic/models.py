@@ -210,6 +210,11 @@ class Message(TenantModel):
         help_text="Messages in the window just after this one: a replay answers the same."
     )
     metadata = models.JSONField(default=dict, help_text="The agent's own, returned untouched.")
+    token_sizes = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="Quarters of a token of the cleaned content, by counter.",
+    )
     episode = TenantForeignKey(Episode, null=True, db_index=False)
     quarantined_by = TenantForeignKey(
         Job, null=True, help_text="The job that no engine could finish because of this message."

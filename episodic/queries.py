@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,10 @@ from django.db.models.functions import Now
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
+from memoryproject.text.tokens import in_use
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 WAITING_READ_AT_MOST = 5_000
@@ -95,16 +97,24 @@ def messages_at(
     return {message.seq: message for message in messages.filter(seq__in=list(seqs))}
 
 
+def without_content(messages: QuerySet[Message]) -> Iterator[Message]:
+    """Yield messages that have, as `quarters`, the size of what they say, and not the text."""
+    rows = messages.defer("content", "metadata").annotate(quarters=stored_quarters(in_use().name))
+    for message in rows:
+        message.content = ""  # or Django would load it, one by one
+        yield message
+
+
 def messages_of_episodes(
-    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID]
+    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID], with_content: bool = True
 ) -> dict[uuid.UUID, list[Message]]:
     """Return each episode's messages, oldest first, in one query.
 
-    Uses index: episodic_message_by_episode.
+    Without content they have its size instead. Uses index: episodic_message_by_episode.
     """
     by_episode: dict[Any, list[Message]] = {episode_id: [] for episode_id in episode_ids}
-    messages = Message.objects.of(tenant).filter(episode__in=by_episode)
-    for message in messages.order_by("episode_id", "seq"):
+    rows = Message.objects.of(tenant).filter(episode__in=by_episode).order_by("episode_id", "seq")
+    for message in rows if with_content else without_content(rows):
         by_episode[message.episode_id].append(message)
     return by_episode
 

@@ -18,7 +18,7 @@ from memoryproject.edge.pages import (
     PAGE_AT_MOST,
     PageQuery,
     QueryNumberField,
-    cut_page,
+    load_rows,
     page_schema,
 )
 from memoryproject.tenancy.views import ReadView
@@ -68,8 +68,9 @@ class Messages(ReadView):
         rows = Message.objects.of(self.tenant()).filter(
             conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
         )
-        messages = rows.select_related("conversation").order_by("seq")[: query["limit"] + 1]
-        page, after = cut_page(messages, query["limit"], lambda message: str(message.seq))
+        messages = rows.select_related("conversation").order_by("seq")
+        page, more = load_rows(messages, query["limit"], place="seq")
+        after = str(page[-1].seq) if more else None
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
 

@@ -20,8 +20,12 @@ from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
 from memoryproject.edge.errors import Conflict
+from memoryproject.edge.fields import count_bytes
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.quotas import check_quota
+from memoryproject.text.cleaning import clean
+from memoryproject.text.tokens import measure
 
 FLASHBULB_SURPRISE = 0.85
 CONSOLIDATION_THRESHOLD = 3
@@ -36,6 +40,11 @@ class NewMessage:
     occurred_at: datetime
     name: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def byte_count(self) -> int:
+        """Return the size of what is counted to the tenant's quota."""
+        return len(self.content.encode()) + count_bytes(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +76,12 @@ def add_messages(
 
     One transaction, no model call. The conversation is made if there is none; its row
     is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
-    wait than the settings allow.
+    wait, or be stored, than the settings allow.
 
     Raises:
         Conflict: the idempotency key was used for another body.
         Gone: what was posted under the key was erased.
-        TooMany: with `capped`, there is no room; a replay needs none.
+        TooMany, OverQuota: with `capped`, there is no room; a replay needs none.
     """
     with transaction.atomic():
         conversation = lock_or_make(tenant=tenant, external_id=external_id)
@@ -84,6 +93,11 @@ def add_messages(
                 return Posted(messages=earlier, replayed=True)
         if capped:
             check_room(conversation, count=len(messages))
+            check_quota(
+                tenant,
+                more_rows=len(messages),
+                more_bytes=sum(message.byte_count for message in messages),
+            )
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
@@ -123,6 +137,7 @@ def _insert(
             name=message.name,
             content=message.content,
             metadata=message.metadata,
+            token_sizes=measure(clean(message.content)),
             occurred_at=message.occurred_at,
             posted_by=posted_by,
             client_key=idempotency.key if idempotency else None,

@@ -1,4 +1,4 @@
-"""System check: the embedder's vectors have the size of those in the index."""
+"""System checks: pgvector is new enough, and vectors have the size of those in the index."""
 
 from __future__ import annotations
 
@@ -13,6 +13,28 @@ from indexing.models import SearchVector
 
 LOOKED_AT = 1000
 """The newest vectors: a size that changed shows among them, however many there are."""
+
+PGVECTOR = (0, 8)
+"""It knows `hnsw.iterative_scan`; an older one refuses each statement that takes it along."""
+
+
+@register(Tags.database)
+def check_pgvector(*, databases: Sequence[str] | None = None, **options: Any) -> list[CheckMessage]:
+    """Refuse a pgvector that is too old."""
+    if DEFAULT_DB_ALIAS not in (databases or ()):
+        return []
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        rows = cursor.fetchall()
+    if not rows or tuple(map(int, rows[0][0].split(".")[:2])) >= PGVECTOR:
+        return []
+    return [
+        Error(
+            f"pgvector is {rows[0][0]}; 0.8 or newer is needed.",
+            hint="Install it on the database's server, then ALTER EXTENSION vector UPDATE.",
+            id="indexing.E002",
+        )
+    ]
 
 
 @register(Tags.database)

@@ -19,6 +19,7 @@ from memoryproject.edge.fields import Strict, TextOrNull
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.quotas import measure_storage
 from memoryproject.tenancy.views import KeyedView, ReadView
 
 
@@ -83,8 +84,17 @@ class UsageRow(serializers.Serializer[Any]):
     cost = serializers.FloatField(source="cost_sum", help_text="In the currency of the prices.")
 
 
+class StorageOutput(serializers.Serializer[Any]):
+    """What the tenant stores, and may store."""
+
+    bytes = serializers.IntegerField(help_text="Of texts and metadata, in UTF-8.")
+    bytes_limit = serializers.IntegerField(allow_null=True, help_text="null: no limit.")
+    rows = serializers.IntegerField(help_text="Messages, notes and their earlier versions.")
+    rows_limit = serializers.IntegerField(allow_null=True, help_text="null: no limit.")
+
+
 class UsageOutput(serializers.Serializer[Any]):
-    """What the language model cost."""
+    """What the language model cost, and what is stored."""
 
     spent_today = serializers.FloatField()
     daily_budget = serializers.FloatField(
@@ -92,10 +102,11 @@ class UsageOutput(serializers.Serializer[Any]):
     )
     parked_jobs = serializers.IntegerField(help_text="Jobs paused by budget, or with no price.")
     rows = UsageRow(many=True)
+    stored = StorageOutput()
 
 
 class Usage(KeyedView):
-    """What the tenant's model calls came to."""
+    """What the tenant's model calls came to, and what it stores."""
 
     scope = Scope.ADMIN
 
@@ -105,11 +116,13 @@ class Usage(KeyedView):
         responses=UsageOutput,
         description="Calls, tokens and cost of the language model by day, purpose and model, the "
         "newest day first. A call that still runs counts with the most that it can cost. When the "
-        "day's budget is spent, episodes and facts wait; messages are stored and answers given.",
+        "day's budget is spent, episodes and facts wait; messages are stored and answers given. "
+        "`stored` is what messages and notes take; beyond its limits writing answers 413.",
     )
     def get(self, request: Request) -> Response:
         query = self.read(UsageQuery, request.query_params.dict())
         tenant, now = self.tenant(), timezone.now()
         rows = usage.count_calls(tenant, days=query["days"], now=now)
         today = usage.measure_today(tenant, now=now)
-        return Response(UsageOutput({**asdict(today), "rows": rows}).data)
+        stored = measure_storage(tenant)
+        return Response(UsageOutput({**asdict(today), "rows": rows, "stored": stored}).data)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Case, DurationField, ExpressionWrapper, F, Max, Q, When
+from django.db.models import DurationField, ExpressionWrapper, F, Max, Q
 from django.db.models.functions import Now
 
-from jobs.claims import is_due
-from jobs.models import Job, State
+from jobs.models import DUE, Job, State
+from jobs.turns import is_due
 from memoryproject.tenancy.walls import across_tenants
 
 STANDS_STILL_AFTER = timedelta(seconds=60)
@@ -63,8 +63,7 @@ def _since_last_done() -> timedelta | None:
 
 
 def _longest_due() -> timedelta | None:
-    since = Case(When(state=State.READY, then=F("run_after")), default=F("lease_until"))
-    age = ExpressionWrapper(Now() - since, output_field=DurationField())
+    age = ExpressionWrapper(Now() - DUE, output_field=DurationField())
     longest: timedelta | None = Job.across_tenants.filter(is_due()).aggregate(age=Max(age))["age"]
     return longest
 
@@ -82,10 +81,17 @@ def explain_standstill() -> str:
 
 
 def _later_work_was_taken(waited: timedelta) -> bool:
-    """Return whether it is passed over: a long backlog is done in order, however slowly."""
+    """Return whether it is passed over: a long backlog is done in order, however slowly.
+
+    Tenants take turns, and some kinds come first: only its own tenant's of its kind count.
+    """
+    oldest = Job.across_tenants.filter(is_due()).order_by(DUE, "id").first()
+    if oldest is None:
+        return False
     taken = Q(state=State.RUNNING) | Q(finished_at__gt=Now() - LEFT_ALONE_AFTER)
     later = Q(run_after__gt=Now() - waited + LEFT_ALONE_AFTER)
-    return Job.across_tenants.filter(taken, later, started_at__isnull=False).exists()
+    alike = Job.objects.of(oldest.tenant).filter(kind=oldest.kind)
+    return alike.filter(taken, later, started_at__isnull=False).exists()
 
 
 def _somebody_works() -> bool:

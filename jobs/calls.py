@@ -86,10 +86,19 @@ class Asker:
             raise OutOfTime
         self._has_asked = True
         try:
-            return self._ask_model(prompt, reply, digest)
+            answer = self._ask_model(prompt, reply, digest)
         except ModelUnavailable as error:
             error.lines = prompt.lines
             raise
+        self._forgive()
+        return answer
+
+    def _forgive(self) -> None:
+        """Forget what failed before: the model answers, and the next failure is a first one."""
+        if self._claim.transient_failures:
+            self._claim.transient_failures = 0
+            jobs = Job.objects.of(self._claim.tenant).filter(id=self._claim.job_id)
+            jobs.filter(lease_token=self._claim.token).update(transient_failures=0)
 
     def _ask_model(self, prompt: llm.Prompt, reply: type[Reply], digest: str) -> Reply:
         price = spending.find_price(settings.CHAT_MODEL)
@@ -194,15 +203,18 @@ def _put(
 
 
 def _count(call: LLMCall, completion: Completion) -> None:
-    """Note what the provider counted; what it did not count, as we count it."""
-    call.estimated = completion.input_tokens is None or completion.output_tokens is None
-    if completion.input_tokens is not None:
-        call.input_tokens = completion.input_tokens
-    call.output_tokens = (
-        count_prompt_tokens(completion.text)
-        if completion.output_tokens is None
-        else completion.output_tokens
+    """Note what the provider counted; what it did not count, as we count it.
+
+    Never more than was reserved: a count above that is wrong, or nobody allowed for it.
+    """
+    sent, written = completion.input_tokens, completion.output_tokens
+    tokens = (
+        call.input_tokens if sent is None else sent,
+        count_prompt_tokens(completion.text) if written is None else written,
     )
+    most = (call.input_tokens, settings.CHAT_ANSWER_TOKENS)
+    call.input_tokens, call.output_tokens = map(min, tokens, most)
+    call.estimated = (call.input_tokens, call.output_tokens) != (sent, written)
     call.prompt_cut = completion.prompt_cut
 
 

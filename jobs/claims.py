@@ -9,7 +9,7 @@ finds another token there and writes nothing.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,6 +21,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
+from jobs import turns
 from jobs.flows import get_flow
 from jobs.models import Job, State
 from memoryproject.process.crash_points import Point, pass_point
@@ -96,22 +97,30 @@ class Claim:
     """Messages that one question to a model may be about; None: as many as it takes."""
 
 
-def is_due() -> Q:
-    """Return the condition under which a job may be claimed, by the database's clock."""
-    return Q(state=State.READY, run_after__lte=Now()) | Q(
-        state=State.RUNNING, lease_until__lt=Now()
-    )
-
-
 @across_tenants()
 def claim(job_id: uuid.UUID) -> Claim | None:
     """Take the job if it is due; None if it is not, or if another holds its scope."""
+    return _claim(lambda: turns.find_free(job_id))
+
+
+@across_tenants()
+def claim_next(*, in_order: bool = False) -> Claim | None:
+    """Take the job whose turn it is; None if there is none.
+
+    What somebody waits for comes before all else, unless all work is to be done `in_order`.
+    """
+    soon = None if in_order else _claim(lambda: turns.find_next(interactive=True))
+    return soon or _claim(lambda: turns.find_next(interactive=False))
+
+
+def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
     token = uuid.uuid4()
     try:
-        if not _take(job_id, token=token):
-            return None
+        job_id = _take(find, token=token)
     except IntegrityError:
         return None  # another job of the scope was claimed at the same moment
+    if job_id is None:
+        return None
     waited = ExpressionWrapper(Now() - F("created_at"), DurationField())
     job = Job.across_tenants.select_related("tenant").annotate(waited=waited).get(id=job_id)
     return Claim(
@@ -141,13 +150,13 @@ def _find_lines_at_most(job: Job) -> int | None:
     return min((each[LINES_AT_MOST] for each in slow.values_list("input", flat=True)), default=None)
 
 
-def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
+def _take(find: Callable[[], uuid.UUID | None], *, token: uuid.UUID) -> uuid.UUID | None:
+    """Set down that the job runs which `find` finds and locks, and return its id."""
     with transaction.atomic():
-        row = Job.across_tenants.filter(is_due(), id=job_id)
-        job = row.select_for_update(skip_locked=True).select_related(None).first()
-        if job is None or _scope_is_held(job):
-            return False
-        Job.across_tenants.filter(id=job.id).update(
+        job_id = find()
+        if job_id is None:
+            return None
+        Job.across_tenants.filter(id=job_id).update(
             state=State.RUNNING,
             attempts=F("attempts") + 1,
             lease_token=token,
@@ -158,13 +167,7 @@ def _take(job_id: uuid.UUID, *, token: uuid.UUID) -> bool:
         )
         pass_point(Point.CLAIM_WRITTEN)
     pass_point(Point.CLAIMED)
-    return True
-
-
-def _scope_is_held(job: Job) -> bool:
-    same_work = Q(kind__in=get_flow(job.kind).waits_for, error_class="")
-    running = Job.objects.of(job.tenant).filter(scope=job.scope, state=State.RUNNING)
-    return running.filter(same_work | Q(kind=job.kind)).exclude(id=job.id).exists()
+    return job_id
 
 
 @contextmanager

@@ -16,12 +16,12 @@ from jobs.models import Job, Kind, State
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
-RUN_JOB = "jobs.tasks.run_job"
+RUN_JOB = "jobs.tasks.run_next"
 """What a worker calls, by the name that a wake-up holds; a test resolves it."""
 
 
 def wake(job_id: uuid.UUID) -> None:
-    """Ask any worker to look at a job soon. Losing it costs time, never work."""
+    """Ask any worker to run the job whose turn it is. Losing it costs time, never work."""
     async_task(RUN_JOB, str(job_id))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from memoryproject.tenancy.models import TenantModel
 
@@ -22,6 +22,10 @@ class Kind(models.TextChoices):
     ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
 
 
+INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK)
+"""Somebody waits for these: they come before the others."""
+
+
 class State(models.TextChoices):
     """Where a job stands."""
 
@@ -30,6 +34,10 @@ class State(models.TextChoices):
     DONE = "done", "done"
     DEAD = "dead", "dead"
     CANCELLED = "cancelled", "cancelled"
+
+
+DUE = Coalesce("lease_until", "run_after")
+"""When an open job may be claimed: a running one when its lease ends."""
 
 
 class Job(TenantModel):
@@ -104,6 +112,25 @@ class Job(TenantModel):
                 condition=Q(state__in=[State.READY, State.RUNNING]),
                 name="jobs_job_open",
             ),
+            models.Index(
+                "tenant",
+                DUE,
+                "id",
+                condition=Q(state__in=[State.READY, State.RUNNING]),
+                name="jobs_job_turn",
+            ),
+            models.Index(
+                "tenant",
+                DUE,
+                "id",
+                condition=Q(state__in=[State.READY, State.RUNNING], kind__in=INTERACTIVE),
+                name="jobs_job_interactive",
+            ),
+            models.Index(
+                fields=["started_at"],
+                condition=Q(started_at__isnull=False),
+                name="jobs_job_by_start",
+            ),
             models.Index(fields=["tenant", "scope", "created_at"], name="jobs_job_by_scope"),
             models.Index(fields=["finished_at"], name="jobs_job_by_finish"),
             models.Index(
@@ -136,7 +163,8 @@ class LLMCall(TenantModel):
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     estimated = models.BooleanField(
-        default=False, help_text="The provider named no tokens: they are counted by us."
+        default=False,
+        help_text="The provider named no tokens, or more than were reserved: we counted them.",
     )
     left_out = models.PositiveIntegerField(
         default=0, help_text="Characters of what people said that did not fit into the question."

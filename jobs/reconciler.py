@@ -14,7 +14,7 @@ from django.db.models import Case, DurationField, ExpressionWrapper, Max, Q, Val
 from django.db.models.functions import Now, Random
 from django.utils import timezone
 
-from jobs import claims
+from jobs import turns
 from jobs.enqueue import wake
 from jobs.flows import chores
 from jobs.models import Job, State
@@ -26,7 +26,8 @@ from memoryproject.tenancy.walls import across_tenants
 AT_MOST = 200
 SOON = timedelta(seconds=10)
 CALLED_WITHIN = timedelta(seconds=30)
-"""Over which work goes on after an outage, rather than all at once."""
+"""Over which work goes on after an outage at most, rather than all at once."""
+CALL_EVERY = timedelta(seconds=0.2)
 WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__)
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
 """One that failed while its twin was ready waits as running, see `claims`."""
@@ -51,7 +52,7 @@ def reconcile() -> int:
 @across_tenants()
 def due_jobs(*, at_most: int = AT_MOST) -> list[uuid.UUID]:
     """Return ids of jobs that could be claimed now, the longest waiting first."""
-    due = Job.across_tenants.filter(claims.is_due()).order_by("run_after", "id")
+    due = Job.across_tenants.filter(turns.is_due()).order_by("run_after", "id")
     return list(due.values_list("id", flat=True)[:at_most])
 
 
@@ -67,7 +68,8 @@ def _call_back() -> None:
         called = Q(error_class=BreakerOpen.__name__)
         if ended is not None:
             called |= Q(error_class=ModelUnavailable.__name__, started_at__lt=ended)
-        wait = ExpressionWrapper(Value(CALLED_WITHIN) * Random(), output_field=DurationField())
+        within = min(CALLED_WITHIN, CALL_EVERY * waiting.count())
+        wait = ExpressionWrapper(Value(within) * Random(), output_field=DurationField())
         for state, until in WAITS_UNTIL.items():
             late = waiting.filter(called, **{"state": state, f"{until}__gt": Now() + CALLED_WITHIN})
             late.update(**{until: Now() + wait})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import random
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
 
 from jobs import claims
 from jobs.calls import OutOfTime
@@ -26,16 +27,32 @@ logger = logging.getLogger("memory.jobs")
 
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
+SHARE_IN_ORDER = 1 / 8
+"""Of the runs: background work is not put off for ever by what people wait for."""
+
+
+def run_next(job_id: str) -> bool:
+    """Run the job whose turn it is; return whether there was one. Never raises, as `run_job`.
+
+    This is what a queue's wake-up calls, with the id of the job that it was made for. Wake-ups
+    come first in, first out; whose turn it is is decided when a worker is free.
+    """
+    in_order = random.random() < SHARE_IN_ORDER
+    return _run(job_id, lambda: claims.claim_next(in_order=in_order))
 
 
 def run_job(job_id: str) -> bool:
     """Run the job if it is due and nobody holds it; return whether it ran.
 
-    This is what a queue's wake-up calls. It never raises: an exception's text may hold
-    what somebody said, and the queue would store it.
+    It never raises: an exception's text may hold what somebody said, and the queue would
+    store it.
     """
+    return _run(job_id, lambda: claims.claim(uuid.UUID(job_id)))
+
+
+def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:
     try:
-        claim = claims.claim(uuid.UUID(job_id))
+        claim = take()
     except (DatabaseError, InterfaceError) as error:
         logger.warning("job %s not claimed: %s", job_id, type(error).__name__)
         return False
@@ -69,6 +86,8 @@ def _settle(claim: Claim, error: Exception) -> None:
         return
     wait, charge = judge_failure(claim, error)
     try:
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()  # it may have broken, or lead to a standby
         lines = error.lines if isinstance(error, ModelUnavailable) and error.timed_out else 0
         if claims.release(claim, error=error, after=wait, charge=charge, lines_too_many=lines):
             get_flow(claim.kind).on_death(claim.tenant, claim.scope)

@@ -38,32 +38,35 @@ CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
 # ---- database: two roles on one database; the server serves as the one that owns nothing
-SERVING_ROLE = "memory_app"
 database_url = env.read_text("DATABASE_URL")  # no setting: it holds a password
 EMBEDDED_POSTGRES = not database_url
-# Of approximate vector indexes, where `build_vector_index` made any: how far they look.
-SEARCH_OPTIONS = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=relaxed_order"
-
-
 _CONNECTION = {
-    "ENGINE": "django.db.backends.postgresql",
+    "ENGINE": "memoryproject.tenancy.postgresql",
     "CONN_MAX_AGE": 600,
     "CONN_HEALTH_CHECKS": True,
+    "DISABLE_SERVER_SIDE_CURSORS": True,
+}
+# Goes along with each statement: what a pooler lends to others holds nothing of ours.
+_SERVING = {
+    **_CONNECTION,
+    "ROLE": "memory_app",
+    # Of approximate vector indexes, where `build_vector_index` made any: how far they look.
+    "LOCAL": {"hnsw.ef_search": "400", "hnsw.iterative_scan": "relaxed_order"},
 }
 
 
 def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     """Return both connections of an external server.
 
-    One URL serves both: the serving connection then steps down to the serving role
-    when it opens. With MEMORY_OWNER_DATABASE_URL the two are logins of their own.
+    One URL may serve both, since each statement that serves steps down to its role. With
+    MEMORY_OWNER_DATABASE_URL the two are logins of their own.
     """
     owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
-    serving, owner = _url_parts(url), _url_parts(owner_url or url)
-    if not owner_url:
-        options = f"-c role={SERVING_ROLE} {SEARCH_OPTIONS}"
-        serving["OPTIONS"] = {**serving["OPTIONS"], "options": options}
-    return {"default": {**_CONNECTION, **serving}, "owner": {**_CONNECTION, **owner}}
+    owner = {**_CONNECTION, **_url_parts(owner_url or url)}
+    serving = {**_SERVING, **_url_parts(url)}
+    # Of several hosts the one that takes writes: a standby is no place to serve from.
+    serving["OPTIONS"] = {"target_session_attrs": "read-write", **serving["OPTIONS"]}
+    return {"default": serving, "owner": owner}
 
 
 def _url_parts(url: str) -> dict[str, Any]:
@@ -87,11 +90,9 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
         del os.environ[name]
     server = embedded.locate(DATA_DIR).address
     place = {"HOST": server.host, "PORT": str(server.port), "NAME": server.database}
-    shared = {**_CONNECTION, **place}
-    options = {"options": SEARCH_OPTIONS}
     return {
-        "default": {**shared, "USER": embedded.APP_ROLE, "OPTIONS": options},
-        "owner": {**shared, "USER": embedded.OWNER_ROLE},
+        "default": {**_SERVING, **place, "USER": embedded.APP_ROLE},
+        "owner": {**_CONNECTION, **place, "USER": embedded.OWNER_ROLE},
     }
 
 
@@ -134,7 +135,7 @@ KNOWN_PRICES = {
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
-TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "larger", among=tokens.COUNTERS)
+TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=600)
 
 # ---- search: how texts are split into words
@@ -147,8 +148,9 @@ MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 # ---- background work; docs/decisions.md (Jobs) has the reason of each number
 CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its workers
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
+TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
-FLUSH_AT_MOST_S = 60  # then a flush goes on in another run; one more step must still fit
+FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     "name": "memory",
     "orm": "default",
@@ -170,12 +172,15 @@ Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
 }
 
 # ---- limits at the edge
-WEB_THREADS = env.read_integer("MEMORY_WEB_THREADS", 4, at_least=1, at_most=64)
+WEB_THREADS = env.read_integer("MEMORY_WEB_THREADS", 8, at_least=2, at_most=64)
+REQUEST_SECONDS = env.read_integer("MEMORY_REQUEST_SECONDS", 10, at_least=1, at_most=3600)
 MAX_CONTENT_BYTES = 64 * 1024
+MAX_METADATA_BYTES = 16 * 1024  # of a message or a note, as compact JSON
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
+PAGE_BYTES = env.read_integer("MEMORY_PAGE_BYTES", 1024 * 1024, at_least=1, at_most=2**30)
 SEARCH_CANDIDATES_AT_MOST = 5_000  # units that a word brings; of a frequent one some are left out
 RECONSTRUCTION_LINKS_AT_MOST = 100  # memories that links bring in: hubs have many neighbours
 KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
@@ -186,11 +191,23 @@ ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to
 ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
 TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
+TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
+TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
 KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
     "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9
 )
+
+# ---- limits of the admin's pages: so many are read, and a page says where there are more
+COUNTED_AT_MOST = 10_000  # rows
+TIMELINE_FACTS_AT_MOST = 400  # beside the messages of a conversation's page
+TIMELINE_CELLS_AT_MOST = 160  # of the strip of episodes above them
+EPISODE_ANSWERS_AT_MOST = 50  # that served it
+EPISODE_REVIEWS_AT_MOST = 100
+FACTS_AT_ONCE = 1_000  # changed in one act, also by the API
+EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 KB
+IMPORT_ROWS_AT_MOST = 100_000
 
 INSTALLED_APPS = [
     "unfold",

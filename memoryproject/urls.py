@@ -13,6 +13,7 @@ from erasure import api as erasure
 from jobs import api as jobs
 from memoryproject.edge.description import Description
 from memoryproject.edge.fields import IdConverter
+from memoryproject.tenancy.api import WhoAmI
 from notes import api as notes
 from notes import link_api as links
 from operations.health import HealthLive, HealthReady
@@ -80,6 +81,7 @@ api = [
     path("search", search.Search.as_view()),
     path("recent_memory", retrieval.RecentMemory.as_view()),
     path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),
+    path("whoami", WhoAmI.as_view()),
     path("health/live", HealthLive.as_view()),
     path("health/ready", HealthReady.as_view()),
     path("schema/", Description.as_view(), name="schema"),

@@ -1,15 +1,28 @@
 """The WSGI application that a web server loads."""
 
 import os
+import sys
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 from memoryproject.edge.web_pool import Pool
 from memoryproject.process import logs
-from memoryproject.process.loading import without_collecting
+from memoryproject.process.loading import return_large_blocks, without_collecting
+from memoryproject.text import tokens
 
+SWITCH_INTERVAL_S = 0.001
+
+# Threads of the embedding model would only fight with those that answer.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
+return_large_blocks()
+# A call that computes would else keep others waiting 5 ms each time they come back from a query.
+sys.setswitchinterval(SWITCH_INTERVAL_S)
 with without_collecting():
     application = Pool(get_wsgi_application(), threads=settings.WEB_THREADS)
+    # Else the first call would pay for the import of all views and for the tokenizers.
+    get_resolver().url_patterns  # noqa: B018
+    tokens.count_tokens("ready")
 logs.install_hooks()

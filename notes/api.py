@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
-from memoryproject.edge.pages import cut_page, page_schema, take_page
+from memoryproject.edge.pages import load_rows, page_schema, take_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -129,9 +129,8 @@ class NoteVersions(KeyedView):
         query = self.read(VersionQuery, request.query_params.dict())
         limit, below = query["limit"], query.get("after", note.version + 1)
         states: list[NoteState] = [note] if below > note.version else []
-        states += queries.earlier_versions(
-            note, below=min(below, note.version), at_most=limit + 1 - len(states)
-        )
-        page, after = cut_page(states, limit, lambda state: str(state.version))
-        items = [render_state(state, NoteVersionOutput) for state in page]
-        return Response({"items": items, "next": after})
+        earlier = queries.earlier_versions(note, below=min(below, note.version))
+        versions, more = load_rows(earlier, limit - len(states), place="version")
+        states += versions
+        items = [render_state(state, NoteVersionOutput) for state in states]
+        return Response({"items": items, "next": str(states[-1].version) if more else None})

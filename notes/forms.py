@@ -83,12 +83,12 @@ class NoteFields(fields.Strict):
     tags = serializers.ListField(
         child=fields.TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
     )
-    metadata = serializers.DictField(
+    metadata = fields.MetadataField(
         required=False,
         help_text="Of a thread_summary: platform, participant_count, message_count, key_points, "
         "sentiment?, last_activity_at?. Of a plan_summary: plan_type, total_nodes, "
         "completed_nodes, pending_nodes, failed_nodes, key_milestones, current_phase?. "
-        "Else anything of yours, returned untouched.",
+        "Else anything of yours, returned untouched. Up to 16 KiB as JSON.",
     )
     span = SpanInput(required=False, help_text="The stored text that it points into.")
     source_path = WordsField(PATH_AT_MOST, help_text="Of a document: where it came from.")

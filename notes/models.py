@@ -101,6 +101,11 @@ class Note(NoteState):
     body_sha256 = models.CharField(
         max_length=64, blank=True, help_text="Of that request, with an idempotency key."
     )
+    token_sizes = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="Quarters of a token of the cleaned content, by counter.",
+    )
     created_at = models.DateTimeField(db_default=Now())
     deleted_at = models.DateTimeField(null=True, help_text="NULL: it is held.")
     deleted_by = models.CharField(max_length=200, blank=True)

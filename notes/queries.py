@@ -34,10 +34,10 @@ def deleted_among(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uui
     return set(deleted.values_list("id", flat=True))
 
 
-def earlier_versions(note: Note, *, below: int, at_most: int) -> list[NoteVersion]:
+def earlier_versions(note: Note, *, below: int) -> QuerySet[NoteVersion]:
     """Return what the note was before a version, newest first. Uses index: notes_version_once."""
     rows = NoteVersion.objects.of(note.tenant).filter(note=note, version__lt=below)
-    return list(rows.order_by("-version")[:at_most])
+    return rows.order_by("-version")
 
 
 def passages_of(note: Note) -> list[Passage]:

@@ -23,7 +23,11 @@ from indexing.services import Entry
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
+from memoryproject.edge.fields import count_bytes
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.quotas import check_quota
+from memoryproject.text.cleaning import clean_block
+from memoryproject.text.tokens import measure
 from notes import wording
 from notes.models import Note, NoteState, NoteVersion
 from notes.queries import active_notes, passages_of
@@ -71,6 +75,7 @@ def add_note(
     Raises:
         Conflict: the idempotency key was used for another body.
         Gone: what was posted under the key was erased.
+        OverQuota: the tenant may not store so much.
         Problem: there is no content, and nothing that it could follow from.
     """
     stored = _find_earlier(tenant, idempotency)
@@ -91,7 +96,9 @@ def add_note(
 
 def _insert(note: Note, conversation_id: uuid.UUID | None) -> None:
     """Write a new note and what finds it, in one transaction."""
+    _check_quota(note)
     parts, vectors = _embed(note)
+    note.token_sizes = measure(clean_block(note.content))
     with transaction.atomic():
         note.created_at = note.updated_at = database_now()
         note.occurred_at = note.occurred_at or note.created_at
@@ -131,6 +138,7 @@ def change_note(
     Raises:
         NotFound: the tenant has no such note.
         Conflict: `version` is not its current one.
+        OverQuota: the tenant may not store so much.
         Problem: nothing would be left of its content.
     """
     note = get_note(tenant=tenant, note_id=note_id)
@@ -140,14 +148,16 @@ def change_note(
         setattr(note, name, value)
     if all(getattr(note, name) == getattr(before, name) for name in KEPT):
         return note
+    _check_quota(note)
     parts, vectors = _embed(note)
+    note.token_sizes = measure(clean_block(note.content))
     with transaction.atomic():
         rows = active_notes(tenant=tenant).select_for_update()
         _check_version(get_row(rows, "note", id=note.id), version)
         note.version, note.actor, note.updated_at = version + 1, actor, database_now()
         before.tenant, before.replaced_at = tenant, note.updated_at
         before.save(force_insert=True)
-        note.save(update_fields=KEPT)
+        note.save(update_fields=[*KEPT, "token_sizes"])
         index.remove_entries(tenant=tenant, memory_id=note.id)
         _fill_index(note, parts, vectors)
     return note
@@ -230,6 +240,12 @@ def _check_texts(columns: dict[str, Any]) -> dict[str, Any]:
             fields={"content": ["This is needed, or something that it follows from."]},
         )
     return columns
+
+
+def _check_quota(note: Note) -> None:
+    texts = (note.label, note.description, note.content, note.excerpt)
+    size = sum(len(text.encode()) for text in texts) + count_bytes(note.metadata)
+    check_quota(note.tenant, more_rows=1, more_bytes=size)
 
 
 def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from rest_framework import serializers
 
 from memoryproject.edge import fields
-from memoryproject.edge.http import TOO_LARGE
 from notes.kinds import SourceType, Valence
 
 COUNT_AT_MOST = 10**9
@@ -74,12 +71,8 @@ def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, A
     """Return metadata as it is stored: of a summary its own fields, times as text.
 
     Raises:
-        ValidationError: it is too large, or not what its type must hold.
+        ValidationError: it is not what its type must hold.
     """
-    if len(json.dumps(metadata, ensure_ascii=False).encode()) > settings.MAX_CONTENT_BYTES:
-        raise serializers.ValidationError(
-            {"metadata": [f"This is over {settings.MAX_CONTENT_BYTES} bytes."]}, code=TOO_LARGE
-        )
     if source_type not in FORMS:
         return dict(metadata)
     form = FORMS[source_type](data=metadata)

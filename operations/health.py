@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -13,7 +13,10 @@ from rest_framework.views import APIView
 
 from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
+from memoryproject.database.errors import UnsafeDatabase
+from memoryproject.database.read_only import takes_writes
 from memoryproject.edge import http
+from memoryproject.tenancy.postgresql.look import check_walls
 
 
 class HealthLive(APIView):
@@ -28,7 +31,7 @@ class HealthLive(APIView):
 
 
 class HealthReady(APIView):
-    """Whether the database answers and is migrated, and background work is not stuck."""
+    """Whether the database answers, is migrated and keeps tenants apart, and work is not stuck."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -37,13 +40,20 @@ class HealthReady(APIView):
         operation_id="health_ready",
         responses={200: OpenApiTypes.OBJECT, 503: OpenApiTypes.OBJECT},
         auth=[],
-        description="503 where the database is away or not migrated, or where background work has "
-        "stood still for a minute; the body says which. Models that are away are named and leave "
-        "the answer at 200: messages are stored and answers given without them.",
+        description="503 where the database is away, is not migrated or would not keep tenants "
+        "apart, or where background work has stood still for a minute; the body says which. "
+        "Models that are away are named and leave the answer at 200: messages are stored and "
+        "answers given without them.",
     )
     def get(self, request: Request) -> Response:
-        if not http.database_answers():
+        try:
+            check_walls(connections[DEFAULT_DB_ALIAS])
+        except UnsafeDatabase as error:
+            return self._red("walls", str(error))
+        except (DatabaseError, InterfaceError):
             return self._red("database", "the database does not answer")
+        if not takes_writes():
+            return self._red("database", "the database does not answer, or is read-only")
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             return self._red("migrations", "migrations are missing: run manage.py migrate")

@@ -150,14 +150,18 @@ def load_facts(tenant: Tenant, hits: Sequence[Hit]) -> list[FactHit]:
 
 
 def load_sources(
-    tenant: Tenant, evidence: Iterable[Evidence]
+    tenant: Tenant, evidence: Iterable[Evidence], *, with_content: bool = True
 ) -> dict[tuple[uuid.UUID | None, int], Message]:
-    """Return the messages that evidence names, by episode and seq, in one query."""
+    """Return the messages that evidence names, by episode and seq, in one query.
+
+    Without content they have its size instead.
+    """
     seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
     messages = Message.objects.of(tenant).filter(
         episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
     )
-    return {(message.episode_id, message.seq): message for message in messages}
+    rows = messages if with_content else episodic_queries.without_content(messages)
+    return {(message.episode_id, message.seq): message for message in rows}
 
 
 def load_episodes(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+from django.db.models.functions import Left
 
 from episodic import queries as episodic_queries
 from episodic.models import Episode, Message
 from indexing.models import MemoryKind
+from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import clean_line
+from memoryproject.text.cleaning import clean_block
+from memoryproject.text.tokens import count_quarters, in_use
 from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
-from retrieval import markdown
-from retrieval.hits import load_sources
+from retrieval.citations import cite, measure_unloaded, quote
 from semantic import queries as semantic_queries
-from semantic.models import Evidence, Fact
+from semantic.models import Fact
 
+BEGINNING = 1_000
+"""Characters of a note that an outline has."""
 FACT_IMPORTANCE = 0.5
 A_FURTHER_EPISODE = 0.1
 """What each episode that supports a fact adds to that, beside the first; up to four do."""
@@ -63,6 +69,8 @@ class Memory:
     emotion_intensity: float | None = None
     emotion_valence: str = ""
     tags: tuple[str, ...] = ()
+    unloaded_quarters: int = 0
+    """Quarters of a token of what a prompt would show too and was not loaded."""
     links: tuple[tuple[str, uuid.UUID], ...] = ()
     """Type and target of those stored from it: pages of the mirror alone hold them."""
 
@@ -71,14 +79,21 @@ class Memory:
         """Return what a prompt shows of it: the content, its messages quoted and dated."""
         return self.content if self.citation is None else self.citation
 
+    @property
+    def token_estimate(self) -> int:
+        """Return the size of all that a prompt would show of it, by the counter in use."""
+        loaded = count_quarters(clean_block(self.quotation))
+        return math.ceil((loaded + self.unloaded_quarters) / 4)
 
-def load_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> Memory:
-    """Return a memory, also a fact that is retired.
+
+def load_memory(*, tenant: Tenant, memory_id: uuid.UUID, outline: bool = False) -> Memory:
+    """Return a memory, also a fact that is retired, or its outline.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
-    memory = load_memories(tenant=tenant, memory_ids=[memory_id]).get(memory_id)
+    load = load_outlines if outline else load_memories
+    memory = load(tenant=tenant, memory_ids=[memory_id]).get(memory_id)
     if memory is None:
         raise NotFound("There is no such memory.")
     return memory
@@ -93,34 +108,72 @@ def load_memories(
     that the tenant does not have. With `active_only` retired facts too, and there are no
     citations: the messages that say a fact are not loaded.
     """
-    ids = list(memory_ids)
-    notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
-    loaded = [
-        *_load_facts(tenant, ids, active_only),
-        *map(_of_note, notes.select_related("conversation")),
-        *_load_episodes(tenant, ids, active_only),
-    ]
-    return {memory.id: memory for memory in loaded}
+    notes = note_queries.active_notes(tenant=tenant).filter(id__in=(ids := list(memory_ids)))
+    memories = map(_of_note, notes.select_related("conversation"))
+    return _load(tenant, ids, memories, active_only=active_only)
 
 
-def _load_episodes(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
+def load_outlines(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
+    """Return the same, but without what messages say, and of notes only how they begin.
+
+    However long the texts are, little is read; `unloaded_quarters` has the size of the rest.
+    """
+    notes = note_queries.active_notes(tenant=tenant).filter(id__in=(ids := list(memory_ids)))
+    outlines = notes.select_related("conversation").defer("content")
+    sized = outlines.annotate(
+        beginning=Left("content", BEGINNING), quarters=stored_quarters(in_use().name)
+    )
+    return _load(tenant, ids, map(_outline_note, sized), with_content=False)
+
+
+def _load(
+    tenant: Tenant, ids: Sequence[uuid.UUID], notes: Iterable[Memory], **options: bool
+) -> dict[uuid.UUID, Memory]:
+    facts = _load_facts(tenant, ids, **options)
+    episodes = _load_episodes(tenant, ids, **options)
+    return {memory.id: memory for memory in [*facts, *notes, *episodes]}
+
+
+def _load_episodes(
+    tenant: Tenant,
+    ids: Sequence[uuid.UUID],
+    *,
+    active_only: bool = False,
+    with_content: bool = True,
+) -> Iterator[Memory]:
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     episodes = list(rows.select_related("conversation"))
     messages = episodic_queries.messages_of_episodes(
-        tenant=tenant, episode_ids=[episode.id for episode in episodes]
+        tenant=tenant,
+        episode_ids=[episode.id for episode in episodes],
+        with_content=with_content,
     )
     for episode in episodes:
         yield _of_episode(episode, messages[episode.id], active_only)
 
 
-def _load_facts(tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool) -> Iterator[Memory]:
+def _load_facts(
+    tenant: Tenant,
+    ids: Sequence[uuid.UUID],
+    *,
+    active_only: bool = False,
+    with_content: bool = True,
+) -> Iterator[Memory]:
     rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
     facts = list(rows.filter(invalid_at=None) if active_only else rows)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
-    sources = {} if active_only else _cite(tenant, evidence)
+    sources = {} if active_only else cite(tenant, evidence, with_content=with_content)
     for fact in facts:
-        yield _of_fact(fact, len(evidence.get(fact.id, ())), sources.get(fact.id, []), active_only)
+        lines, unloaded = sources.get(fact.id, ([], 0))
+        memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only)
+        yield replace(memory, unloaded_quarters=unloaded)
+
+
+def _outline_note(note: Note) -> Memory:
+    note.content = note.beginning  # type: ignore[attr-defined]
+    unloaded = note.quarters  # type: ignore[attr-defined]
+    return replace(_of_note(note), citation="", unloaded_quarters=unloaded)
 
 
 def _of_note(note: Note) -> Memory:
@@ -171,7 +224,8 @@ def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool
             "surprise": episode.surprise,
         },
         content="\n".join([*head, *lines]),
-        citation=None if active_only else "\n".join([*head, *_quote(messages)]),
+        citation=None if active_only else "\n".join([*head, *quote(messages)]),
+        unloaded_quarters=measure_unloaded(messages),
         importance=episode.surprise,
         at=episode.end_at,
         created_at=episode.created_at,
@@ -216,32 +270,5 @@ def _render_standing(fact: Fact) -> str:
     parts = [f"{fact.category}, true from {fact.valid_at:%Y-%m-%d}{until}"]
     if fact.invalid_at is not None:
         why = fact.Because(fact.invalidated_because).label
-        parts.append(f"no longer held since {fact.invalid_at:%Y-%m-%d}: {why}")
+        parts.append(f"retired {fact.invalid_at:%Y-%m-%d}: {why}")
     return f"({'; '.join(parts)})"
-
-
-def _cite(
-    tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]]
-) -> dict[uuid.UUID, list[str]]:
-    """Return by fact the messages that say it, or the titles of episodes of which all counts."""
-    rows = [row for several in evidence.values() for row in several]
-    messages = load_sources(tenant, rows)
-    whole = [row.episode_id for row in rows if not row.message_seqs]
-    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
-    sources = {}
-    for fact_id, several in evidence.items():
-        places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
-        quoted = [messages[place] for place in places if place in messages]
-        titled_ids = {row.episode_id for row in several if not row.message_seqs}
-        titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
-        titles = [
-            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
-            for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
-        ]
-        lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
-        sources[fact_id] = ["", "Sources:", *titles, *lines]
-    return sources
-
-
-def _quote(messages: Sequence[Message]) -> list[str]:
-    return [markdown.render_message(message, with_day=True) for message in messages]

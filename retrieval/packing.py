@@ -18,7 +18,7 @@ from django.conf import settings
 
 from episodic.models import Message
 from memoryproject.text.cleaning import clean, clean_line
-from memoryproject.text.tokens import count_quarters, count_tokens
+from memoryproject.text.tokens import count_quarters, count_tokens, quarters_of
 from retrieval import markdown
 from retrieval.budget import Budget
 from retrieval.hits import FactHit
@@ -80,7 +80,7 @@ class Packed:
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
-        if self._pay(None, text, at_most=at_most):
+        if self._pay(None, count_quarters(text), at_most=at_most):
             self.facts.append(hit)
 
     def add_pinned(self, hits: Sequence[FactHit]) -> None:
@@ -95,7 +95,8 @@ class Packed:
         `is_tight`: what tells little is left out, to have room for others.
         """
         content = clean(message.content)
-        size = count_tokens(content)
+        quarters = quarters_of(message.token_sizes, content)
+        size = math.ceil(quarters / 4)
         room = self.max_tokens - self._budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
@@ -108,16 +109,19 @@ class Packed:
             return
         is_early = self._budget.spent < WHOLE_SHARE * self.max_tokens
         whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
-        if (is_early or not is_tight) and self._show(message, whole):
+        size_of_whole = quarters if whole == content else None
+        if (is_early or not is_tight) and self._show(message, whole, quarters=size_of_whole):
             return
         self._show(message, self.trimmer.shorten(content))
 
-    def _show(self, message: Message, content: str) -> bool:
-        """Return whether it fits; an empty content never does."""
+    def _show(self, message: Message, content: str, *, quarters: int | None = None) -> bool:
+        """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
-        fits = bool(content) and self._pay(
-            key, self._render(message, content), at_most=self.max_tokens
-        )
+        if quarters is None:
+            cost = count_quarters(self._render(message, content))
+        else:
+            cost = quarters + count_quarters(self._render(message, ""))
+        fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
@@ -132,14 +136,14 @@ class Packed:
         heading = "" if key in self.days else self._render_heading(key)
         return heading + _render_line(message, content)
 
-    def _pay(self, key: Day | None, text: str, *, at_most: int) -> bool:
-        """Grow a block, unless that takes what is spent above `at_most`.
+    def _pay(self, key: Day | None, quarters: int, *, at_most: int) -> bool:
+        """Grow a block by a text's quarters, unless that takes what is spent above `at_most`.
 
         A block counts with the line break that parts it from the next. The heading above
         all days counts apart.
         """
         before = self._quarters.get(key, 0)
-        after = (before or count_quarters("\n")) + count_quarters(text)
+        after = (before or count_quarters("\n")) + quarters
         cost = math.ceil(after / 4) - math.ceil(before / 4)
         if key is not None and not self.days:
             cost += count_tokens(LINES_HEADING)
@@ -208,7 +212,8 @@ def pack(
         )
     rest = [hit for hit in facts if hit.fact.is_pinned and hit not in packed.facts]
     packed.add_pinned([*rest, *pinned])
-    is_tight = sum(count_tokens(message.content) for message in messages) > max_tokens
+    sizes = (quarters_of(message.token_sizes, message.content) for message in messages)
+    is_tight = sum(sizes) > 4 * max_tokens
     for message in messages:
         packed.add_message(message, is_tight=is_tight)
     chosen = {hit.found.memory_id for hit in packed.facts}

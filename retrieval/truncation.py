@@ -29,7 +29,7 @@ UNSPACED = "\u0e00"
 """From here on, scripts put no spaces between words (and the others that do come before)."""
 SENTENCE_END = re.compile(
     "".join(rf"(?<!\b{title})" for title in [*TITLES.split("|"), "[A-Z]"])
-    + r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”’）]*|(?=\n)"
+    + r"[.!?…]++[\"'”’)\]]*+(?:(?=\s)|(?P<goes_on>))|[。！？]+[」』”’）]*|(?=\n)"
 )
 
 Count = Callable[[str], int]
@@ -60,7 +60,8 @@ def cut(text: str, *, at_most: int, strategy: Strategy, count: Count) -> str:
     if strategy is Strategy.MIDDLE:
         kept = _find_largest(len(text) - 1, lambda size: _keep_both_ends(text, size), fits)
     if strategy is Strategy.SENTENCE:
-        ends = [match.end() for match in SENTENCE_END.finditer(text) if match.end() < len(text)]
+        matches = [match for match in SENTENCE_END.finditer(text) if match["goes_on"] is None]
+        ends = [match.end() for match in matches if match.end() < len(text)]
         kept = _find_largest(len(ends), lambda size: _keep_sentences(text, ends[:size]), fits)
     return kept or _find_largest(len(text) - 1, lambda size: _keep_beginning(text, size), fits)
 

@@ -18,7 +18,7 @@ from memoryproject.edge.pages import (
     PageFilter,
     PageQuery,
     QueryNumberField,
-    cut_page,
+    load_rows,
     page_schema,
 )
 from memoryproject.edge.schema import Error
@@ -168,17 +168,15 @@ class OneChangeset(ReadView):
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
         changeset.tenant = self.tenant()
-        changes = queries.changes_in(
-            changeset, after=query.get("after", -1), at_most=query["limit"] + 1
-        )
-        page, after = cut_page(changes, query["limit"], lambda change: str(change.position))
+        changes = queries.changes_in(changeset, after=query.get("after", -1))
+        page, more = load_rows(changes, query["limit"], place="position")
         revert = reverts.find_revert(changeset)
         return Response(
             {
                 **ChangesetOutput(changeset).data,
                 "reverted_by": str(revert.id) if revert else None,
                 "changes": StepOutput(map(step_values, page), many=True).data,
-                "next": after,
+                "next": str(page[-1].position) if more else None,
             }
         )
 

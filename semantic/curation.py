@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 
 from episodic import queries as episodic_queries
@@ -29,7 +30,6 @@ from semantic.services import (
 from semantic.states import State
 
 REASON_AT_MOST = 2_000
-FACTS_AT_ONCE = 1_000
 SENTENCE_AT_MOST = 1_000
 KEYWORDS_AT_MOST = 20
 KEYWORD_AT_MOST = 100
@@ -192,8 +192,8 @@ def lock_facts(
         Problem: no fact, or too many.
     """
     unique_ids = set(fact_ids)
-    if not unique_ids or len(unique_ids) > FACTS_AT_ONCE:
-        raise Problem(f"Choose 1 to {FACTS_AT_ONCE} facts.")
+    if not unique_ids or len(unique_ids) > settings.FACTS_AT_ONCE:
+        raise Problem(f"Choose 1 to {settings.FACTS_AT_ONCE} facts.")
     rows = queries.facts_by_id(tenant=act.tenant, fact_ids=unique_ids)
     homes = dict(rows.values_list("id", "conversation_id"))
     if len(homes) != len(unique_ids):

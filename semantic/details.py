@@ -46,10 +46,11 @@ OPERATORS = re.compile(
 ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
 DIRECTIONS = frozenset("for with without against from about".split())
 # What a time anchor adds behind a phrase: "last week (1–7 May 2023)".
-ANCHOR = re.compile(r"\s*[(（\[][^()（）\[\]]{0,60}\d{4}[^()（）\[\]]{0,60}[)）\]]")
+ANCHOR = re.compile(r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,60}\d{4}[^()（）\[\]]{0,60}[)）\]]")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 HAN_NUMBER = re.compile(
-    r"[零一二两三四五六七八九十百千万]+(?=[个只条辆位岁年月日号点次名家台本杯天周口公斤米里元块])"
+    r"(?<![零一二两三四五六七八九十百千万])[零一二两三四五六七八九十百千万]++"
+    r"(?=[个只条辆位岁年月日号点次名家台本杯天周口公斤米里元块])"
 )
 ONE_OF_A_KIND = re.compile(r"一[名个位]")
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}

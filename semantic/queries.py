@@ -154,10 +154,10 @@ def changes_of(fact: Fact) -> list[Change]:
     return list(reversed(rows.order_by("-id")[:CHANGES_AT_MOST]))
 
 
-def changes_in(changeset: Changeset, *, after: int, at_most: int) -> list[Change]:
+def changes_in(changeset: Changeset, *, after: int) -> QuerySet[Change]:
     """Return steps of a changeset in their order, from behind position `after` on."""
     rows = Change.objects.of(changeset.tenant).filter(changeset=changeset, position__gt=after)
-    return list(rows.order_by("position")[:at_most])
+    return rows.order_by("position")
 
 
 @cache

@@ -15,7 +15,7 @@ from tests.model_server import Asked, Reply, sends
 
 SIZES = {"max_tokens", "max_completion_tokens"}
 EVERYTHING = {"model", "messages", "response_format", "temperature", *SIZES}
-READ, WRITTEN = 900, 70
+READ, WRITTEN = 200, 70
 """The tokens that each server counts, each under names of its own."""
 
 Refuse = Callable[[dict[str, Any]], Reply | None]
@@ -232,9 +232,9 @@ def terse_proxy(body: dict[str, Any]) -> Reply | None:
 
 def anthropic_usage_answer(text: str) -> dict[str, Any]:
     usage = {
-        "input_tokens": READ - 800,
-        "cache_read_input_tokens": 700,
-        "cache_creation_input_tokens": 100,
+        "input_tokens": READ - 150,
+        "cache_read_input_tokens": 100,
+        "cache_creation_input_tokens": 50,
         "output_tokens": WRITTEN,
     }
     parts = [{"type": "thinking", "text": "Hm, {}."}, {"type": "text", "text": text}]

@@ -79,12 +79,13 @@ def superuser(database: str) -> Iterator[Connection]:
 def conninfo(database: str) -> str:
     """Return how the serving role reaches a database, and the rows of all tenants in it."""
     address = embedded.locate(settings.DATA_DIR).address
+    local = {**settings.DATABASES["default"]["LOCAL"], "memory.tenant": "*"}
     return psycopg.conninfo.make_conninfo(
         host=address.host,
         port=address.port,
         dbname=database,
         user=embedded.APP_ROLE,
-        options=f"{settings.SEARCH_OPTIONS} -c memory.tenant=*",
+        options=" ".join(f"-c {name}={value}" for name, value in local.items()),
     )
 
 
@@ -97,7 +98,7 @@ def connect(conninfo: str) -> Connection:
 
 def environment(database: str) -> dict[str, str]:
     """Return the environment in which the product's own commands use a database."""
-    unlimited = {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
+    unlimited = {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0", "MEMORY_WEB_THREADS": "64"}
     own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING", **unlimited}
     if database == FULL:
         return own

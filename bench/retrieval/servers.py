@@ -29,7 +29,7 @@ def web(database: str) -> Iterator[int]:
         start_new_session=True,
     )
     try:
-        run.wait_until_healthy(HOST, port, [child])
+        run.wait_until_alive(HOST, port, [child])
         yield port
     finally:
         run.end([child])

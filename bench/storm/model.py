@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -40,9 +41,12 @@ HARMLESS = frozenset({"prose"})
 class Model:
     """What the server decides and counts; safe in any number of threads."""
 
-    def __init__(self, *, seed: int, faults: float, hang_s: float) -> None:
+    def __init__(
+        self, *, seed: int, faults: float, hang_s: float, kinds: Sequence[str] = CHAT_FAULTS
+    ) -> None:
         self.hang_s = hang_s
         self._faults = faults
+        self._kinds = kinds
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -51,7 +55,7 @@ class Model:
 
     def draw_fault(self, purpose: str) -> str | None:
         """Return the fault to commit, or None."""
-        choices = EMBEDDING_FAULTS if purpose == "embed" else CHAT_FAULTS
+        choices = EMBEDDING_FAULTS if purpose == "embed" else self._kinds
         with self._lock:
             self._counts["asked"] += 1
             fault = None
@@ -249,9 +253,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--hang-s", type=float, default=4.0)
+    parser.add_argument("--kinds", nargs="+", default=CHAT_FAULTS, choices=CHAT_FAULTS)
     given = parser.parse_args()
     server = Server(("127.0.0.1", 0), Handler)
-    server.model = Model(seed=given.seed, faults=given.faults, hang_s=given.hang_s)
+    server.model = Model(
+        seed=given.seed, faults=given.faults, hang_s=given.hang_s, kinds=given.kinds
+    )
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()
     server.serve_forever()

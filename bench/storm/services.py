@@ -11,7 +11,7 @@ import threading
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -116,8 +116,16 @@ class Service:
 class ModelServer:
     """The failing model server's process."""
 
-    def __init__(self, options: Options, *, environment: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        options: Options,
+        *,
+        environment: Mapping[str, str],
+        log: Path,
+        kinds: Sequence[str] = (),
+    ) -> None:
         wishes = [f"--seed={options.seed}", f"--faults={options.faults}", f"--hang-s={HANG_S}"]
+        wishes += ["--kinds", *kinds] if kinds else []
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "bench.storm.model", *wishes],

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 
 from console.charts import Chart, Series
@@ -19,8 +20,6 @@ from episodic.engines import Rating
 from episodic.models import Episode, Message, Review
 from episodic.revealing import Reader
 
-SERVED_AT_MOST = 50
-REVIEWS_AT_MOST = 100
 STEPS = 120
 """Points of the curve."""
 AHEAD = timedelta(days=30)
@@ -50,10 +49,10 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
         "memory": describe_memory(episode, now=now),
         "forgetting": draw_forgetting(episode, reviews, now=now),
         "reviews": reviews[::-1],
-        "served": list_servings(episode, at_most=SERVED_AT_MOST)
+        "served": list_servings(episode, at_most=settings.EPISODE_ANSWERS_AT_MOST)
         if sees("retrieval.view_retrieval")
         else [],
-        "served_at_most": SERVED_AT_MOST,
+        "served_at_most": settings.EPISODE_ANSWERS_AT_MOST,
         "earlier": earlier,
         "later": later,
     }
@@ -72,7 +71,7 @@ def _transcript(episode: Episode, facts: list[SupportedFact], *, reader: Reader 
 def newest_reviews(episode: Episode) -> list[Review]:
     """Return the last ratings of an episode, oldest first."""
     reviews = Review.objects.of(episode.tenant).filter(episode=episode)
-    return list(reviews.order_by("-created_at", "-id")[:REVIEWS_AT_MOST])[::-1]
+    return list(reviews.order_by("-created_at", "-id")[: settings.EPISODE_REVIEWS_AT_MOST])[::-1]
 
 
 def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
@@ -123,7 +122,7 @@ def list_stretches(episode: Episode, reviews: Sequence[Review]) -> list[Stretch]
     if not reviews:
         return [Stretch(episode.last_reviewed_at, episode.stability)]
     since = [Stretch(review.created_at, review.stability_after) for review in reviews]
-    if len(reviews) >= REVIEWS_AT_MOST:
+    if len(reviews) >= settings.EPISODE_REVIEWS_AT_MOST:
         return since
     return [Stretch(episode.created_at, reviews[0].stability_before), *since]
 

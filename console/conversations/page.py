@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import urlencode
 
 from console.conversations.timeline import (
-    FACTS_AT_MOST,
     MESSAGES_A_PAGE,
     Block,
     first_seq_from,
@@ -23,6 +23,7 @@ from console.conversations.timeline import (
     read_blocks,
     read_cells,
 )
+from console.counting import count_capped, render_sum
 from console.pages import action_for, find_way_back
 from episodic import revealing
 from episodic.models import Conversation, Episode, Message
@@ -34,7 +35,6 @@ from memoryproject.adminkit.filters import EPOCH, read_moment
 from memoryproject.edge.errors import Problem
 from semantic.models import Fact
 
-COUNT_AT_MOST = 10_000
 LISTED_AT_MOST = 10
 SLIDER_STEPS = 1_000
 
@@ -92,8 +92,9 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
         "faults": faults,
         "page": page,
         "blocks": blocks,
-        "facts_at_most": FACTS_AT_MOST,
-        "facts_are_cut": sum(len(block.facts) for block in blocks) >= FACTS_AT_MOST,
+        "facts_at_most": settings.TIMELINE_FACTS_AT_MOST,
+        "facts_are_cut": sum(len(block.facts) for block in blocks)
+        >= settings.TIMELINE_FACTS_AT_MOST,
         "may_read_timeline": reads,
         "episodes": sum(cell.episodes for cell in cells),
         "strip": [(cell, _link_to(page, as_of, cell.first_seq)) for cell in cells],
@@ -121,7 +122,7 @@ def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str,
     progress: dict[str, Any] = {"window": _describe_window(conversation)}
     if sees("semantic.view_fact"):
         facts = Fact.objects.of(tenant).filter(conversation=conversation, invalid_at=None)
-        progress["facts"] = _count_up_to(facts)
+        progress["facts"] = render_sum([count_capped(facts)])
     if sees("jobs.view_job"):
         states = [State.READY, State.RUNNING, State.DEAD]
         jobs = Job.objects.of(tenant).filter(scope=conversation.id, state__in=states)
@@ -136,11 +137,6 @@ def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str,
         failed = episodes.filter(consolidation_failed_at__isnull=False)
         progress["failed_episodes"] = list(failed.order_by("first_seq")[:LISTED_AT_MOST])
     return progress
-
-
-def _count_up_to(rows: Any) -> str:
-    count = rows[: COUNT_AT_MOST + 1].count()
-    return f"{COUNT_AT_MOST:,}+" if count > COUNT_AT_MOST else f"{count:,}"
 
 
 def _describe_window(conversation: Conversation) -> str:

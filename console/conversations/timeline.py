@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
+from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
 
 from console.transcript import ShownMessage, read_transcript
@@ -19,10 +20,8 @@ from memoryproject.adminkit.filters import held_at
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Evidence, Fact
 
-CELLS_AT_MOST = 160
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
 MESSAGES_A_PAGE = 200
-FACTS_AT_MOST = 400
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
 """Why a fact is closed that was true; for all other reasons it never was."""
 
@@ -129,7 +128,7 @@ def facts_from(
         then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
         rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
     supported: dict[uuid.UUID, list[SupportedFact]] = defaultdict(list)
-    for row in rows.select_related("fact").order_by("id")[:FACTS_AT_MOST]:
+    for row in rows.select_related("fact").order_by("id")[: settings.TIMELINE_FACTS_AT_MOST]:
         supported[row.episode_id].append(SupportedFact(row.fact, tuple(sorted(row.message_seqs))))
     for facts in supported.values():
         facts.sort(key=lambda entry: (entry.fact.invalid_at is not None, entry.seqs, entry.fact.id))
@@ -220,7 +219,9 @@ def surprise_level(surprise: float) -> str:
 
 def read_cells(conversation: Conversation) -> list[Cell]:
     """Return the episodes of a conversation in order; those that begin very near share a cell."""
-    place = (F("first_seq") - 1) * CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
+    place = (
+        (F("first_seq") - 1) * settings.TIMELINE_CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
+    )
     bins = (
         Episode.objects.of(conversation.tenant)
         .filter(conversation=conversation)

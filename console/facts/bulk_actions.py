@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
@@ -23,7 +24,7 @@ from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from semantic.curation import FACTS_AT_ONCE, Act
+from semantic.curation import Act
 from semantic.models import Changeset, Fact
 
 NAMED_AT_MOST = 10
@@ -66,13 +67,13 @@ def choose(
     `versions` are those that the person has looked at; without them those of now.
     """
     rows = queryset.select_related("tenant", "conversation").order_by("id")
-    marked = list(rows[: FACTS_AT_ONCE + 1])
+    marked = list(rows[: settings.FACTS_AT_ONCE + 1])
     fit: list[Fact] = []
     left_out: list[Fact] = []
-    for fact in marked[:FACTS_AT_ONCE]:
+    for fact in marked[: settings.FACTS_AT_ONCE]:
         (fit if _fits(fact, closes=name == "invalidate") else left_out).append(fact)
     seen = {fact.id: fact.version for fact in fit} if versions is None else versions
-    return Choice(name, fit, seen, left_out, is_cut=len(marked) > FACTS_AT_ONCE)
+    return Choice(name, fit, seen, left_out, is_cut=len(marked) > settings.FACTS_AT_ONCE)
 
 
 def _fits(fact: Fact, *, closes: bool) -> bool:
@@ -102,7 +103,7 @@ def read_versions(marked: str) -> dict[uuid.UUID, int]:
     They come in one field: a form may have no more than a thousand.
     """
     versions: dict[uuid.UUID, int] = {}
-    for text in marked.split(",", FACTS_AT_ONCE + 1)[: FACTS_AT_ONCE + 1]:
+    for text in marked.split(",", settings.FACTS_AT_ONCE + 1)[: settings.FACTS_AT_ONCE + 1]:
         id_text, _, version = text.partition(":")
         fact_id = read_id(id_text)
         if fact_id is not None and version.isascii() and version.isdecimal():
@@ -154,5 +155,5 @@ def show_choice(request: HttpRequest, choice: Choice, form: ManyForm) -> HttpRes
         choice=choice,
         marked=write_versions(choice),
         form=form,
-        at_once=FACTS_AT_ONCE,
+        at_once=settings.FACTS_AT_ONCE,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
@@ -13,7 +14,7 @@ from django.utils.safestring import SafeString
 from console.facts.changes import render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.highlights import show_difference
-from console.servings import COUNTED_AT_MOST, count_servings, list_servings
+from console.servings import count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
@@ -71,7 +72,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "suggested": suggestions.find_suggestions(fact.tenant).filter(about).count(),
         "exposures": list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else [],
         "exposed": count_servings(fact) if served else 0,
-        "counted_at_most": COUNTED_AT_MOST,
+        "counted_at_most": settings.COUNTED_AT_MOST,
         **list_actions(request, fact),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -87,7 +88,7 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         entries=find_entries(request, tenant) if tenant else [],
         total=metrics.count_queue(tenant) if tenant else 0,
         at_most=SHOWN_AT_MOST,
-        counted_at_most=metrics.COUNTED_AT_MOST,
+        counted_at_most=settings.COUNTED_AT_MOST,
         reason_at_most=REASON_AT_MOST,
         one_fact=read_id(request.GET.get("fact", "")),
     )

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import connection, models
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.utils.http import urlencode
 from psycopg import sql
 
+from console.counting import count_capped
 from jobs.models import Job, State
 from jobs.spending import start_of_day
 from memoryproject.adminkit import values
@@ -21,8 +23,6 @@ from semantic import queries, suggestions
 from semantic.models import Fact
 
 COUNT_CREATED = Path(__file__).with_name("sql").joinpath("count_created.sql").read_text("utf-8")
-COUNTED_AT_MOST = 10_000
-"""Of one table in one span, and of rows that must be looked at one by one."""
 DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
 """The ranges to choose from, in days; a longer one is counted in weeks, to stay bounded."""
 
@@ -68,22 +68,11 @@ def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span
         "tenant": tenant.id,
         "firsts": [first_id_at(span.start) for span in spans],
         "nexts": [first_id_at(span.end) for span in spans],
-        "at_most": COUNTED_AT_MOST + 1,
+        "at_most": settings.COUNTED_AT_MOST + 1,
     }
     with connection.cursor() as cursor:
         cursor.execute(statement.as_string(), params)
         return [count for _, count in cursor.fetchall()]
-
-
-def render_sum(counts: Sequence[int]) -> str:
-    """Return the sum of capped counts in words: `12,345`, or `12,345+` for at least that."""
-    total = sum(min(count, COUNTED_AT_MOST) for count in counts)
-    return f"{total:,}+" if any(count > COUNTED_AT_MOST for count in counts) else f"{total:,}"
-
-
-def count_capped(rows: QuerySet[Any]) -> int:
-    """Return how many rows there are, at most one above the cap."""
-    return rows.order_by()[: COUNTED_AT_MOST + 1].count()
 
 
 def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> int:
@@ -91,7 +80,7 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
     rows = model.objects.of(tenant).filter(
         id__gte=first_id_at(spans[0].start), id__lt=first_id_at(spans[-1].end)
     )
-    newest = rows.order_by("-id")[:COUNTED_AT_MOST]
+    newest = rows.order_by("-id")[: settings.COUNTED_AT_MOST]
     count: int = newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"]
     return count
 
@@ -99,7 +88,7 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
 def count_queue(tenant: Tenant) -> int:
     """Return how much is to be decided on in the review queue, one above the cap: more."""
     rows = (queries.facts_waiting(tenant), suggestions.find_suggestions(tenant))
-    return min(sum(map(count_capped, rows)), COUNTED_AT_MOST + 1)
+    return min(sum(map(count_capped, rows)), settings.COUNTED_AT_MOST + 1)
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
@@ -114,7 +103,7 @@ def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]
     step = spans[0].end - spans[0].start
     counts: dict[str, list[int]] = {}
     for at, reason in once_active.values_list("invalid_at", "invalidated_because")[
-        :COUNTED_AT_MOST
+        : settings.COUNTED_AT_MOST
     ]:
         assert at is not None  # by the filter
         counts.setdefault(reason, [0] * len(spans))[(at - spans[0].start) // step] += 1
@@ -136,8 +125,3 @@ def count_jobs(tenant: Tenant) -> dict[str, int]:
 def span_unit(spans: Sequence[Span]) -> str:
     """Return what a span is called: a day or a week."""
     return "day" if (spans[0].end - spans[0].start).days == 1 else "week"
-
-
-def cap_counts(counts: Sequence[int]) -> list[int]:
-    """Return counts, none above the cap."""
-    return [min(count, COUNTED_AT_MOST) for count in counts]

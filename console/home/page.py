@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -40,7 +41,7 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "days": days,
         "ranges": list(DAYS_A_SPAN),
         "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
-        "counted_at_most": metrics.COUNTED_AT_MOST,
+        "counted_at_most": settings.COUNTED_AT_MOST,
     }
     if request.user.has_perm("jobs.view_job"):
         shown["stuck"] = backlog.explain_standstill()

@@ -8,12 +8,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.charts import Chart, Series
+from console.counting import cap_counts, render_sum
 from console.home import metrics
-from console.home.metrics import Span, cap_counts, join_spans, render_sum, rows_address, span_unit
+from console.home.metrics import Span, join_spans, rows_address, span_unit
 from episodic.models import Episode, Message
 from jobs import usage
 from jobs.models import Job, LLMCall, State
@@ -98,7 +100,7 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
     yield from count_rows(Fact, "New facts", "green", tenant, spans)
     retired = metrics.count_retired(tenant, spans)
     total = sum(map(sum, retired.values()))
-    is_cut = total >= metrics.COUNTED_AT_MOST
+    is_cut = total >= settings.COUNTED_AT_MOST
     yield Tile(
         "Retired facts",
         f"{total:,}{'+' if is_cut else ''}",
@@ -112,7 +114,7 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         note="to accept or decline" if queued else "",
         tone="warn" if queued else "good",
     )
-    latest = f" (the latest {metrics.COUNTED_AT_MOST:,})" if is_cut else ""
+    latest = f" (the latest {settings.COUNTED_AT_MOST:,})" if is_cut else ""
     yield draw_spans(
         "retired",
         f"Retired facts by reason, a {span_unit(spans)}{latest}",
@@ -134,7 +136,7 @@ def list_retired(tenant: Tenant, span: Span) -> str:
 def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
     """Yield how many questions were answered, and how fast."""
     yield from count_rows(Retrieval, "Answers", "blue", tenant, spans)
-    whole, at_most = join_spans(spans), metrics.COUNTED_AT_MOST
+    whole, at_most = join_spans(spans), settings.COUNTED_AT_MOST
     (total,) = receipts.measure_pace(tenant, spans=[whole], at_most=at_most)
     paces = receipts.measure_pace(tenant, spans=spans, at_most=at_most)
     yield Tile(

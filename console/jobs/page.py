@@ -36,7 +36,7 @@ WHY_IT_FAILED = {
     "TooMuchPoison": "It set aside one item after another: the fault is not theirs. Look at the "
     "log, mend it, then retry.",
     "KillsItsWorker": "Run after run ended with its process, as when memory runs out.",
-    "OperationalError": "The database was away.",
+    "OperationalError": "The database was away, or took no writes.",
 }
 """Of the classes that mean something to who operates the server."""
 IF_CANCELLED = {

@@ -20,6 +20,7 @@ from console.keys.forms import (
     GRACE_HOURS_AT_MOST,
     BudgetForm,
     NewKeyForm,
+    QuotaForm,
     RateForm,
     RotationForm,
 )
@@ -28,7 +29,7 @@ from console.pages import act_on, action_for, get_row, page_for, redirect_to, sh
 from jobs import spending, usage
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy import limits, services
+from memoryproject.tenancy import limits, quotas, services
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 
@@ -120,6 +121,23 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         return f"Its calls are limited to: {limits.describe_key_rate(key)}."
 
     return act_on(request, key, set_rate)
+
+
+@action_for(MANAGE)
+def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
+    """Set how much a tenant may store; an empty field gives it the server's limit."""
+    tenant = get_object_or_404(Tenant, id=tenant_id)
+    form = QuotaForm(request.POST)
+
+    def set_limits() -> str:
+        if not form.is_valid():
+            raise Problem(f"A quota is a whole number from 0 to {quotas.QUOTA_AT_MOST}.")
+        with transaction.atomic():
+            quotas.set_quota(tenant, form.cleaned_data)
+            record(request, tenant, f"set its quota to {quotas.describe_quota(tenant)}")
+        return f"Its quota is set to {quotas.describe_quota(tenant)}."
+
+    return act_on(request, tenant, set_limits)
 
 
 @page_for(SET_BUDGET)

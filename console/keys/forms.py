@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from jobs import spending
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy import limits, services
+from memoryproject.tenancy import limits, quotas, services
 from memoryproject.tenancy.models import Scope, Tenant
 
 GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
@@ -29,6 +29,13 @@ class RateForm(forms.Form):
         max_value=limits.RATE_AT_MOST,
         help_text="0: no limit. Empty: as the server’s settings say.",
     )
+
+
+class QuotaForm(forms.Form):
+    """How much a tenant may store."""
+
+    quota_bytes = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
+    quota_rows = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
 
 
 class NewKeyForm(RateForm):

@@ -13,7 +13,7 @@ from console.action_log import list_records
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
-from memoryproject.tenancy import limits
+from memoryproject.tenancy import limits, quotas
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 MANAGE, SET_BUDGET = "tenancy.manage_apikey", "tenancy.set_budget"
@@ -42,6 +42,9 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
         "records": list_records(Tenant, tenant.id),
+        "stored": quotas.measure_storage(tenant),
+        "quota": quotas.describe_quota(tenant),
+        "own_quota": {name: tenant.settings.get(name) for name in (quotas.BYTES, quotas.ROWS)},
     }
     if request.user.has_perm("jobs.view_llmcall"):
         now = timezone.now()

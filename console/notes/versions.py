@@ -42,7 +42,7 @@ FIELDS = {
 
 def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
     """Return the newest versions of a note with their changes, and whether there are older ones."""
-    earlier = earlier_versions(note, below=note.version, at_most=VERSIONS_AT_MOST + 1)
+    earlier = list(earlier_versions(note, below=note.version)[: VERSIONS_AT_MOST + 1])
     states: list[NoteState] = [note, *earlier]
     shown = [
         (state, list(compare(before, state)) if before else [])

@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 
+from console.counting import count_capped, render_sum
 from console.models import ExportRun
 from console.pages import action_for, choose_tenant, page_for, show_page
 from console.transfer import exports, row_files
@@ -68,7 +69,7 @@ def _show(request: HttpRequest, params: Mapping[str, str]) -> HttpResponse:
     if tenant is not None:
         filters = ExportFilter(params, export=export, tenant=tenant)
         errors = {name: faults[0] for name, faults in filters.errors.items()}
-        size = None if errors else exports.count_rows(filters.qs)
+        size = None if errors else render_sum([count_capped(filters.qs)])
     return show_page(
         request,
         "console/transfer/export.html",

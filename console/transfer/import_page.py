@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -45,8 +46,8 @@ def show_imports(request: HttpRequest) -> HttpResponse:
         tenant=tenant,
         runs=runs,
         conversation=request.POST.get("conversation_id", ""),
-        megabytes=imports.BYTES_AT_MOST // 1024**2,
-        rows_at_most=f"{imports.ROWS_AT_MOST:,}",
+        megabytes=settings.MAX_UPLOAD_BYTES // 1024**2,
+        rows_at_most=f"{settings.IMPORT_ROWS_AT_MOST:,}",
     )
 
 
@@ -59,8 +60,8 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
     upload = request.FILES.get("file")
     if not isinstance(upload, UploadedFile) or upload.file is None:
         raise Problem("Choose a file.")
-    if (upload.size or 0) > imports.BYTES_AT_MOST:
-        megabytes = imports.BYTES_AT_MOST // 1024**2
+    if (upload.size or 0) > settings.MAX_UPLOAD_BYTES:
+        megabytes = settings.MAX_UPLOAD_BYTES // 1024**2
         raise Problem(f"The file is over {megabytes} MB. Split it.")
     conversation_id = request.POST.get("conversation_id", "").strip()
     conversation = read_id(conversation_id)

@@ -29,8 +29,6 @@ from semantic.file_rows import Closed, Row, Unusable
 from semantic.models import Change, Changeset
 from semantic.queries import content_hash
 
-BYTES_AT_MOST: int = settings.MAX_UPLOAD_BYTES
-ROWS_AT_MOST = 100_000
 BATCH = 500
 FAULTS_SHOWN = 200
 NEEDED = ("fact", "category")
@@ -67,8 +65,10 @@ def read_file(file: IO[bytes], *, conversation: uuid.UUID | None = None) -> Read
     """
     reading = Reading()
     for count, line in enumerate(_check_columns(row_files.read_rows(file), reading), start=1):
-        if count > ROWS_AT_MOST:
-            raise Problem(f"The file has more than {ROWS_AT_MOST:,} rows. Split it.")
+        if count > settings.IMPORT_ROWS_AT_MOST:
+            raise Problem(
+                f"The file has more than {settings.IMPORT_ROWS_AT_MOST:,} rows. Split it."
+            )
         if line.row is None:
             reading.reject(line.number, line.fault)
             continue

@@ -14,14 +14,16 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.paginator import Paginator
-from django.db import models
+from django.db import DataError, ProgrammingError, models
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
+from memoryproject.edge.http import is_away
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,25 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
         return rows.order_by()[: self.at_most].count()
 
 
-class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]
+class ListAdmin(ModelAdmin):  # type: ignore[misc]
+    """Opens the list without its filters where an address asks what cannot be looked up."""
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Return the list; Django asks some filters of the database without a try of its own.
+
+        Raises:
+            IncorrectLookupParameters: a filter holds NUL, a pattern that is none, or a look-up
+                that its column does not have; Django answers it.
+        """
+        try:
+            return super().get_changelist_instance(request)
+        except (DataError, ProgrammingError, IndexError, ValueError) as error:
+            if is_away(error):
+                raise
+            raise IncorrectLookupParameters from error
+
+
+class ReadOnlyAdmin(ListAdmin):
     """Lists and shows the rows of all tenants; adds, changes and deletes nothing."""
 
     hidden: tuple[str, ...] = ()

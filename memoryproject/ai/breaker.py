@@ -34,6 +34,8 @@ logger = logging.getLogger("memory.ai")
 FAILURES = 5
 TIMEOUT_COUNTS = 3
 WITHIN = timedelta(minutes=10)
+PAUSE_FIRST = timedelta(seconds=2)
+"""After it opens; twice as long after each failure from then on: it may have been bad luck."""
 PAUSE = timedelta(seconds=30)
 """Between two questions to a model that is down."""
 PAUSE_AT_MOST = timedelta(minutes=5)
@@ -157,7 +159,8 @@ def _count_failure(
             row.opened_at = row.opened_at or now
             asked_to_wait = timedelta(seconds=error.retry_after_s or 0.0)
             # Whoever tries next may hold a worker for as long again: half of the time at most.
-            row.open_until = now + max(PAUSE, took, min(asked_to_wait, PAUSE_AT_MOST))
+            pause = min(PAUSE, PAUSE_FIRST * (1 << min(max(row.failures - FAILURES, 0), 5)))
+            row.open_until = now + max(pause, took, min(asked_to_wait, PAUSE_AT_MOST))
         row.probing_until = None
         row.save()
     why = f"{took.total_seconds():.0f} s were too few" if error.timed_out else str(error)

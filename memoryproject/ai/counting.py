@@ -1,13 +1,16 @@
-"""Counters of tokens: by a rule, by the embedded model's tokenizer, by the larger of both.
+"""Counters of tokens: by a rule, by tokenizers, by the largest of all.
 
-No network: the tokenizer comes with the embedded model, whichever model embeds.
+No network: multilingual-e5's tokenizer comes with the embedded model, whichever model embeds;
+the vocabularies of OpenAI's models come with toktok.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 
 from memoryproject.ai.local_model import load_local_model
+from memoryproject.ai.vocabularies import ENCODINGS, count_exactly
 from memoryproject.text.tokens import CHARS4, Counter
 
 AROUND = 4
@@ -42,12 +45,53 @@ def count_larger_quarters(text: str) -> int:
     return max(CHARS4.quarters(text), count_e5_quarters(text))
 
 
+def count_max_quarters(text: str) -> int:
+    """Return the largest of all counts; never less than cl100k or o200k would say."""
+    return max(count_larger_quarters(text), *(_count_bpe(text, name) for name in ENCODINGS))
+
+
+def _count_bpe(text: str, encoding: str) -> int:
+    """Return the size in quarters by a vocabulary of OpenAI's, plus what a joint may add."""
+    tokens = count_exactly(text, encoding) + _count_unassigned_bytes(text)
+    if text and not text[0].isspace():
+        tokens += _measure_joint(text.split(maxsplit=1)[0], encoding, is_first=True)
+    if text and not text[-1].isspace():
+        tokens += _measure_joint(text.rsplit(maxsplit=1)[-1], encoding, is_first=False)
+    return 4 * tokens
+
+
+@lru_cache(REMEMBERED_WORDS)
+def _measure_joint(word: str, encoding: str, *, is_first: bool) -> int:
+    """Return by how much white space beside a word adds more than its own token.
+
+    A rare word can fall apart otherwise behind a space than at the start of a text; a budget
+    that is added up must have paid for that.
+    """
+    joined = [space + word for space in " \t"] if is_first else [word + "\n", word + "\n\n"]
+    alone = count_exactly(word, encoding) + 1
+    return max(0, *(count_exactly(text, encoding) - alone for text in joined))
+
+
+def _count_unassigned_bytes(text: str) -> int:
+    """Return the bytes of words with a character that this Python's Unicode does not know.
+
+    Tokenizers with another Unicode part such words elsewhere, but into no more than its bytes.
+    """
+    if text.isascii():
+        return 0
+    unassigned = {letter for letter in set(text) if unicodedata.category(letter) == "Cn"}
+    if not unassigned:
+        return 0
+    return sum(len(word.encode()) for word in text.split() if not unassigned.isdisjoint(word))
+
+
 _COUNTERS = {
     counter.name: counter
     for counter in (
         CHARS4,
         Counter("e5", count_e5_quarters),
         Counter("larger", count_larger_quarters),
+        Counter("max", count_max_quarters),
     )
 }
 

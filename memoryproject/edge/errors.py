@@ -70,6 +70,12 @@ class TooLarge(Problem):
     code = "too_large"
 
 
+class OverQuota(TooLarge):
+    """The tenant would store more than it may: there is room again when something is erased."""
+
+    code = "over_quota"
+
+
 class TooMany(Problem):
     """There is no room at the moment; the same request may find some later."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Mapping
@@ -54,6 +55,23 @@ class ContentField(TextField):
                 f"This is over {settings.MAX_CONTENT_BYTES} bytes.", code=TOO_LARGE
             )
         return content
+
+
+class MetadataField(serializers.DictField):
+    """What an agent keeps beside a text: an object within the size cap."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        metadata = super().to_internal_value(data)
+        if count_bytes(metadata) > settings.MAX_METADATA_BYTES:
+            raise serializers.ValidationError(
+                f"This is over {settings.MAX_METADATA_BYTES} bytes as JSON.", code=TOO_LARGE
+            )
+        return metadata
+
+
+def count_bytes(metadata: Mapping[str, Any]) -> int:
+    """Return the size of metadata as compact JSON in UTF-8."""
+    return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 class TextOrNull(serializers.CharField):

@@ -16,17 +16,20 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from psycopg.errors import UndefinedColumn, UndefinedTable
+from django.utils.html import format_html
+from psycopg.errors import QueryCanceled, UndefinedColumn, UndefinedTable
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
+from memoryproject.database.errors import UnsafeDatabase
+from memoryproject.edge import deadlines
 from memoryproject.edge.errors import Problem, TooLarge, TooMany, Unavailable
-from memoryproject.edge.web_pool import API_PREFIX, body_limit
+from memoryproject.edge.web_pool import API_PREFIX, BUSY, REFUSAL, body_limit
 from memoryproject.process import logs
 
 logger = logging.getLogger("memory.http")
@@ -40,7 +43,7 @@ VALUES_AT_MOST = 100_000
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """Also one that does not end: were it to fail there, it would begin again at every quote."""
 TOO_LARGE = "too_large"
-AWAY = "The database is away; try again soon."
+AWAY = "The database is away or read-only; try again soon."
 
 
 class JSONWhateverIsAsked(BaseContentNegotiation):
@@ -151,9 +154,11 @@ def error_body(
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """Turn an exception of a view into a response; None lets it pass as a 500."""
-    if is_away(error) and not isinstance(error, Problem):
+    if isinstance(error.__cause__, QueryCanceled):
+        error = Unavailable(deadlines.LATE, retry_after_s=deadlines.RETRY_AFTER_S)
+    elif is_away(error) and not isinstance(error, Problem):
         logger.warning("database away", extra=logs.describe_error(error))
-        error = Unavailable(AWAY, retry_after_s=RETRY_AFTER_S)
+        error = Unavailable(say_away(error), retry_after_s=RETRY_AFTER_S)
     elif isinstance(error, RequestDataTooBig):
         error = TooLarge("The body is too large.")
     elif isinstance(error, Http404):
@@ -207,10 +212,15 @@ def is_away(error: BaseException) -> bool:
     return missing or isinstance(error, (OperationalError, InterfaceError))
 
 
-def _tell_away(*, as_json: bool) -> HttpResponse:
+def say_away(error: BaseException) -> str:
+    """Return the sentence for a database that is away, or that is not to be served from."""
+    return str(error) if isinstance(error, UnsafeDatabase) else AWAY
+
+
+def _tell_away(why: str, *, as_json: bool) -> HttpResponse:
     """Return what is said outside a view of the API: to a program, or to a person."""
-    page = f"<h1>503</h1><p>{AWAY}</p>"
-    response = _refuse(503, "unavailable", AWAY) if as_json else HttpResponse(page, status=503)
+    page = format_html("<h1>503</h1><p>{}</p>", why)
+    response = _refuse(503, "unavailable", why) if as_json else HttpResponse(page, status=503)
     response["Retry-After"] = str(RETRY_AFTER_S)
     return response
 
@@ -244,7 +254,7 @@ class ApiErrorMiddleware:
         """Answer for what a view outside DRF's handling raised."""
         is_api = request.path.startswith(API_PREFIX)
         if is_away(error):
-            return _tell_away(as_json=is_api)
+            return _tell_away(say_away(error), as_json=is_api)
         if not is_api:
             return None
         if isinstance(error, SuspiciousOperation):
@@ -260,6 +270,8 @@ def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
     A body that is compressed could unfold to any size, and one that says it is too large
     need not be read to be refused.
     """
+    if refusal := request.META.get(REFUSAL):
+        return _refuse_for_now(refusal)
     length = request.headers.get("Content-Length", "")
     limit = body_limit(request.path)
     too_large = length.isdecimal() and int(length[:20]) > limit
@@ -275,15 +287,16 @@ def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
     return _refuse(413, TOO_LARGE, f"The body is over {limit} bytes.") if too_large else None
 
 
+def _refuse_for_now(refusal: str) -> JsonResponse:
+    """Answer a request that found no room among its tenant's, or waited too long for its turn."""
+    if refusal == BUSY:
+        response = _refuse(429, "too_many", "Too many calls of this tenant are being answered.")
+        response["Retry-After"] = "1"
+    else:
+        response = _refuse(503, "unavailable", deadlines.LATE)
+        response["Retry-After"] = str(deadlines.RETRY_AFTER_S)
+    return response
+
+
 def _refuse(status: int, code: str, message: str) -> JsonResponse:
     return JsonResponse(error_body(code, message), status=status)
-
-
-def database_answers() -> bool:
-    """Return whether the database takes a query now."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except (DatabaseError, InterfaceError):
-        return False
-    return True

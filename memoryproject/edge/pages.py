@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import (
+    BigIntegerField,
+    Func,
+    JSONField,
+    Model,
+    QuerySet,
+    TextField,
+    Value,
+)
 from django_filters import FilterSet, UUIDFilter
 from rest_framework import serializers
 
@@ -18,6 +28,8 @@ Item = TypeVar("Item")
 PAGE = 50
 PAGE_AT_MOST = 200
 DIGITS_AT_MOST = 18  # so that it fits a bigint
+LARGE = (TextField, JSONField, ArrayField)
+"""The kinds of columns that can be large."""
 WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 
 
@@ -55,6 +67,13 @@ class PageFilter(FilterSet):  # type: ignore[misc]
     after = UUIDFilter(field_name="id", lookup_expr="lt")
 
 
+class StoredBytes(Func):
+    """The bytes of a column as text. Of a text they are known without reading it."""
+
+    template = "coalesce(octet_length((%(expressions)s)::text), 0)"
+    output_field = BigIntegerField()
+
+
 def take_page(
     rows: QuerySet[Row],
     *,
@@ -66,9 +85,36 @@ def take_page(
 
     Ids are UUIDv7, so their order is that of creation.
     """
-    newest = filters(query, rows).qs.order_by("-id")
-    page, after = cut_page(newest[: query["limit"] + 1], query["limit"], lambda row: str(row.pk))
-    return {"items": render(page), "next": after}
+    page, more = load_rows(filters(query, rows).qs.order_by("-id"), query["limit"])
+    return {"items": render(page), "next": str(page[-1].pk) if more else None}
+
+
+def load_rows(rows: QuerySet[Row], limit: int, *, place: str = "id") -> tuple[list[Row], bool]:
+    """Return the first `limit` of the rows, and whether there are more.
+
+    Fewer, but one at least, where their texts come to more than `PAGE_BYTES`: what is
+    beyond is not loaded. The rows are in the order of `place`, a column that tells them apart.
+    """
+    columns = [field for field in rows.model._meta.concrete_fields if isinstance(field, LARGE)]
+    size = sum((StoredBytes(field.attname) for field in columns), start=Value(0))
+    sizes = rows.values_list(place, size)[: limit + 1]
+    while True:
+        keys, more = _fit(sizes.all(), limit)
+        page = list(rows.filter(**{f"{place}__in": keys})) if keys else []
+        if page or not keys:  # else all of them were erased meanwhile
+            return page, more
+
+
+def _fit(sizes: Iterable[tuple[Any, int]], limit: int) -> tuple[list[Any], bool]:
+    """Return the keys of the rows that fit on a page, and whether any are left."""
+    keys: list[Any] = []
+    left = settings.PAGE_BYTES
+    for key, size in sizes:
+        left -= size
+        if len(keys) == limit or (keys and left < 0):
+            return keys, True
+        keys.append(key)
+    return keys, False
 
 
 def cut_page(

@@ -1,38 +1,170 @@
-"""A WSGI application in which few threads answer, however many requests arrive or wait."""
+"""A WSGI application in which few threads answer, however many requests arrive or wait.
+
+No caller holds all of them: of one tenant at most a quarter are at work, some requests wait a
+moment for their turn, and more are refused at once.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import select
+from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
+from threading import Condition
 from typing import Any
 
 from django.conf import settings
+
+from memoryproject.edge.deadlines import Work
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Any], Iterable[bytes]]
 API_PREFIX = "/api/"
 LIVE = "/api/v0/health/live"
+READY = "/api/v0/health/ready"
 IN_MEMORY_BYTES = 512 * 1024
 CHUNK_BYTES = 64 * 1024
+TENANT = "memory.tenant"
+"""Where a request's environment says whose it is, once its key was looked up."""
+REFUSAL = "memory.refusal"
+"""Where it says why it is refused before it is looked at: BUSY or LATE."""
+BUSY, LATE = "busy", "late"
+WAIT_FOR_TURN_S = 1.0
+LOOK_EVERY_S = 0.25
+"""So often is looked whether a client still waits."""
+OWNERS_AT_MOST = 10_000
 
 
 class Pool:
     """Answers in a few threads; those of the web server read bodies and send answers.
 
     A client that is slow holds one of the server's many threads, and none that has a
-    connection to the database. `health/live` needs none, and answers beside a full pool.
+    connection to the database. `health/live` needs none, and `health/ready` has a thread of
+    its own: both answer beside a full pool.
     """
 
     def __init__(self, application: Application, *, threads: int) -> None:
         self._application = application
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="answer")
+        self._health = ThreadPoolExecutor(1, thread_name_prefix="health")
+        self._turns = Turns(max(1, threads // 4), waiting=threads)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        if environ["PATH_INFO"] == LIVE:
+        path = environ["PATH_INFO"]
+        if path == LIVE:
             return self._application(environ, start_response)
+        if path == READY:
+            return self._health.submit(self._application, environ, start_response).result()
         read_body(environ)
-        return self._executor.submit(self._application, environ, start_response).result()
+        caller = self._turns.identify(environ)
+        if not self._turns.enter(caller):
+            environ[REFUSAL] = BUSY
+            return self._application(environ, start_response)
+        try:
+            return self._answer(environ, start_response)
+        finally:
+            self._turns.leave(caller, environ)
+
+    def _answer(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        if not environ["PATH_INFO"].startswith(API_PREFIX):
+            return self._executor.submit(self._application, environ, start_response).result()
+        work = Work(seconds=settings.REQUEST_SECONDS)
+        future = self._executor.submit(self._begin, work, environ, start_response)
+        return wait_for_client(future, work, environ)
+
+    def _begin(self, work: Work, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        if work.left_s <= 0 or is_client_gone(environ):
+            environ[REFUSAL] = LATE
+        with work.begin():
+            return self._application(environ, start_response)
+
+
+class Turns:
+    """Whose requests are at work in this process: at most `most` of each caller at once.
+
+    `waiting`: how many more of his may wait.
+
+    A caller is a tenant, as soon as a key was seen; before, a key. Who sends none is nobody
+    in particular, and waits in the pool's own queue.
+    """
+
+    def __init__(self, most: int, *, waiting: int) -> None:
+        self._most = most
+        self._waiting_at_most = waiting
+        self._running: Counter[object] = Counter()
+        self._waiting: Counter[object] = Counter()
+        self._owners: dict[bytes, object] = {}
+        self._changed = Condition()
+
+    def identify(self, environ: Environ) -> object:
+        """Return who calls; None where no key is sent."""
+        key = environ.get("HTTP_AUTHORIZATION")
+        digest = _digest(key) if key else None
+        return self._owners.get(digest, digest) if digest else None
+
+    def enter(self, caller: object) -> bool:
+        """Wait for a turn; False: so many wait already, or none came in time."""
+        if caller is None:
+            return True
+        with self._changed:
+            if self._waiting[caller] >= self._waiting_at_most:
+                return False
+            self._waiting[caller] += 1
+            has_room = self._changed.wait_for(
+                lambda: self._running[caller] < self._most, timeout=WAIT_FOR_TURN_S
+            )
+            self._running[caller] += has_room
+            self._waiting[caller] -= 1
+            self._forget_zeros(caller)
+            return has_room
+
+    def leave(self, caller: object, environ: Environ) -> None:
+        """Give the turn back, and remember whose key it was if that was found out."""
+        if caller is None:
+            return
+        with self._changed:
+            self._running[caller] -= 1
+            self._forget_zeros(caller)
+            if TENANT in environ:
+                if len(self._owners) >= OWNERS_AT_MOST:
+                    self._owners.clear()
+                self._owners[_digest(environ["HTTP_AUTHORIZATION"])] = environ[TENANT]
+            self._changed.notify_all()
+
+    def _forget_zeros(self, caller: object) -> None:
+        for counts in (self._running, self._waiting):
+            if not counts[caller]:
+                del counts[caller]
+
+
+def wait_for_client(
+    future: Future[Iterable[bytes]], work: Work, environ: Environ
+) -> Iterable[bytes]:
+    """Return the answer; where the client goes away meanwhile, stop the work for it."""
+    while True:
+        try:
+            return future.result(timeout=LOOK_EVERY_S)
+        except TimeoutError:
+            if future.done():
+                raise
+            if work.left_s > 0 and is_client_gone(environ):
+                work.cancel()
+
+
+def is_client_gone(environ: Environ) -> bool:
+    """Return whether a client has closed its connection; False where that cannot be seen."""
+    connection = environ.get("gunicorn.socket")
+    if connection is None or not hasattr(select, "POLLRDHUP"):
+        return False
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    return bool(poll.poll(0))
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("latin-1", "replace")).digest()
 
 
 def read_body(environ: Environ) -> None:

@@ -10,14 +10,13 @@ from django.contrib.auth.models import Group, User
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 from unfold.forms import (  # type: ignore[import-untyped]
     AdminPasswordChangeForm,
     UserChangeForm,
     UserCreationForm,
 )
 
-from memoryproject.adminkit.base import ReadOnlyAdmin
+from memoryproject.adminkit.base import ListAdmin, ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
 from memoryproject.adminkit.values import coloured_word
 from memoryproject.tenancy.models import APIKey, Tenant
@@ -59,7 +58,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
+class PersonAdmin(UserAdmin, ListAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -70,7 +69,7 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
 
 
 @admin.register(Group)
-class PeopleAdmin(GroupAdmin, ModelAdmin):  # type: ignore[misc]
+class PeopleAdmin(GroupAdmin, ListAdmin):
     pass
 
 

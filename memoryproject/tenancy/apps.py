@@ -1,6 +1,6 @@
 from django.apps import AppConfig
 
-from memoryproject.tenancy.walls import watch_connections
+from memoryproject.database import read_only
 
 
 class TenancyConfig(AppConfig):
@@ -9,4 +9,4 @@ class TenancyConfig(AppConfig):
     verbose_name = "Tenants and keys"
 
     def ready(self) -> None:
-        watch_connections()
+        read_only.watch_connections()

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from memoryproject.edge.callers import client_address, neighbourhood
 from memoryproject.edge.errors import TooFast
+from memoryproject.edge.web_pool import TENANT
 from memoryproject.tenancy import guessing, services, walls
 from memoryproject.tenancy.models import APIKey
 
@@ -32,6 +33,7 @@ class KeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This key is not known.") from error
         key = self._find(request, secret)
         walls.act_for(key.tenant_id)
+        request.META[TENANT] = key.tenant_id
         return None, key
 
     def _find(self, request: Request, secret: str) -> APIKey:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.models import APIKey, StoredSize, Tenant
 
 
 def revoke_all(tenant: Tenant, *, now: datetime) -> None:
@@ -19,6 +19,7 @@ def erase_tenant(tenant: Tenant) -> int:
     ids = list(APIKey.objects.of(tenant).values_list("id", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
+    StoredSize.objects.of(tenant).delete()
     keys = APIKey.objects.of(tenant).delete()[0]
     Tenant.objects.filter(id=tenant.id).delete()
     return keys

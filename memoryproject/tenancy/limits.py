@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -24,6 +25,10 @@ BURST_AT_LEAST = 10
 RATE_AT_MOST = 10**6
 NONE = 0
 """The rate that stands for no limit."""
+LAGS = """
+SELECT DISTINCT ON (owner) owner, extract(epoch FROM due_at - clock_timestamp())::float
+FROM public.tenancy_allowance WHERE owner = ANY(%s::uuid[]) ORDER BY owner, turn DESC
+"""
 TAKE = "SELECT wait_s, short FROM public.memory_take_call(%s::uuid[], %s, %s)"
 
 
@@ -95,6 +100,23 @@ def take(allowances: list[Allowance]) -> None:
             f"{row.whose} may make {row.rate} calls a minute, {row.burst} of them at once.",
             retry_after_s=math.ceil(wait_s),
         )
+
+
+def list_remaining(key: APIKey) -> list[dict[str, Any]]:
+    """Return the limits of a key and its tenant as {of, rate, burst, left}; none: no limit."""
+    allowances = allowances_of(key)
+    with connection.cursor() as cursor:
+        cursor.execute(LAGS, [[row.owner for row in allowances]])
+        lags = {owner: max(lag_s, 0.0) for owner, lag_s in cursor.fetchall()}
+    return [
+        {
+            "of": "key" if row.owner == key.id else "tenant",
+            "rate": row.rate,
+            "burst": row.burst,
+            "left": max(0, math.floor(row.burst - lags.get(row.owner, 0.0) / row.step_s)),
+        }
+        for row in allowances
+    ]
 
 
 def _check_rate(rate: int | None) -> None:

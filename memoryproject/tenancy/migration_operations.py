@@ -34,34 +34,79 @@ class AddTenantReference(Statement):
         )
 
 
-WHOSE = """
-    {column} = (SELECT nullif(nullif(current_setting('memory.tenant', true), ''), '*')::uuid)
-    OR (SELECT current_setting('memory.tenant', true) = '*')
-"""
+WHOSE = (
+    "{column} = nullif(nullif(current_setting('memory.tenant', true), ''), '*')::uuid"
+    " OR current_setting('memory.tenant', true) = '*'"
+)
 
 
 class AddTenantPolicy(Statement):
     """Let who serves see and write those rows of a table alone whose tenant it acts for.
 
-    The variable `memory.tenant` of the session says for whom: a tenant's id, `*` for all,
-    nothing for none. Each subquery is evaluated once in a statement, not for each row. The
-    owner of the table, who migrates, is not held to it. Without `reads` all rows are seen,
-    and only writing is held to it: for tables on which a condition more costs the plan.
+    The variable `memory.tenant` says for whom: a tenant's id, `*` for all, nothing for none.
+    The owner of the table is held to it, too. Without `reads` all rows are seen, and only
+    writing is held to it: for tables on which a condition more costs the plan.
     """
 
     def __init__(self, table: str, *, column: str = "tenant_id", reads: bool = True) -> None:
         whose = WHOSE.format(column=column)
         make = (
             f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY;'
+            f'ALTER TABLE "{table}" FORCE ROW LEVEL SECURITY;'
             f'CREATE POLICY own_tenant ON "{table}" USING ({whose}) WITH CHECK ({whose});'
         )
         undo = (
+            f'ALTER TABLE "{table}" NO FORCE ROW LEVEL SECURITY;'
             f'ALTER TABLE "{table}" DISABLE ROW LEVEL SECURITY;DROP POLICY own_tenant ON "{table}"'
         )
         if not reads:
             make += f'CREATE POLICY read_by_statements ON "{table}" FOR SELECT USING (true)'
             undo += f';DROP POLICY read_by_statements ON "{table}"'
         super().__init__(make, undo)
+
+
+COUNT_STORED = """
+CREATE FUNCTION public.{table}_stored() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        PERFORM public.memory_add_stored(tenant_id, -count(*), -sum({size}))
+            FROM old_rows GROUP BY tenant_id;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        PERFORM public.memory_add_stored(tenant_id, count(*), sum({size}))
+            FROM new_rows GROUP BY tenant_id;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER {table}_stored_more AFTER INSERT ON {table} REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
+CREATE TRIGGER {table}_stored_less AFTER DELETE ON {table} REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
+SELECT public.memory_add_stored(tenant_id, count(*), sum({size})) FROM {table} GROUP BY tenant_id;
+"""
+COUNT_CHANGED = """
+CREATE TRIGGER {table}_stored_anew AFTER UPDATE ON {table}
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
+"""
+FORGET_STORED = """
+DROP FUNCTION public.{table}_stored() CASCADE;
+SELECT public.memory_add_stored(tenant_id, -count(*), -sum({size})) FROM {table} GROUP BY tenant_id;
+"""
+
+
+class CountStored(Statement):
+    """Count a table's rows, and the bytes of some columns, to what their tenants store.
+
+    With `changes` also where these columns are updated.
+    """
+
+    def __init__(self, table: str, columns: list[str], *, changes: bool = False) -> None:
+        size = " + ".join(f"octet_length({column}::text)" for column in columns)
+        make = COUNT_STORED + (COUNT_CHANGED if changes else "")
+        super().__init__(
+            make.format(table=table, size=size), FORGET_STORED.format(table=table, size=size)
+        )
 
 
 class ForbidChanges(Statement):

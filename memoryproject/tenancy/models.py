@@ -64,6 +64,20 @@ class TenantModel(models.Model):
         ]
 
 
+class StoredSize(TenantModel):
+    """A part of what a tenant stores; the sum of its rows is all of it.
+
+    Triggers on the tables of messages and notes keep it, within the transaction that writes
+    there. One that finds all rows locked adds another: no writer waits for the next.
+    """
+
+    row_count = models.BigIntegerField(help_text="Messages, notes and their earlier versions.")
+    byte_count = models.BigIntegerField(help_text="Their texts and metadata, in UTF-8.")
+
+    def __str__(self) -> str:
+        return f"{self.row_count} rows, {self.byte_count} bytes"
+
+
 class Scope(models.TextChoices):
     """What a key may do."""
 

@@ -49,7 +49,7 @@ _TAGGED_FLAG = re.compile(
 )
 # Of a terminal: strings up to their end, then colours and moves, then what is left of them.
 _ESCAPED = re.compile(
-    r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,4000}(?:\x07|\x1b\\|\x9c)"
+    r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,1000}(?:\x07|\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]{0,100}[ -/]{0,20}[@-~]"
     r"|\x1b[ -/]{1,20}[0-~]"
 )

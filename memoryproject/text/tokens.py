@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-COUNTERS = ("chars4", "e5", "larger")
+COUNTERS = ("chars4", "e5", "larger", "max")
 """What MEMORY_TOKEN_COUNTER may name; `memoryproject.ai.counting` makes them."""
 
 _WIDE = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -60,6 +60,17 @@ def in_use() -> Counter:
 def estimate_tokens(text: str) -> int:
     """Return the size by characters, whatever counter is configured."""
     return CHARS4.count(text)
+
+
+def measure(text: str) -> dict[str, int]:
+    """Return what is stored beside a text: its quarters of a token by the configured counter."""
+    return {_in_use.name: _in_use.quarters(text)}
+
+
+def quarters_of(sizes: Mapping[str, int], text: str) -> int:
+    """Return the quarters of a text from what is stored beside it, else by counting."""
+    stored = sizes.get(_in_use.name)
+    return _in_use.quarters(text) if stored is None else stored
 
 
 def count_tokens(text: str) -> int:

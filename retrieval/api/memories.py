@@ -65,7 +65,10 @@ class PeekOutput(serializers.Serializer[Any]):
     related_cut = serializers.BooleanField(
         help_text="There are more: `memories/{id}/links` lists all."
     )
-    token_estimate = serializers.IntegerField(help_text="Of the whole content without a header.")
+    token_estimate = serializers.IntegerField(
+        help_text="Of the whole content without a header: the sum of its parts, which were counted "
+        "when they were written."
+    )
     location = Location(source="memory.span", allow_null=True)
     counter = serializers.CharField(help_text="How tokens were counted.")
 

@@ -63,15 +63,14 @@ def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
-    memory = load_memory(tenant=tenant, memory_id=memory_id)
+    memory = load_memory(tenant=tenant, memory_id=memory_id, outline=True)
     edges = links.links_of(tenant=tenant, memory_id=memory_id, at_most=RELATED_AT_MOST + 1)
-    counter = tokens.in_use()
     return Peek(
         memory=memory,
         related_ids=tuple(dict.fromkeys(edge.other_id for edge in edges[:RELATED_AT_MOST])),
         related_cut=len(edges) > RELATED_AT_MOST,
-        token_estimate=counter.count(cleaning.clean_block(memory.quotation)),
-        counter=counter.name,
+        token_estimate=memory.token_estimate,
+        counter=tokens.in_use().name,
     )
 
 

@@ -9,15 +9,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from indexing.models import MemoryKind
+from memoryproject.edge import deadlines
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
-from memoryproject.text.cleaning import clean_alone, clean_block
+from memoryproject.text.cleaning import clean_alone
 from notes import wording
 from retrieval import receipts
 from retrieval.budget import Budget
 from retrieval.hits import Finding
 from retrieval.links import Node
-from retrieval.memory import Memory, load_memories
+from retrieval.memory import Memory, load_outlines
 from retrieval.models import Retrieval
 from retrieval.search import in_mirror
 from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
@@ -73,7 +74,7 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
     """
     started = time.monotonic()
     findings = find(tenant=tenant, request=request)
-    memories = load_memories(
+    memories = load_outlines(
         tenant=tenant, memory_ids=[finding.memory_id for finding in findings.best]
     )
     result = compose(request, findings, memories)
@@ -123,7 +124,8 @@ def fit(
         memory = memories.get(finding.memory_id)
         if memory is None:  # it was deleted just now
             continue
-        size = tokens.count_tokens(clean_block(memory.quotation))
+        deadlines.check()
+        size = memory.token_estimate
         if budget.take(size):
             items.append(Item(finding, memory, render_snippet(memory), size))
     return tuple(items), budget.spent

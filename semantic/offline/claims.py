@@ -26,7 +26,7 @@ LASTING = frozenset({"home", "employer", "title", "job", "status", "diet", "stud
 WORK = frozenset({"employer", "title", "job"})
 SAME_ROLES = {"gp": "doctor", "boss": "manager", "supervisor": "manager", "领导": "老板"}
 JOINT = re.compile(
-    r"\s*(?:[,;:—–(){}]|\s-\s|\.\.\.|…|\b(?:and|but|because|so|since|while|although|though|"
+    r"(?:(?<!\s)\s+)?(?:[,;:—–(){}]|\s-\s|\.\.\.|…|\b(?:and|but|because|so|since|while|although|though|"
     r"which|who)\b|[.!](?!\d))\s*"
 )
 HAN_JOINT = re.compile(r"[，。；！,;!]\s*(?:但是?|不过|而且|然后|所以|并且|而)?")

@@ -11,7 +11,8 @@ from semantic.offline.quotations import quote
 
 WORDS_AT_MOST = 30
 CLOSING = re.compile(
-    r",?\s*(?:please|from now on|in (?:the )?future|going forward|any ?more)$", re.IGNORECASE
+    r"(?:,\s*|(?<!\s)\s+)?(?:please|from now on|in (?:the )?future|going forward|any ?more)$",
+    re.IGNORECASE,
 )
 
 REASON = re.compile(r"(?:,| -| –)? (?:I|I'm|I'll|because|since|it's|it is|that's) .*$")

@@ -30,22 +30,24 @@ PASTED_BELOW = re.compile(r"(?<=[:：])[ \t]*\n\s*(?![-*•\d]).*", re.DOTALL)
 RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTALL | re.MULTILINE)
 QUOTATION = re.compile(
     r"[\"“„][^\"“”„]*(?:[\"”“]|\Z)|«[^»]*(?:»|\Z)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)|"
-    r"(?<!\w)'[^'\n]{20,}?[.!?]'(?!\w)|‘[^’\n]{20,}’"
+    r"(?<!\w)'[^'\n]{20,}?[.!?]'(?!\w)|‘[^’\n]{20,2000}’"
 )
 TITLE_WORDS_AT_MOST = 4
 TITLE_CHARACTERS_AT_MOST = 12
 """Of Chinese. What is longer in quotation marks is somebody's sentence, not a name."""
-PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]", re.IGNORECASE)
+PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]", re.IGNORECASE)
 SMILEY = re.compile(
-    r"[\s(]*(?:[:;]-?[)D(P/]|[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]|[~～])+\s*$"
+    r"(?:(?:(?<![\s(])|(?<=[:;-]\())[\s(]+)?"
+    r"(?:[:;]-?[)D(P/]|[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]|[~～])++"
+    r"(?:\s*+$|(?P<goes_on>))"
 )
 FIRST_SMILEY = re.compile(r"^(?:[:;]-?[)D(P]|[\U0001F300-\U0001FAFF\u2600-\u27bf])+\s*")
 OPENER = re.compile(
     r"^([^\W\d_]+(?:['’][^\W\d_]+)?)\s*[,!.…:;—–-]+\s+|^([^\W\d_]+)\s+", re.IGNORECASE
 )
 CLAUSE_END = re.compile(
-    r"((?<=\w),\s+|，|(?<=[^\x00-\xff]),|;\s+|\s+[–—-]\s+|"
-    r"\s+(?=so (?:maybe|perhaps|can you|could you|please)\b))"
+    r"((?<=\w),\s+|，|(?<=[^\x00-\xff]),|;\s+|(?<!\s)\s+[–—-]\s+|"
+    r"(?<!\s)\s+(?=so (?:maybe|perhaps|can you|could you|please)\b))"
 )
 CLAUSE_OPENING = re.compile(
     r"^(?:so|and|but|or|und|also|aber|oder|así que|y|pero|o|donc|et|mais|所以|但是?|不过|那)\b\s*",
@@ -105,8 +107,8 @@ def read_sentences(
         lexicon = get_lexicon(writing)
         if _is_joke(piece, pieces[at + 1 : at + 2], lexicon):
             continue
-        bare = FIRST_SMILEY.sub("", SMILEY.sub("", piece)).strip()
-        text = SMILEY.sub("", _strip_openings(bare, lexicon))
+        bare = FIRST_SMILEY.sub("", _strip_smileys(piece)).strip()
+        text = _strip_smileys(_strip_openings(bare, lexicon))
         text = lexicon.pattern("trailing").sub("", text.rstrip(" ~～")) or text
         if text:
             text = text[0].upper() + text[1:]
@@ -114,6 +116,11 @@ def read_sentences(
             speaker = name or str(lexicon.get("names.user"))
             sentences.append(Sentence(text, piece, before, writing, speaker, line))
     return sentences
+
+
+def _strip_smileys(text: str) -> str:
+    """Return a text without the smileys at its end."""
+    return SMILEY.sub(lambda match: "" if match["goes_on"] is None else match[0], text)
 
 
 def strip_pasted(text: str) -> str:

@@ -15,7 +15,7 @@ OWN_CLAUSE = re.compile(
     r"(?:,? and |,? but |, |; | [–—-] )(?=(?:I|I'm|I've|I'll|I'd|we|we're|we've|my|our)\b)"
 )
 POINTING = re.compile(r"\b(?:it|them|him|her|he|she|they|that|there)\b", re.IGNORECASE)
-TRAILING_JOINT = re.compile(r"(?:,| [–—-]|;)?(?: (?:and|but))? *$")
+TRAILING_JOINT = re.compile(r"(?:,| [–—-]|;)?(?: (?:and|but))?(?<! ) *$")
 SUBORDINATE = re.compile(
     r"^(?:when|while|if|since|because|although|though|as|before|after|until|once|whenever|"
     r"every time|so that|even)\b",

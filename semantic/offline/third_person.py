@@ -99,7 +99,7 @@ class _Rewriting:
                 if word == "to" or word in ",;:":
                     self._in_present = self._in_present and word != "to"
                 self._out.append(token)
-        text = re.sub(r"\s+([,.!?;:])", r"\1", re.sub(r"\s+", " ", "".join(self._out)).strip())
+        text = re.sub(r" ([,.!?;:])", r"\1", re.sub(r"\s+", " ", "".join(self._out)).strip())
         return text[:1].upper() + text[1:]
 
     def _put_subject(self, at: int, word: str) -> None:

@@ -43,7 +43,7 @@ class Kind(Enum):
         rf"\b\d{{1,2}}\.?(?: de)? (?:{OTHER_MONTHS})\b",
         re.IGNORECASE,
     )
-    ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|\d+[号日]")
+    ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|(?<!\d)\d+[号日]")
     MONTH = re.compile(rf"\b(?:in|until|to|since|from) (?:{MONTHS})\b", re.IGNORECASE)
     NUMBER = re.compile(rf"(?<![\w.:])[$€£¥]?\d(?:[\d.,]*\d)?(?: \d{(2,)})*(?![\d:]){_TIME_UNIT}")
     NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-ZÀ-Þ][\w-]+\b")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.db import connection
+from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -53,6 +54,45 @@ def test_every_list_takes_words_ids_and_rubbish_in_its_search(auditor: Client, p
         for sought in ("mira 019", "' OR 1=1 -- %"):
             find(auditor, model, q=sought)
         assert newest(model) in find(auditor, model, q=str(newest(model).pk))
+
+
+WRONG = [
+    (name, rubbish) for name in ("", "__exact", "__contains") for rubbish in ("%00", "%ED%A0%80")
+]
+WRONG += [
+    ("__regex", "("),
+    ("__range", "("),
+    ("__search", "x"),
+    ("__nothing", "x"),
+    ("__year", "9999999"),
+]
+
+
+def assert_looked_up_or_refused(browser: Client, address: str) -> None:
+    with transaction.atomic():  # what the database refuses ends the transaction of the test
+        answer = browser.get(address)
+        transaction.set_rollback(True)
+    assert answer.status_code in {200, 400} or answer["Location"].endswith("?e=1"), address
+
+
+def test_a_filter_that_cannot_be_looked_up_leaves_the_whole_list(
+    auditor: Client, past: Agent
+) -> None:
+    for model, name in ((Fact, "category"), (Message, "content"), (User, "username")):
+        for lookup, rubbish in WRONG:
+            address = f"{page(model, 'changelist')}?{name}{lookup}={rubbish}"
+            assert_looked_up_or_refused(auditor, address)
+    answer = auditor.get(page(Fact, "changelist") + "?category__exact=%00")
+    assert answer.status_code == 302 and auditor.get(answer["Location"]).status_code == 200
+
+
+@pytest.mark.gate
+def test_no_list_fails_for_rubbish_in_any_filter(auditor: Client, past: Agent) -> None:
+    for model in admin.site._registry:
+        for field in model._meta.fields:
+            for lookup in ("__exact", "__regex"):
+                address = f"{page(model, 'changelist')}?{field.attname}{lookup}=%00"
+                assert_looked_up_or_refused(auditor, address)
 
 
 @pytest.mark.gate

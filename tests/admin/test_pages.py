@@ -11,7 +11,7 @@ from django.contrib import admin
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
-from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.models import APIKey, StoredSize
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.admin.conftest import SCRIPT
@@ -25,6 +25,10 @@ OURS = [
 ]  # fmt: skip
 
 
+SUMMED_UP = {StoredSize}
+"""Rows that mean something only as a sum, which the page of a tenant shows."""
+
+
 def read(browser: Client, address: str) -> str:
     answer = browser.get(address)
     assert answer.status_code == 200, address
@@ -33,7 +37,7 @@ def read(browser: Client, address: str) -> str:
 
 def test_every_table_of_ours_is_registered_read_only() -> None:
     tables = {model for app in OURS for model in apps.get_app_config(app).get_models()}
-    assert set(READ_ONLY) == tables | {AccessAttempt, AccessLog}
+    assert set(READ_ONLY) == (tables | {AccessAttempt, AccessLog}) - SUMMED_UP
 
 
 def test_nothing_of_the_queue_library_is_registered() -> None:

@@ -15,6 +15,7 @@ ROW = "goes with its row"
 WORD = "a word of ours: a kind, a state, a role, a language, an engine"
 MODEL = "the name of a model, a package or a version"
 HASH = "a keyed hash"
+SIZES = f"numbers by the name of a counter; {ROW}"
 NUMBERS = "ids, flags and numbers"
 WHO = "who did it, by the name of a key or of a person; the audit keeps it"
 LOGIN = "of logins to the admin, not of tenants"
@@ -89,6 +90,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "client_key": f"{ROW}; taken from the others of its batch",
         "body_sha256": f"{ROW}; taken from the others of its batch",
         "metadata": ROW,
+        "token_sizes": SIZES,
     },
     "episodic_reveal": {
         "person": WHO,
@@ -153,7 +155,8 @@ COLUMNS: dict[str, dict[str, str]] = {
             "excerpt", "actor", "client_key", "body_sha256", "deleted_by",
         ),
         ROW,
-    ),
+    )
+    | {"token_sizes": SIZES},
     "notes_noteversion": dict.fromkeys(
         (
             "source_type", "source_id", "user_id", "label", "description", "content", "category",

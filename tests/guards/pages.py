@@ -13,7 +13,8 @@ def list_pages() -> list[str]:
     folders = [path for path in root.iterdir() if path.is_dir() and path.name[0] not in "._"]
     pages = [*root.glob("*.md"), *(page for path in folders for page in path.rglob("*.md"))]
     names = sorted(str(page.relative_to(root)) for page in pages)
-    return [name for name in names if not re.match(r"var/|docs/_build/|.*/prompts/", name)]
+    others = re.compile(r"var/|docs/_build/|.*/(prompts|node_modules)/")
+    return [name for name in names if not others.match(name)]
 
 
 PAGES = list_pages()

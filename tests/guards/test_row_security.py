@@ -26,9 +26,8 @@ READ_BY_STATEMENTS = {
 }
 """Tables whose policy holds for writing alone, each with the reason."""
 WHOSE = (
-    "(({column} = ( SELECT (NULLIF(NULLIF(current_setting('memory.tenant'::text, true),"
-    " ''::text), '*'::text))::uuid AS \"nullif\"))"
-    " OR ( SELECT (current_setting('memory.tenant'::text, true) = '*'::text)))"
+    "(({column} = (NULLIF(NULLIF(current_setting('memory.tenant'::text, true), ''::text),"
+    " '*'::text))::uuid) OR (current_setting('memory.tenant'::text, true) = '*'::text))"
 )
 """How the catalogue writes the condition that every policy has."""
 
@@ -67,14 +66,14 @@ def test_each_table_of_tenants_has_the_policy_and_no_other() -> None:
 
 
 @pytest.mark.django_db
-def test_the_policies_are_on_and_hold_who_serves() -> None:
+def test_the_policies_are_on_and_hold_the_owner_too() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT relname, relrowsecurity, row_security_active(oid) FROM pg_class "
+            "SELECT relname, relforcerowsecurity, row_security_active(oid) FROM pg_class "
             "WHERE relname = ANY(%s) AND relkind = 'r'",
             [list(tables_of_tenants())],
         )
-        found = {name: (enabled, active) for name, enabled, active in cursor.fetchall()}
+        found = {name: (forced, active) for name, forced, active in cursor.fetchall()}
     assert found == dict.fromkeys(tables_of_tenants(), (True, True))
 
 

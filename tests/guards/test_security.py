@@ -10,6 +10,7 @@ def test_every_test_that_is_named_is_there() -> None:
         r"`(?:[a-z/]*/)?(test_\w+\.py)`", (settings.BASE_DIR / "SECURITY.md").read_text()
     )
     there = {path.name for path in (settings.BASE_DIR / "tests").rglob("test_*.py")}
+    there |= {path.name for path in (settings.BASE_DIR / "clients").glob("*/tests/test_*.py")}
     assert len(named) > 20 and set(named) <= there
 
 

@@ -28,7 +28,7 @@ SOURCES = [
     if "migrations" not in path.parts
 ]
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+_\w+)")
-CHANGES = re.compile(r"\b(?:INSERT|UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b")
+CHANGES = re.compile(r"\b(?:INSERT|(?<!FOR )UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

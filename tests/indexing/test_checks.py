@@ -7,13 +7,16 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings as configured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from pytest_django import Settings
 
-from indexing.checks import check_size_of_vectors
+from indexing.checks import check_pgvector, check_size_of_vectors
 from indexing.models import SearchVector
+from memoryproject import embedded
 from memoryproject.ai import embeddings
+from memoryproject.embedded.bootstrap import connect_as_superuser
 from tests.conftest import Agent
 from tests.talk import whole_talk
 
@@ -72,3 +75,19 @@ def test_two_embedded_models_of_one_size_have_two_names(stored: str, settings: S
     embeddings.forget()
     assert embeddings.get_embedder().name != stored
     check()
+
+
+def test_a_pgvector_that_is_too_old_is_refused() -> None:
+    assert check_pgvector(databases=["default"]) == []
+    address = embedded.locate(configured.DATA_DIR).address
+    older = "UPDATE pg_extension SET extversion = %s WHERE extname = 'vector' RETURNING 1"
+    with connect_as_superuser(address, database=address.database) as boss:
+        (version,) = boss.execute(
+            "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+        ).fetchone() or ("",)
+        boss.execute(older, ["0.7.4"])
+        try:
+            (fault,) = check_pgvector(databases=["default"])
+        finally:
+            boss.execute(older, [version])
+    assert fault.id == "indexing.E002" and "0.7.4" in fault.msg

@@ -10,7 +10,7 @@ import pytest
 from django.db.models.functions import Now
 from pytest_django import Settings
 
-from jobs import claims, renewing
+from jobs import claims, renewing, turns
 from jobs.claims import LeaseLost
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
@@ -28,7 +28,7 @@ def claim_one(agent: Agent) -> claims.Claim:
 
 
 def can_be_taken(claim: claims.Claim) -> bool:
-    return Job.across_tenants.filter(claims.is_due(), id=claim.job_id).exists()
+    return Job.across_tenants.filter(turns.is_due(), id=claim.job_id).exists()
 
 
 def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent) -> None:

@@ -49,7 +49,7 @@ def test_a_worker_turns_messages_into_memory_and_ends_when_told(
 def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:
     module, _, name = RUN_JOB.rpartition(".")
     assert module == tasks.__name__
-    assert getattr(tasks, name) is tasks.run_job
+    assert getattr(tasks, name) is tasks.run_next
 
 
 @pytest.mark.parametrize("kind", Kind)

@@ -37,7 +37,7 @@ BAKERY = "Mira works at a bakery."
 GHENT = "Mira lives in Ghent."
 RUNS = "Mira runs three times a week."
 HARBOUR = "Mira works at the harbour authority in Rotterdam."
-USAGE = {"prompt_tokens": 1200, "completion_tokens": 90}
+USAGE = {"prompt_tokens": 200, "completion_tokens": 90}
 CANARIES = ["Rotterdam", "forty boxes", "Priya", "Teresa", "key-of-the-provider", "gone astray"]
 
 
@@ -199,7 +199,7 @@ def check_calls(story: Story) -> None:
     failed = calls.filter(ok=False)
     assert {call.error_class for call in failed} == {"ModelMisbehaved"}
     assert failed.count() == 7 and not failed.exclude(response=None).exists()
-    assert calls.filter(input_tokens=1200, output_tokens=90).count() == 5
+    assert calls.filter(input_tokens=200, output_tokens=90).count() == 5
     assert all(call.prompt_version.startswith(call.purpose) for call in calls)
     assert not calls.filter(finished_at=None).exists()
     done = Job.objects.of(story.ana.tenant).filter(kind="review").order_by("created_at").first()

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django import Settings
 
-from episodic.models import Episode
+from episodic.models import Episode, Message
 from episodic.queries import database_now
 from jobs import spending
 from jobs.draining import drain_jobs
@@ -30,8 +30,8 @@ from tests.talk import EVENING, RUNNING, messages
 
 PRICES = {"scripted": (Decimal("2"), Decimal("10"))}
 GOOD = segments(segment(7))
-USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100}
-COST = Decimal("0.003")  # 1,000 at 2 and 100 at 10 for a million
+USAGE = {"prompt_tokens": 500, "completion_tokens": 100}
+COST = Decimal("0.002")  # 500 at 2 and 100 at 10 for a million
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +66,19 @@ def test_a_call_that_nobody_counted_is_counted_by_us(
     for call in calls(ana):
         assert call.estimated and call.input_tokens > 400 and call.output_tokens > 0
         assert call.cost == (2 * call.input_tokens + 10 * call.output_tokens) / Decimal(10**6)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("count", ["prompt_tokens", "completion_tokens", "total_tokens"])
+def test_no_count_of_a_provider_exceeds_what_was_reserved(
+    model: ModelServer, ana: Agent, talk: uuid.UUID, count: str
+) -> None:
+    model.script("segment", says(GOOD, usage=USAGE | {count: 10**30}))
+    model.script("consolidate", says(changes(), usage=USAGE))
+    ana.flush(talk)
+    huge, fair = calls(ana)
+    assert huge.estimated and not fair.estimated
+    assert huge.output_tokens <= 1_000 and huge.input_tokens < 5_000
 
 
 @pytest.mark.django_db
@@ -200,17 +213,18 @@ def test_usage_tells_days_purposes_and_only_ones_own(
     model.script("consolidate", says(changes(), usage=USAGE))
     ana.flush(talk)
     used = ana.get("usage?days=2").json()
+    assert used.pop("stored")["rows"] == Message.objects.of(ana.tenant).count()
     today = database_now().date().isoformat()
     common = {"day": today, "model": "scripted", "without_price": 0}
     assert used == {
-        "spent_today": 0.009,
+        "spent_today": 0.006,
         "daily_budget": None,
         "parked_jobs": 0,
         "rows": [
-            {**common, "purpose": "consolidate", "calls": 1, "failed": 0, "input_tokens": 1000,
-             "output_tokens": 100, "cost": 0.003},
-            {**common, "purpose": "segment", "calls": 2, "failed": 1, "input_tokens": 2000,
-             "output_tokens": 200, "cost": 0.006},
+            {**common, "purpose": "consolidate", "calls": 1, "failed": 0, "input_tokens": 500,
+             "output_tokens": 100, "cost": 0.002},
+            {**common, "purpose": "segment", "calls": 2, "failed": 1, "input_tokens": 1000,
+             "output_tokens": 200, "cost": 0.004},
         ],
     }  # fmt: skip
     assert cleo.get("usage").json()["rows"] == []

@@ -15,6 +15,7 @@ from pytest_django import Settings
 from episodic.models import Episode, Message
 from episodic.queries import database_now
 from jobs.models import State
+from jobs.tasks import BACKOFF_FIRST
 from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
@@ -90,6 +91,19 @@ def test_no_number_of_outages_uses_a_job_up(
     assert (job.state, job.attempts, job.transient_failures) == (State.READY, 0, 7)
     Breaker.objects.update(open_until=Now())
     finish(model, ana)
+
+
+def test_an_answer_makes_the_next_failure_of_the_job_a_first_one(
+    model: ModelServer, ana: Agent, talk: uuid.UUID
+) -> None:
+    model.script("segment", *[fails(503)] * 4, says(GOOD))
+    model.script("consolidate", fails(503))
+    ana.flush(talk)
+    job = flush_job(ana)
+    for _ in range(4):
+        run_again(job)
+    assert (job.state, job.transient_failures) == (State.READY, 1)
+    assert job.run_after - database_now() <= BACKOFF_FIRST
 
 
 def test_a_consolidator_that_is_away_leaves_the_episodes_fresh(

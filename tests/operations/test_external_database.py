@@ -54,6 +54,17 @@ def test_the_owner_migrates_and_the_server_steps_down_to_its_role(url: str) -> N
     assert "('memory_app', 'memory_owner')" in asked.stdout, asked.stderr
 
 
+@pytest.mark.gate
+def test_a_database_that_would_not_keep_tenants_apart_is_named_in_one_sentence(url: str) -> None:
+    assert manage("migrate", "-v0", DATABASE_URL=url).returncode == 0
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ALTER TABLE semantic_fact NO FORCE ROW LEVEL SECURITY")
+    done = manage("check", "--database", "default", DATABASE_URL=url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: The table semantic_fact shows rows"), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("wrong", ["postgresql//nowhere", "mysql://a@b/c"])
 def test_a_url_that_is_none_is_refused_in_one_sentence(wrong: str) -> None:
     done = manage("check", DATABASE_URL=wrong)

@@ -26,7 +26,7 @@ from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from jobs.reconciler import reconcile
 from memoryproject.ai import breaker
-from memoryproject.ai.breaker import FAILURES, PAUSE
+from memoryproject.ai.breaker import FAILURES, PAUSE_FIRST
 from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
@@ -79,7 +79,7 @@ def test_a_pause_lasts_by_the_databases_clock(
         assert not is_asked("a")
     assert not is_asked("a") and not breaker.is_closed("a")
     until = Breaker.objects.get().open_until
-    assert until is not None and abs(until - database_now() - PAUSE) < MOMENT
+    assert until is not None and abs(until - database_now() - PAUSE_FIRST) < MOMENT
 
 
 @pytest.mark.django_db

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
 
 import pytest
 from django.conf import settings
 
 from bench.storm.services import find_port
 from episodic.loading import read_conversations
+from memoryproject import embedded
 from operations.management.commands.login import QUESTION
 from operations.management.commands.seed_demo import DEMO, TENANT
 from tests.model_server import Reply, run_model_server
 from tests.reliability.client import Caller
-from tests.reliability.product import MANAGE, Product, end
+from tests.reliability.product import MANAGE, Product, end, web
 
 pytestmark = pytest.mark.gate
 LISTENS_WITHIN_S, SHOWS_WITHIN_S = 30.0, 60.0
@@ -39,6 +45,53 @@ def assert_demo_answers(port: int, product: Product) -> None:
     assert answer["semantic"] and answer["episodic"]
 
 
+@contextmanager
+def run(product: Product) -> Iterator[subprocess.Popen[str]]:
+    """Do as `make run` does until the block ends."""
+    with subprocess.Popen(
+        [*MANAGE, "run"],
+        env=product.around(),
+        cwd=settings.BASE_DIR,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            end(process)
+
+
+def read_until(words: str, process: subprocess.Popen[str], *, since: float) -> None:
+    assert process.stdout is not None
+    printed = ""
+    while words not in printed:
+        assert time.monotonic() - since < SHOWS_WITHIN_S and process.poll() is None, printed
+        printed += process.stdout.readline()
+
+
+def test_work_that_was_left_behind_keeps_no_server_from_starting(product: Product) -> None:
+    """Nothing is ready as long as work stands still, and it is the worker that moves it."""
+    talk = {"conversation_id": str(uuid.uuid4())}
+    with web(product.around()) as port:
+        caller = product.caller(port)
+        message = {"role": "user", "content": "I moved to Porto."}
+        assert caller.post("add_message", {**talk, "message": message}).status == 201
+        job = caller.post("flush", talk).json()["job_id"]
+    product.query(
+        "UPDATE jobs_job SET run_after = now() - interval '1 hour',"
+        " created_at = now() - interval '1 hour' RETURNING id"
+    )
+    port = find_port()
+    product.environment = {"PORT": str(port), "MEMORY_LOG_FORMAT": "text"}
+    with run(product) as process:
+        started = time.monotonic()
+        read_until("Ready.", process, since=started)
+        caller = product.caller(port)
+        while caller.get(f"jobs/{job}").json()["state"] != "done":
+            assert time.monotonic() - started < SHOWS_WITHIN_S
+            time.sleep(0.2)
+
+
 def test_the_demo_needs_no_model_and_nobody_waits_for_one(product: Product) -> None:
     """The database is there already: on a busy machine that alone takes half a minute."""
     port = find_port()
@@ -52,26 +105,38 @@ def test_the_demo_needs_no_model_and_nobody_waits_for_one(product: Product) -> N
             "OPENAI_BASE_URL": model.url,
         }
         started = time.monotonic()
-        with subprocess.Popen(
-            [*MANAGE, "run"],
-            env=product.around(),
-            cwd=settings.BASE_DIR,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            try:
-                wait_until(port, "", call="health/live", since=started, within_s=LISTENS_WITHIN_S)
-                assert process.stdout is not None
-                printed = ""
-                while "user admin, password" not in printed:
-                    assert time.monotonic() - started < SHOWS_WITHIN_S
-                    printed += process.stdout.readline()
-                assert_demo_answers(port, product)
-                assert not model.asked
-            finally:
-                end(process)
+        with run(product) as process:
+            wait_until(port, "", call="health/live", since=started, within_s=LISTENS_WITHIN_S)
+            read_until("user admin, password", process, since=started)
+            assert_demo_answers(port, product)
+            assert not model.asked
     engines = product.query(
         "SELECT DISTINCT engine, degraded FROM episodic_episode e JOIN tenancy_tenant t"
         f" ON t.id = e.tenant_id WHERE t.name = '{TENANT}'"
     )
     assert engines == [("offline", False)]
+
+
+def test_an_owner_that_may_not_make_the_serving_role_is_told_so_in_one_sentence(
+    product: Product,
+) -> None:
+    with product.connect() as superuser:
+        superuser.execute("DROP OWNED BY memory_app CASCADE")
+        superuser.execute("ALTER ROLE memory_app RENAME TO somebody")
+        superuser.execute("CREATE ROLE poor LOGIN")
+        superuser.execute("CREATE DATABASE bare OWNER poor")
+    place = embedded.locate(product.data_dir).address
+    url = f"postgresql://poor@{quote(str(place.host), safe='')}:{place.port}/bare"
+    done = subprocess.run(
+        [*MANAGE, "migrate"],
+        env={**os.environ, "DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: role memory_app is missing: as a superuser run "
+        'CREATE ROLE memory_app; GRANT memory_app TO "poor"\n'
+    )

@@ -1,39 +1,113 @@
-"""While all threads that answer are busy, whoever asks for a sign of life gets it."""
+"""No tenant holds all threads that answer, and what nobody waits for any more is stopped."""
 
 from __future__ import annotations
 
+import http.client
+import json
+import os
 import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from django.db import connection, transaction
 
+from episodic.models import Message
 from tests.conftest import Agent
-from tests.reliability.client import Caller
-from tests.reliability.product import WEB_THREADS
+from tests.reliability.client import HOST, Answer, Caller, assert_unavailable
+from tests.reliability.product import WEB_THREADS, web
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+SHARE = WEB_THREADS // 4
+MORE = WEB_THREADS + 4
+"""Calls at once of which some wait in vain, and the last are refused at once."""
 
-def add(caller: Caller) -> int:
+
+def add(caller: Caller) -> Answer:
+    return caller.post("add_message", make_body())
+
+
+def make_body() -> dict[str, object]:
     message = {"role": "user", "content": "hi"}
-    return caller.post(
-        "add_message", {"conversation_id": str(uuid.uuid4()), "message": message}
-    ).status
+    return {"conversation_id": str(uuid.uuid4()), "message": message}
 
 
-def test_a_full_pool_leaves_health_live_answering(ana: Agent, port: int) -> None:
-    caller = Caller(port, ana.secret)
-    assert add(caller) == 201
-    with ThreadPoolExecutor() as pool:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE episodic_conversation")
-            calls = [pool.submit(add, caller) for _ in range(WEB_THREADS + 2)]
+@contextmanager
+def nothing_is_written() -> Iterator[None]:
+    """Hold a lock for which each `add_message` waits, until the block ends."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE episodic_conversation IN EXCLUSIVE MODE")
+        yield
+
+
+def count_waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        return int(cursor.fetchone()[0])
+
+
+def wait_for(count: int) -> None:
+    until = time.monotonic() + 10
+    while count_waiting() != count and time.monotonic() < until:
+        time.sleep(0.05)
+    assert count_waiting() == count
+
+
+def test_a_tenant_holds_a_quarter_of_the_threads_and_no_more(
+    ana: Agent, cleo: Agent, port: int
+) -> None:
+    hostile, other = Caller(port, ana.secret, is_patient=False), Caller(port, cleo.secret)
+    assert add(hostile).status == 201
+    with ThreadPoolExecutor(SHARE + MORE) as pool:
+        with nothing_is_written():
+            calls: list[Future[Answer]] = [pool.submit(add, hostile) for _ in range(SHARE + MORE)]
+            wait_for(SHARE)
+            for _ in range(10):
+                for path in ("health/live", "health/ready", "facts?limit=1"):
+                    started = time.monotonic()
+                    assert other.get(path).status == 200
+                    assert time.monotonic() - started < 1
             time.sleep(1)
-            assert not any(call.done() for call in calls)
-            for _ in range(20):
-                started = time.monotonic()
-                assert caller.get("health/live").status == 200
-                assert time.monotonic() - started < 1
-        assert [call.result() for call in calls] == [201] * (WEB_THREADS + 2)
+            refused = [call.result() for call in calls if call.done()]
+            assert len(refused) == MORE
+        assert [call.result().status for call in calls].count(201) == SHARE
+    for answer in refused:
+        assert (answer.status, answer.headers["retry-after"]) == (429, "1")
+        assert answer.json()["code"] == "too_many"
+    assert add(hostile).status == 201
+
+
+def test_work_for_a_client_that_is_gone_is_stopped(ana: Agent, port: int) -> None:
+    caller = Caller(port, ana.secret)
+    assert add(caller).status == 201
+    with nothing_is_written():
+        clients = [http.client.HTTPConnection(HOST, port) for _ in range(SHARE)]
+        for client in clients:
+            headers = {"Authorization": f"Bearer {ana.secret}", "Content-Type": "application/json"}
+            client.request("POST", "/api/v0/add_message", json.dumps(make_body()), headers)
+        wait_for(SHARE)
+        for client in clients:
+            client.close()
+        wait_for(0)
+    assert add(caller).status == 201
+
+
+def test_a_call_that_takes_too_long_is_answered_and_leaves_nothing(ana: Agent) -> None:
+    with web({**os.environ, "MEMORY_REQUEST_SECONDS": "3"}) as port:
+        caller = Caller(port, ana.secret)
+        while add(caller).status != 201:  # a process that has just started is slow
+            pass
+        written = Message.objects.of(ana.tenant).count()
+        with nothing_is_written():
+            started = time.monotonic()
+            answer = add(caller)
+            assert 2.5 < time.monotonic() - started < 8
+            wait_for(0)
+        assert_unavailable(answer)
+        assert "took longer" in answer.json()["message"]
+        assert add(caller).status == 201
+    assert Message.objects.of(ana.tenant).count() == written + 1

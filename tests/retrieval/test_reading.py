@@ -83,7 +83,9 @@ def test_an_episode_is_peeked_at(ana: Agent, told: uuid.UUID) -> None:
     assert found["metadata"]["message_count"] == episode.last_seq - episode.first_seq + 1
     said = Message.objects.of(ana.tenant).filter(episode=episode)[0]
     assert said.content not in str(found)
-    assert found["token_estimate"] == chunk(ana, episode.id, max_tokens=10_000)["token_count"]
+    # The messages were counted one by one, when they were written.
+    size = chunk(ana, episode.id, max_tokens=10_000)["token_count"]
+    assert size <= found["token_estimate"] <= 1.1 * size
 
 
 def test_a_fact_is_peeked_at(ana: Agent, told: uuid.UUID) -> None:
@@ -176,7 +178,7 @@ def test_a_fact_that_is_over_says_so(ana: Agent, told: uuid.UUID) -> None:
     fact = Fact.objects.of(ana.tenant).order_by("id")[0]
     body = {"reason": "It was a joke.", "because": "wrong"}
     assert ana.post(f"facts/{fact.id}/invalidate", body).status_code == 200
-    assert "no longer held since" in chunk(ana, fact.id)["content"]
+    assert "retired 20" in chunk(ana, fact.id)["content"]
     assert peek(ana, fact.id)["metadata"]["invalidated_because"] == "wrong"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
@@ -282,7 +283,7 @@ def test_nobody_erases_by_invalidating(talk: Talk) -> None:
         declare(talk, BAKERY, Fact.Because.ERASED)
 
 
-@pytest.mark.parametrize("count", [0, curation.FACTS_AT_ONCE + 1])
+@pytest.mark.parametrize("count", [0, settings.FACTS_AT_ONCE + 1])
 def test_an_act_is_about_one_to_a_thousand_facts(ana: Agent, count: int) -> None:
     ids = [uuid.uuid4() for _ in range(count)]
     with pytest.raises(Problem):

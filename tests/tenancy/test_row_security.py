@@ -213,7 +213,7 @@ def test_an_export_goes_on_when_its_view_has_returned(past: tuple[Agent, Agent])
     assert len(rows) >= Fact.objects.of(ana.tenant).filter(invalid_at=None).count() > 0
 
 
-def test_a_server_side_cursor_shows_what_the_block_allows(past: tuple[Agent, Agent]) -> None:
+def test_rows_in_parts_are_what_the_block_allows(past: tuple[Agent, Agent]) -> None:
     ana, cleo = past
     with acting_for(ana.tenant.id):
         assert len(list(Fact.across_tenants.iterator(chunk_size=2))) > 2

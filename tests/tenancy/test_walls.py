@@ -1,4 +1,4 @@
-"""Whose rows a connection shows: told before each statement, whatever became of the last ones."""
+"""Whose rows a statement shows: it says so itself, whatever became of the last ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection, connections, transaction
+from django.db import DatabaseError, NotSupportedError, connection, connections, transaction
 from django.db.transaction import TransactionManagementError
+from psycopg.pq import TransactionStatus
 
+from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants, acting_for, acting_for_nobody
 
 ANA, CLEO = uuid.UUID(int=1), uuid.UUID(int=2)
@@ -42,43 +44,65 @@ def told() -> str:
         return str(cursor.fetchone()[0])
 
 
-def holds() -> str:
-    """Return what the session holds, asked past everything that could tell it more."""
+def held() -> tuple[str, ...]:
+    """Return what the session holds by itself: who would have the connection next finds that."""
     raw = connection.connection
     assert raw is not None
-    return str(raw.execute("SELECT current_setting('memory.tenant', true)").fetchone()[0])
+    names = ("memory.tenant", "role", "hnsw.ef_search", "hnsw.iterative_scan")
+    values = [raw.execute("SELECT current_setting(%s, true)", [name]).fetchone() for name in names]
+    return tuple(value or "" for (value,) in values)
 
 
-def test_a_connection_is_told_before_a_statement_and_keeps_it() -> None:
+def test_a_statement_takes_along_whose_rows_it_shows_and_leaves_nothing() -> None:
+    connection.ensure_connection()
+    before = held()
+    assert before[:2] == ("", "none")
     with acting_for(ANA):
         assert told() == str(ANA)
+        assert held() == before
         with acting_for(CLEO):
             assert told() == str(CLEO)
         assert told() == str(ANA)
-    with across_tenants():
-        assert told() == "*"
-    assert holds() == "*"
+        with transaction.atomic():
+            assert told() == str(ANA)
+            assert held()[0] == str(ANA)
+            with acting_for(CLEO):
+                assert told() == str(CLEO)
+            assert told() == str(ANA)
+        assert held() == before
+        with pytest.raises(DatabaseError, match="division by zero"), connection.cursor() as cursor:
+            cursor.execute("SELECT 1 / 0")
+        assert held() == before
     with acting_for_nobody():
         assert told() == ""
 
 
-def test_after_a_commit_it_stands() -> None:
-    with acting_for(ANA):
-        with transaction.atomic():
-            assert told() == str(ANA)
-        assert holds() == str(ANA)
-        assert told() == str(ANA)
-
-
-def test_after_a_rollback_it_is_told_again() -> None:
-    with acting_for(CLEO):
+def test_a_block_opens_its_transaction_with_its_first_statement() -> None:
+    """Or else nothing of it could be undone; and it saves a round trip."""
+    raw = connection.cursor().connection
+    with pytest.raises(Oops), transaction.atomic():
+        assert raw.info.transaction_status == TransactionStatus.IDLE
         told()
-    with acting_for(ANA):
-        with pytest.raises(Oops), transaction.atomic():
-            assert told() == str(ANA)
-            raise Oops
-        assert holds() == str(CLEO), "the rollback took it back: that is the trap"
-        assert told() == str(ANA)
+        assert raw.info.transaction_status == TransactionStatus.INTRANS
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO tenancy_tenant (id, name, settings, created_at) "
+                           "VALUES (%s, 'undone', '{}', now())", [ANA])  # fmt: skip
+        raise Oops
+    assert raw.info.transaction_status == TransactionStatus.IDLE
+    assert not Tenant.objects.filter(id=ANA).exists()
+
+
+def test_what_cannot_take_it_along_is_refused() -> None:
+    """These would run under the role of the login, which may see more."""
+    with connection.cursor() as cursor:
+        for refused in (
+            lambda: cursor.executemany("SELECT %s", [[1], [2]]),
+            lambda: cursor.copy("COPY semantic_fact TO STDOUT"),
+            lambda: cursor.stream("SELECT 1"),
+            lambda: connection.chunked_cursor(),
+        ):
+            with pytest.raises(NotSupportedError):
+                refused()
 
 
 def test_after_a_rollback_the_next_transaction_is_told_again() -> None:

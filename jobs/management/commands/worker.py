@@ -1,5 +1,6 @@
 """Run background workers."""
 
+import os
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -7,6 +8,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from jobs import cluster
 from jobs.supervisor import Supervisor
 from memoryproject.process import logs
+
+NICENESS = 5
+"""Where processors are scarce, those who wait for an answer come first."""
 
 
 class Command(BaseCommand):
@@ -23,6 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         logs.install_hooks()
         if options["inner"]:
+            os.nice(NICENESS)
             cluster.run_cluster()
         else:
             Supervisor().run()

@@ -26,7 +26,7 @@ from operations.management.commands import login, seed_demo
 
 logger = logging.getLogger("memory.run")
 
-HEALTHY_WITHIN_S = 60
+ALIVE_WITHIN_S = 60
 CHANGED = "changed (make login sets a new one)"
 WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
 """The demo waits for no language model, and hardly for one that embeds."""
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)
         try:
-            wait_until_healthy(host, port, children)
+            wait_until_alive(host, port, children)
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
@@ -115,12 +115,15 @@ def refuse_taken_port(host: str, port: int) -> None:
             ) from error
 
 
-def wait_until_healthy(host: str, port: int, children: list[subprocess.Popen[bytes]]) -> None:
-    """Return when the server answers; raise CommandError when it does not in time."""
-    until = time.monotonic() + HEALTHY_WITHIN_S
+def wait_until_alive(host: str, port: int, children: list[subprocess.Popen[bytes]]) -> None:
+    """Return when the server answers; raise CommandError when it does not in time.
+
+    Not when it is ready: it never is while jobs wait for the worker that is started next.
+    """
+    until = time.monotonic() + ALIVE_WITHIN_S
     while time.monotonic() < until and all(child.poll() is None for child in children):
         try:
-            with urllib.request.urlopen(f"http://{host}:{port}/api/v0/health/ready", timeout=5):
+            with urllib.request.urlopen(f"http://{host}:{port}/api/v0/health/live", timeout=5):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

@@ -13,9 +13,9 @@ from django.utils import timezone
 from episodic import services as episodic
 from episodic.loading import post_conversations, read_conversations
 from episodic.models import Conversation
-from jobs.claims import is_due
 from jobs.models import Job
 from jobs.tasks import run_job
+from jobs.turns import is_due
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 

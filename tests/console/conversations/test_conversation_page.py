@@ -13,9 +13,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import Settings
 
-from console.conversations import page as conversation_page
-from console.conversations import timeline
 from console.conversations.timeline import read_cells, surprise_level
 from console.transcript import CUT_AT, render_span
 from episodic.models import Conversation, Episode, Message
@@ -98,11 +97,10 @@ def test_facts_stand_beside_their_episode_and_lead_to_their_messages(
 
 
 def test_facts_beyond_the_cap_are_not_shown_and_that_is_said(
-    curator: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+    curator: Client, talk: Conversation, settings: Settings
 ) -> None:
     assert "facts of this page are shown" not in read(curator, talk)
-    monkeypatch.setattr(timeline, "FACTS_AT_MOST", 2)
-    monkeypatch.setattr(conversation_page, "FACTS_AT_MOST", 2)
+    settings.TIMELINE_FACTS_AT_MOST = 2
     answer = visit(curator, talk)
     assert sum(len(block.facts) for block in answer.context["blocks"]) == 2
     assert "Only 2 facts of this page" in answer.content.decode()
@@ -261,7 +259,7 @@ def test_a_number_that_no_message_has_is_said(
 
 
 def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
-    ana: Agent, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, talk: Conversation, settings: Settings
 ) -> None:
     for line in whole_talk()[:4]:
         ana.post("add_message", {"conversation_id": str(talk.external_id), "message": line})
@@ -269,7 +267,7 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
     talk.refresh_from_db()
     one_by_one = read_cells(talk)
     assert [cell.episodes for cell in one_by_one] == [1, 1, 1]
-    monkeypatch.setattr(timeline, "CELLS_AT_MOST", 2)
+    settings.TIMELINE_CELLS_AT_MOST = 2
     merged = read_cells(talk)
     assert [(cell.first_seq, cell.last_seq, cell.episodes) for cell in merged] == [
         (1, 16, 2), (17, 20, 1),

@@ -12,9 +12,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import Settings
 
 from console.charts import Chart, Series
-from console.conversations import episode_page
 from console.conversations.episode_page import (
     STEPS,
     Stretch,
@@ -87,7 +87,7 @@ def test_neighbours_lead_to_each_other(curator: Client, episodes: list[Episode])
 
 
 def test_the_answers_that_served_it_are_listed_newest_first_up_to_a_cap(
-    ana: Agent, curator: Client, told: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, curator: Client, told: uuid.UUID, settings: Settings
 ) -> None:
     episode = Episode.objects.of(ana.tenant).order_by("first_seq")[0]
     assert "No answer has served it yet." in read(curator, episode)
@@ -96,7 +96,7 @@ def test_the_answers_that_served_it_are_listed_newest_first_up_to_a_cap(
         assert ana.post("retrieve_memory", body).status_code == 200
     text = read(curator, episode)
     assert text.index("Who has a heavy piano?") < text.index(QUESTION)
-    monkeypatch.setattr(episode_page, "SERVED_AT_MOST", 1)
+    settings.EPISODE_ANSWERS_AT_MOST = 1
     cut = read(curator, episode)
     assert "Who has a heavy piano?" in cut and QUESTION not in cut and "The newest 1." in cut
 
@@ -175,11 +175,11 @@ def test_the_curve_falls_to_each_review_and_begins_anew_after_it() -> None:
 
 
 def test_a_life_with_more_reviews_than_are_read_begins_with_the_first_that_is(
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
     episode, reviews = make_life((3, "good", 8.0), (11, "again", 1.0))
     assert list_stretches(episode, reviews)[0] == Stretch(BORN, 3.0)
-    monkeypatch.setattr("console.conversations.episode_page.REVIEWS_AT_MOST", 2)
+    settings.EPISODE_REVIEWS_AT_MOST = 2
     assert list_stretches(episode, reviews)[0] == Stretch(BORN + timedelta(days=3), 8.0)
     chart = draw_forgetting(episode, reviews, now=BORN + timedelta(days=12))
     assert {one.name for one in chart.series} >= {"rated again"}

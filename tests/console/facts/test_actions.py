@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from semantic.models import Changeset, Fact
 from semantic.reverts import find_revert
@@ -301,10 +302,10 @@ def test_a_preview_that_is_posted_badly_comes_again(
 
 
 def test_a_thousand_facts_are_closed_at_once_and_no_more(
-    curator: Client, talk: Talk, monkeypatch: pytest.MonkeyPatch
+    curator: Client, talk: Talk, settings: Settings
 ) -> None:
     facts = [talk.fact(sentence) for sentence in (BAKERY, PIANO, TOE)]
-    monkeypatch.setattr("console.facts.bulk_actions.FACTS_AT_ONCE", 2)
+    settings.FACTS_AT_ONCE = 2
     preview = mark(curator, "invalidate_selected", facts)
     assert "which is the most at once" in preview.content.decode()
     assert errors(curate(curator, "invalidate", facts))

@@ -15,6 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from console.charts import Chart
 from console.home import metrics, sections
@@ -241,9 +242,9 @@ def test_it_asks_the_same_number_of_questions_however_much_there_is(
 
 
 def test_what_is_beyond_the_cap_is_said_to_be_more(
-    ana: Agent, told: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, told: uuid.UUID, settings: Settings
 ) -> None:
-    monkeypatch.setattr(metrics, "COUNTED_AT_MOST", 3)
+    settings.COUNTED_AT_MOST = 3
     spans = metrics.spans_of(7, now=timezone.now())
     assert metrics.count_created(Message, ana.tenant, spans)[-1] == 4
     tile, chart, *_ = sections.render_memory(ana.tenant, spans, timezone.now())

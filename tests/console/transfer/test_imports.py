@@ -18,6 +18,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from pytest_django import Settings
 
 from console.models import ImportBatch, ImportRun
 from console.transfer import imports
@@ -274,13 +275,12 @@ def test_a_nul_in_a_cell_and_too_many_cells_are_faults(curator: Client, ana: Age
 
 
 def test_a_file_that_is_too_large_is_refused_in_words(
-    curator: Client, ana: Agent, monkeypatch: pytest.MonkeyPatch
+    curator: Client, ana: Agent, settings: Settings
 ) -> None:
-    monkeypatch.setattr(imports, "BYTES_AT_MOST", 1024 * 1024)
+    settings.MAX_UPLOAD_BYTES = 1024 * 1024
     answer = upload(curator, many(40_000))
     assert answer.status_code == 400 and "over 1 MB" in answer.context["fault"]
-    monkeypatch.undo()
-    monkeypatch.setattr(imports, "ROWS_AT_MOST", 10)
+    settings.MAX_UPLOAD_BYTES, settings.IMPORT_ROWS_AT_MOST = 64 * 1024 * 1024, 10
     assert "more than 10 rows" in upload(curator, many(11)).context["fault"]
 
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         if options["tenant"] is not None:
             keys = keys.filter(tenant__name=options["tenant"])
         self.stdout.write("\t".join(COLUMNS))
-        for key in keys.iterator():
+        for key in keys:
             if options["all"] or key.state_at(now) == "active":
                 self.stdout.write("\t".join(describe(key, now)))
 

@@ -1,0 +1,1 @@
+"""How background work is shared out, and how it goes on while a model fails."""

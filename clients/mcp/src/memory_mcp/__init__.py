@@ -1,0 +1,1 @@
+"""MCP server of the memory server: a thin client of its REST API."""

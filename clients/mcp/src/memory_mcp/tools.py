@@ -1,0 +1,195 @@
+"""The eight tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
+
+A docstring here is what the model reads about the tool.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from memory_server_client import AsyncClient, NewMessage, NotFound, types
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+from memory_mcp.fences import fence
+
+CONVERSATIONS = uuid.UUID("6a3f6f4e-5a57-5e39-8d0b-0a4b1f6d1c55")
+"""Turns the name of a conversation into its id."""
+NOTHING = "Memory holds nothing on this."
+ALL_TIME = 0
+"""In milliseconds since 1970."""
+Budget = Annotated[int, Field(ge=100, le=20_000, description="Tokens the answer may have.")]
+Conversation = Annotated[
+    str, Field(description="Its UUID, or any name: the same name is the same conversation.")
+]
+MemoryId = Annotated[str, Field(description="An id that search, recall or why has named.")]
+
+
+class _Said(TypedDict):
+    role: Literal["user", "assistant", "system", "tool"]
+    content: str
+
+
+class Message(_Said, total=False):
+    """What somebody said; `name` is the speaker's."""
+
+    name: str
+
+
+class Tools:
+    """The tools of whoever calls: `connect` returns a client with the caller's own key."""
+
+    def __init__(self, connect: Callable[[], AsyncClient]) -> None:
+        self._connect = connect
+
+    async def remember(
+        self,
+        text: Annotated[str, Field(description="One thing, in words that stand alone.")],
+        tags: Sequence[str] = (),
+    ) -> str:
+        """Store a note on purpose: what the user asks to remember, a decision, a lesson.
+
+        Findable at once, by everybody who shares this memory. Store no secrets.
+        """
+        note = await self._connect().add_note(text, tags=list(tags) or None)
+        return f"Stored as note {note['id']}."
+
+    async def add_messages(self, conversation: Conversation, messages: list[Message]) -> str:
+        """Store messages of a conversation, in order; facts and episodes are made of them later.
+
+        Add each message once, with what was really said. Leave out what memory itself answered.
+        """
+        talk = find_conversation(conversation)
+        said: list[NewMessage] = [
+            {"role": one["role"], "content": one["content"], "name": one.get("name")}
+            for one in messages
+        ]
+        stored = await self._connect().add_messages(talk, said)
+        count, pending = len(stored["messages"]), stored["pending"]
+        return f"Stored {count} messages in conversation {talk}; {pending} not yet processed."
+
+    async def recall(
+        self,
+        query: Annotated[str, Field(description="What to recall, in words.")],
+        conversation: Conversation | None = None,
+        max_tokens: Budget = 1000,
+    ) -> str:
+        """Recall what is known, as text. Ask before you answer about the past or the user.
+
+        With a conversation: its facts and episodes. Without: the best of everything.
+        """
+        memory = self._connect()
+        if conversation is None:
+            found = await memory.reconstruct_context(
+                query, since=ALL_TIME, max_tokens=max_tokens, fence=True
+            )
+            return found["synthesized_context"] if found["memories_retrieved"] else NOTHING
+        talk = find_conversation(conversation)
+        text = await memory.retrieve_memory(talk, query, max_tokens=max_tokens, fence=True)
+        return f"{text}(receipt {text.receipt})" if text else NOTHING
+
+    async def search(
+        self,
+        query: Annotated[str, Field(description="Words to look for; * for everything.")],
+        max_results: Annotated[int, Field(ge=1, le=50)] = 10,
+        kind: Literal["fact", "episode", "note"] | None = None,
+    ) -> str:
+        """Search all memory for facts, episodes and notes; names their ids for read and why."""
+        found = await self._connect().search(
+            query, max_results=max_results, source_types=[kind] if kind else None
+        )
+        return render_items(found)
+
+    async def list_recent(self) -> str:
+        """Return the ten newest memories: a resource, no tool."""
+        return render_items(await self._connect().search("*", sort_by="recency", max_results=10))
+
+    async def read(self, memory_id: MemoryId, max_tokens: Budget = 2000) -> str:
+        """Read one memory whole, or as much as the budget holds."""
+        chunk = await self._connect().chunk_memory(
+            memory_id, max_tokens, include_header=True, fence=True
+        )
+        return chunk["content"]
+
+    async def why(
+        self, id: Annotated[str, Field(description="The id of a fact, or of a receipt.")]
+    ) -> str:
+        """Explain a fact by the messages behind it and its history, or an answer by its receipt."""
+        memory = self._connect()
+        try:
+            fact = await memory.get_fact(id)
+        except NotFound:
+            receipt = await memory.get_retrieval(id)
+            hits = [
+                f"{hit['rank']}. {hit['kind']} {hit['memory_id']}, score {hit['score']:.3f}"
+                f" (keyword rank {hit['lexical_rank']}, semantic rank {hit['vector_rank']})"
+                for hit in receipt["hits"]
+            ]
+            head = f"{receipt['created_at']}, {receipt['kind']}: {receipt['query']}"
+            return fence([head, *hits])
+        said = await memory.chunk_memory(id, 1000)
+        history = [
+            f"- {step['at']}: {step['action']} by {step['actor']}"
+            f" (changeset {step['changeset_id']}): {step['reason'] or step['kind']}"
+            for step in fact["history"]
+        ]
+        return fence([said["content"], "History:", *history])
+
+    async def correct(
+        self,
+        fact_id: MemoryId,
+        reason: Annotated[str, Field(description="Who said so, and why it is wrong.")],
+        better: Annotated[str | None, Field(description="The right sentence, if known.")] = None,
+    ) -> str:
+        """Replace a wrong fact by a better sentence, or retire it. Only when the user says so.
+
+        A person can revert the change.
+        """
+        memory = self._connect()
+        if better is None:
+            fact = await memory.invalidate_fact(fact_id, because="wrong", reason=reason)
+            return f"Retired fact {fact['id']} by changeset {fact['changeset_id']}."
+        fact = await memory.correct_fact(fact_id, better, reason=reason)
+        return f"Fact {fact['id']} takes its place, by changeset {fact['changeset_id']}."
+
+    async def status(self, conversation: Conversation | None = None) -> str:
+        """Say what this key may do, what is left of its limits, and how far memory is processed."""
+        memory = self._connect()
+        mine = await memory.whoami()
+        lines = [
+            f"Tenant: {mine['tenant']['name']}; key: {mine['key']['name']}",
+            f"May: {', '.join(mine['scopes'])}",
+            *(
+                f"Calls of the {one['of']}: {one['left']} of {one['burst']} left,"
+                f" {one['rate']} a minute"
+                for one in mine["limits"]
+            ),
+        ]
+        if conversation is not None:
+            state = await memory.get_conversation(find_conversation(conversation))
+            lines.append(
+                f"Messages: {state['messages']}, {state['pending']} not yet processed;"
+                f" episodes: {state['episodes']}; facts: {state['facts']}"
+            )
+        return "\n".join(lines)
+
+
+def render_items(found: types.SearchOutput) -> str:
+    """Return what a search found, a line for each."""
+    if not found["items"]:
+        return NOTHING
+    lines = [
+        f"- {item['source_type']} {item['id']}, {item['occurred_at'][:10]}: {item['snippet']}"
+        for item in found["items"]
+    ]
+    return f"{fence(lines)}\n(receipt {found['receipt']})"
+
+
+def find_conversation(name: str) -> uuid.UUID:
+    """Return the id of a conversation: itself, or one that the name always has."""
+    try:
+        return uuid.UUID(name)
+    except ValueError:
+        return uuid.uuid5(CONVERSATIONS, name)

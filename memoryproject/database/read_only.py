@@ -1,0 +1,53 @@
+"""A database that takes no writes: a standby, one that fails over, one whose storage is full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from psycopg.errors import ReadOnlySqlTransaction
+
+
+def call_it_away(
+    execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Run a statement.
+
+    Raises:
+        OperationalError: the database takes no writes. The connection is closed when the
+            request or job ends: the next one looks for a server that does.
+    """
+    try:
+        return execute(sql, params, many, context)
+    except InternalError as error:
+        if not isinstance(error.__cause__, ReadOnlySqlTransaction):
+            raise
+        context["connection"].close_at = 0.0
+        raise OperationalError("the database is read-only") from error.__cause__
+
+
+def watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:
+    """Wrap the statements of a connection that has just opened, once."""
+    if call_it_away not in connection.execute_wrappers:
+        connection.execute_wrappers.insert(0, call_it_away)
+
+
+def watch_connections() -> None:
+    """Wrap the statements of every connection; called once, when Django starts."""
+    connection_created.connect(watch, dispatch_uid="memoryproject.database.read_only")
+
+
+def takes_writes() -> bool:
+    """Return whether the database takes a query now, and would take a write."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW transaction_read_only")
+            is_writable = cursor.fetchone() == ("off",)
+        if not is_writable:
+            connection.close()  # the next connection may find a server that does
+    except (DatabaseError, InterfaceError):
+        return False
+    return bool(is_writable)

@@ -1,0 +1,75 @@
+"""How long a request may take, and whether anybody still waits for its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from memoryproject.edge.errors import Unavailable
+
+RETRY_AFTER_S = 5
+LATE = "The answer took longer than a request may; ask for less, or try again soon."
+
+
+class Work:
+    """A request that is answered in one thread, while another watches whether its client waits."""
+
+    def __init__(self, *, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+        self._lock = Lock()
+        self._database: object | None = None
+        """The connection of the thread that answers; None before and after."""
+
+    @property
+    def left_s(self) -> float:
+        """Return the seconds that are left; 0 or less: it is late, or nobody waits."""
+        return self._ends - time.monotonic()
+
+    @contextmanager
+    def begin(self) -> Iterator[None]:
+        """Answer in this thread: `check` and statements of the database go by this deadline."""
+        token = _current.set(self)
+        self._database = connections[DEFAULT_DB_ALIAS]
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._database = None
+            _current.reset(token)
+
+    def cancel(self) -> None:
+        """Say that nobody waits any more, and stop the statement that runs for it."""
+        self._ends = 0.0
+        with self._lock:
+            running = getattr(self._database, "connection", None)
+            if running is not None:
+                try:
+                    running.cancel_safe(timeout=1)
+                except psycopg.Error:
+                    pass
+
+
+_current: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+def check() -> None:
+    """Go on only while there is time left and somebody waits.
+
+    Raises:
+        Unavailable: there is none, or nobody does.
+    """
+    work = _current.get()
+    if work is not None and work.left_s <= 0:
+        raise Unavailable(LATE, retry_after_s=RETRY_AFTER_S)
+
+
+def left_ms() -> int | None:
+    """Return the milliseconds left for the request of this thread, at least 1; None: no limit."""
+    work = _current.get()
+    return None if work is None else max(1, int(1000 * work.left_s))

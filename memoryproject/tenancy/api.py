@@ -1,0 +1,70 @@
+"""Tells a caller whose key it holds, what the key may do, and how fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.tenancy import limits
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+
+
+class TenantOutput(serializers.Serializer[Any]):
+    """A tenant."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+class KeyOutput(serializers.Serializer[Any]):
+    """A key, without its secret."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    prefix = serializers.CharField(help_text="The first characters of the secret.")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="null: never.")
+
+
+class LimitOutput(serializers.Serializer[Any]):
+    """How fast a key, or all keys of its tenant together, may call."""
+
+    of = serializers.ChoiceField(choices=["key", "tenant"])
+    rate = serializers.IntegerField(help_text="Calls a minute.")
+    burst = serializers.IntegerField(help_text="Calls that may come at once.")
+    left = serializers.IntegerField(help_text="Calls that may come now.")
+
+
+class WhoAmIOutput(serializers.Serializer[Any]):
+    """Whose key it is, and what it may do."""
+
+    tenant = TenantOutput()
+    key = KeyOutput()
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
+    limits = LimitOutput(many=True, help_text="Empty: no limit.")
+
+
+class WhoAmI(KeyedView):
+    """What a key is. Any valid one may ask: it needs no scope."""
+
+    permission_classes = ()
+
+    @extend_schema(
+        operation_id="whoami",
+        responses=WhoAmIOutput,
+        description="The tenant and the key behind the caller's secret, the key's scopes, and how "
+        "fast it may call. The call itself is taken from what is left.",
+    )
+    def get(self, request: Request) -> Response:
+        key = self.key()
+        body = {
+            "tenant": key.tenant,
+            "key": key,
+            "scopes": key.scopes,
+            "limits": limits.list_remaining(key),
+        }
+        return Response(WhoAmIOutput(body).data)

@@ -1,0 +1,46 @@
+"""Set how much a tenant may store."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy import quotas
+from memoryproject.tenancy.management.commands.set_rate import DEFAULT
+from memoryproject.tenancy.management.naming import find_tenant
+
+
+class Command(BaseCommand):
+    help = (
+        "Set how many bytes, and how many messages and notes, a tenant may store. "
+        "Without a limit: print only."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        words = f'; 0: no limit; "{DEFAULT}": the server\'s'
+        parser.add_argument("--bytes", help=f"of texts and metadata, in UTF-8{words}")
+        parser.add_argument("--rows", help=f"messages, notes and their earlier versions{words}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = find_tenant(options["tenant"])
+        given = {quotas.BYTES: options["bytes"], quotas.ROWS: options["rows"]}
+        try:
+            quotas.set_quota(
+                tenant, {name: read_limit(text) for name, text in given.items() if text is not None}
+            )
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
+        stored = quotas.measure_storage(tenant)
+        self.stdout.write(f"stored: {stored.bytes} bytes in {stored.rows} messages and notes")
+        self.stdout.write(f"quota: {quotas.describe_quota(tenant)}")
+
+
+def read_limit(text: str) -> int | None:
+    """Return the limit, None for the server's; raise CommandError where it is none."""
+    if text == DEFAULT:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise CommandError(f'A quota is a whole number, or "{DEFAULT}".') from None

@@ -1,0 +1,106 @@
+"""Django's PostgreSQL, where each statement says itself under which role and for whom it runs.
+
+`SET LOCAL` goes before the statement in the same message, so it costs no round trip and
+ends with the transaction: of a statement alone, or of the block around it. Nothing hangs
+on the session, which a pooler may lend to another client after each transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, Self
+
+from django.db import NotSupportedError
+from django.db.backends.postgresql import base, operations
+from psycopg import ClientCursor, sql
+from psycopg.pq import TransactionStatus
+
+from memoryproject.edge import deadlines
+from memoryproject.tenancy import walls
+from memoryproject.tenancy.postgresql.look import check_walls
+
+
+class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
+    """A cursor whose statements begin with what `preamble` returns."""
+
+    preamble: Callable[[], str] = staticmethod(lambda: "")
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        """Run one message; of several statements in it the last one's result is kept."""
+        first: Any = self.preamble()
+        if isinstance(query, sql.Composable):
+            first = sql.SQL(first)
+        super().execute(first + query, params, **options)
+        while self.nextset():
+            pass
+        return self
+
+    def _refuse(self, *args: Any, **options: Any) -> NoReturn:
+        raise NotSupportedError("This would run for nobody, under the role of the login.")
+
+    executemany = copy = stream = _refuse
+
+
+class DatabaseOperations(operations.DatabaseOperations):
+    """As Django's, but a captured query is told without what goes along with it."""
+
+    def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
+        return str(self.compose_sql(sql, params))
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A connection to the database. With a `ROLE` among its settings it serves.
+
+    Then each statement runs under that role, with the settings in `LOCAL`. The owner's
+    connection migrates: it is told a tenant within transactions alone, since VACUUM and
+    CREATE INDEX CONCURRENTLY stand in no company.
+    """
+
+    ops_class = DatabaseOperations
+
+    def get_connection_params(self) -> dict[str, Any]:
+        # psycopg would send BEGIN by itself; here it goes along with the first statement.
+        own = {"cursor_factory": Cursor, "autocommit": True}
+        return {**super().get_connection_params(), **own}
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        """Leave it to the preamble: Django has noted the mode."""
+
+    def init_connection_state(self) -> None:
+        """Look at the connection before anything is served from it.
+
+        Raises:
+            UnsafeDatabase: it would not keep tenants apart.
+        """
+        super().init_connection_state()
+        if "ROLE" not in self.settings_dict:
+            return
+        try:
+            check_walls(self)
+        except BaseException:
+            self.connection.close()
+            self.connection = None  # the next one is looked at, too
+            raise
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        if name:
+            raise NotSupportedError("A cursor on the server would hang on the session.")
+        cursor = super().create_cursor()
+        cursor.preamble = self._preamble
+        return cursor
+
+    def _preamble(self) -> str:
+        status = self.connection.info.transaction_status
+        if status == TransactionStatus.INERROR:
+            return ""  # nothing but ROLLBACK is heard
+        role = self.settings_dict.get("ROLE")
+        opens = not self.autocommit and status == TransactionStatus.IDLE
+        begin = "BEGIN; " if opens else ""
+        if not role and self.autocommit:
+            return ""
+        local = {"role": role} if role else {}
+        local |= {"memory.tenant": walls.get_seen(), **self.settings_dict.get("LOCAL", {})}
+        if (left_ms := deadlines.left_ms()) is not None:
+            local["statement_timeout"] = str(left_ms)
+        # Words of the settings and of `walls`, none of which holds a quote.
+        return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())

@@ -1,0 +1,87 @@
+"""How much a tenant stores, and how much it may: rows and bytes of messages and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import NOT_PROVIDED, Sum
+
+from memoryproject.edge.errors import OverQuota, Problem
+from memoryproject.tenancy.models import StoredSize, Tenant
+
+BYTES, ROWS = "quota_bytes", "quota_rows"
+"""The names in a tenant's settings: whole numbers, 0 for no limit."""
+QUOTA_AT_MOST = 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What a tenant stores and may store; a limit of None is none."""
+
+    bytes: int
+    bytes_limit: int | None
+    rows: int
+    rows_limit: int | None
+
+
+def measure_storage(tenant: Tenant) -> Storage:
+    """Return what a tenant stores by what has been committed, and what it may store."""
+    parts = StoredSize.objects.of(tenant)
+    stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))
+    bytes_limit, rows_limit = _limits_of(tenant)
+    return Storage(**stored, bytes_limit=bytes_limit, rows_limit=rows_limit)
+
+
+def _limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
+    own = tenant.settings
+    return (
+        own.get(BYTES, settings.TENANT_BYTES) or None,
+        own.get(ROWS, settings.TENANT_ROWS) or None,
+    )
+
+
+def check_quota(tenant: Tenant, *, more_rows: int, more_bytes: int) -> None:
+    """Check that a tenant may store so much more.
+
+    It locks nothing: writes at the same moment may each find the same room.
+
+    Raises:
+        OverQuota: it may not; the message says what is stored, and what may be.
+    """
+    if not any(_limits_of(tenant)):
+        return
+    now = measure_storage(tenant)
+    for what, stored, more, limit in (
+        ("bytes", now.bytes, more_bytes, now.bytes_limit),
+        ("messages and notes", now.rows, more_rows, now.rows_limit),
+    ):
+        if limit is not None and stored + more > limit:
+            raise OverQuota(
+                f"This tenant stores {stored} {what}, and may store {limit}; this would be {more}"
+                " more. There is room again when something is erased."
+            )
+
+
+def set_quota(tenant: Tenant, quota: Mapping[str, int | None]) -> None:
+    """Change a tenant's own limits by name (`BYTES`, `ROWS`); 0: none, None: the server's.
+
+    Raises:
+        Problem: one is no limit; nothing was changed.
+    """
+    if any(limit is not None and not 0 <= limit <= QUOTA_AT_MOST for limit in quota.values()):
+        raise Problem(f"A quota is from 0 to {QUOTA_AT_MOST}; 0: no limit.")
+    for name, limit in quota.items():
+        tenant.change_setting(name, NOT_PROVIDED if limit is None else limit)
+
+
+def describe_quota(tenant: Tenant) -> str:
+    """Return in words what a tenant may store."""
+    own = tenant.settings
+    return ", ".join(
+        f"{what}: {limit or 'no limit'}{'' if name in own else ' (the server’s)'}"
+        for name, what, limit in zip(
+            (BYTES, ROWS), ("bytes", "messages and notes"), _limits_of(tenant), strict=True
+        )
+    )

@@ -1,0 +1,50 @@
+"""Quotes, under a fact or an episode, the messages that it was drawn from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+
+from episodic import queries as episodic_queries
+from episodic.models import Message
+from memoryproject.tenancy.models import Tenant
+from memoryproject.text.cleaning import clean_line
+from retrieval import markdown
+from retrieval.hits import load_sources
+from semantic.models import Evidence
+
+
+def cite(
+    tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]], *, with_content: bool
+) -> dict[uuid.UUID, tuple[list[str], int]]:
+    """Return by fact the messages that say it, or the titles of episodes of which all counts.
+
+    And the quarters of a token of what was not loaded.
+    """
+    rows = [row for several in evidence.values() for row in several]
+    messages = load_sources(tenant, rows, with_content=with_content)
+    whole = [row.episode_id for row in rows if not row.message_seqs]
+    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
+    sources = {}
+    for fact_id, several in evidence.items():
+        places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
+        quoted = [messages[place] for place in places if place in messages]
+        titled_ids = {row.episode_id for row in several if not row.message_seqs}
+        titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
+        titles = [
+            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
+            for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
+        ]
+        lines = quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
+        sources[fact_id] = ["", "Sources:", *titles, *lines], measure_unloaded(quoted)
+    return sources
+
+
+def measure_unloaded(messages: Iterable[Message]) -> int:
+    """Return the quarters of a token of what messages say, of those without their content."""
+    return sum(getattr(message, "quarters", 0) for message in messages)
+
+
+def quote(messages: Sequence[Message]) -> list[str]:
+    """Return messages as lines with day and speaker, in the same order."""
+    return [markdown.render_message(message, with_day=True) for message in messages]

@@ -1,0 +1,167 @@
+"""Tenants take turns; what somebody waits for comes first; a claim is cheap however much waits."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.db.models.functions import Now
+from pytest_django import Settings
+
+from jobs import claims, turns
+from jobs.claims import Claim
+from jobs.enqueue import enqueue
+from jobs.models import Job, Kind, State
+from jobs.tasks import run_next
+from tests.conftest import Agent
+
+pytestmark = pytest.mark.django_db
+MANY = 10_000
+ROWS_AT_MOST = 60
+
+
+def make_job(agent: Agent, kind: Kind = Kind.SEGMENT, scope: uuid.UUID | None = None) -> Job:
+    return enqueue(tenant=agent.tenant, kind=kind, scope=scope or uuid.uuid4())
+
+
+def make_many(agent: Agent, kind: Kind, count: int) -> None:
+    rows = [Job(tenant=agent.tenant, kind=kind, scope=uuid.uuid4()) for _ in range(count)]
+    Job.objects.bulk_create(rows)
+    Job.objects.of(agent.tenant).update(run_after=Now() - timedelta(minutes=1))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE jobs_job")
+
+
+def claim_next(*, in_order: bool = False) -> Claim:
+    claim = claims.claim_next(in_order=in_order)
+    assert claim is not None
+    return claim
+
+
+def finish(claim: Claim) -> None:
+    with claims.commit(claim):
+        pass
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("kind", [Kind.FLUSH, Kind.SEGMENT])
+def test_behind_all_jobs_of_another_a_flush_waits_for_those_that_run(
+    ana: Agent, cleo: Agent, kind: Kind, in_order: bool
+) -> None:
+    make_many(ana, kind, 20)
+    running = [claim_next(), claim_next()]
+    job = make_job(cleo, Kind.FLUSH)
+    finish(running[0])
+    assert claim_next(in_order=in_order).job_id == job.id
+
+
+def test_tenants_take_turns(ana: Agent, cleo: Agent) -> None:
+    make_many(ana, Kind.SEGMENT, 5)
+    make_many(cleo, Kind.SEGMENT, 5)
+    served = [claim_next().tenant.id for _ in range(10)]
+    assert served == served[:2] * 5 and served[0] != served[1]
+
+
+def test_what_somebody_waits_for_comes_first_and_the_rest_in_its_order(ana: Agent) -> None:
+    early, flush = make_job(ana), make_job(ana, Kind.FLUSH)
+    Job.objects.of(ana.tenant).filter(id=early.id).update(run_after=Now() - timedelta(hours=1))
+    make_job(ana)
+    assert claim_next().job_id == flush.id
+    assert claim_next().job_id == early.id
+
+
+def test_now_and_then_all_is_done_in_its_order(ana: Agent) -> None:
+    early = make_job(ana)
+    Job.objects.of(ana.tenant).filter(id=early.id).update(run_after=Now() - timedelta(hours=1))
+    make_job(ana, Kind.FLUSH)
+    assert claim_next(in_order=True).job_id == early.id
+
+
+def test_a_job_of_a_conversation_that_another_works_on_is_passed_over(ana: Agent) -> None:
+    scope = uuid.uuid4()
+    make_job(ana, Kind.FLUSH, scope)
+    claim_next()
+    make_job(ana, Kind.SEGMENT, scope)
+    make_job(ana, Kind.FLUSH, scope)
+    free = make_job(ana, Kind.SEGMENT)
+    assert claim_next().job_id == free.id
+    assert claims.claim_next() is None
+
+
+def test_a_job_whose_worker_died_has_its_turn_when_its_lease_ends(ana: Agent) -> None:
+    job = make_job(ana)
+    claim_next()
+    assert claims.claim_next() is None
+    Job.objects.of(ana.tenant).update(lease_until=Now() - timedelta(seconds=1))
+    again = claim_next()
+    assert (again.job_id, again.attempts) == (job.id, 2)
+
+
+def test_what_is_put_off_has_no_turn(ana: Agent, cleo: Agent) -> None:
+    make_many(ana, Kind.SEGMENT, 20)
+    Job.objects.of(ana.tenant).update(run_after=Now() + timedelta(hours=1))
+    job = make_job(cleo)
+    assert claim_next().job_id == job.id
+    assert claims.claim_next() is None
+
+
+def test_a_tenant_runs_no_more_jobs_than_it_may(
+    ana: Agent, cleo: Agent, settings: Settings
+) -> None:
+    settings.TENANT_JOBS = 2
+    make_many(ana, Kind.SEGMENT, 5)
+    running = [claim_next(), claim_next()]
+    assert claims.claim_next() is None
+    job = make_job(cleo)
+    assert claim_next().job_id == job.id
+    finish(running[0])
+    assert claim_next().tenant.id == ana.tenant.id
+
+
+def test_a_wake_up_runs_whatever_has_its_turn(ana: Agent) -> None:
+    job = make_job(ana, Kind.EMBED, ana.tenant.id)
+    assert run_next(str(uuid.uuid4()))
+    job.refresh_from_db()
+    assert job.state == State.DONE
+    assert not run_next(str(job.id))
+
+
+def test_behind_ten_thousand_jobs_a_claim_reads_a_handful_of_rows(ana: Agent, cleo: Agent) -> None:
+    make_many(ana, Kind.FLUSH, MANY)
+    running = [claim_next(), claim_next()]
+    job = make_job(cleo, Kind.FLUSH)
+    for interactive in (True, False):
+        plan = explain_claim(interactive=interactive)
+        assert "Seq Scan" not in json.dumps(plan)
+        assert sum(map(count_rows_read, list_nodes(plan))) < ROWS_AT_MOST
+    finish(running[0])
+    assert claim_next().job_id == job.id
+
+
+def list_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from list_nodes(inner)
+
+
+def count_rows_read(node: dict[str, Any]) -> float:
+    """Return how many rows a step of a plan passed on or threw away."""
+    thrown_away = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Join Filter", 0)
+    return float((node["Actual Rows"] + thrown_away) * node["Actual Loops"])
+
+
+def explain_claim(*, interactive: bool) -> dict[str, Any]:
+    statement = turns.read_statement(interactive=interactive)
+    params = {"pairs": ["flush segment"], "cap": settings.TENANT_JOBS}
+    with connection.cursor() as cursor:
+        # Tables of tests have no statistics, from which the planner would learn as much.
+        cursor.execute("SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", params)
+        plan: dict[str, Any] = cursor.fetchone()[0][0]["Plan"]
+    return plan
