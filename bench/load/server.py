@@ -18,7 +18,8 @@ from bench.storm.field import tell
 from bench.storm.options import read_options
 
 SERVING_WITHIN_S = 120.0
-FILLERS = 4
+FILLERS = 2
+"""As many of one tenant as are answered at once: nobody is refused."""
 CONFIGURATION = database.ROOT / "docs" / "configuration.md"
 JOBS = """
 SELECT tenant.name, extract(epoch FROM job.created_at)::float8,

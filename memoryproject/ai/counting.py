@@ -6,6 +6,7 @@ the vocabularies of OpenAI's models come with toktok.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from functools import lru_cache
 
@@ -18,10 +19,14 @@ AROUND = 4
 REMEMBERED_WORDS = 65_536
 REMEMBERED_LETTERS = 32
 """Longer ones are rarely said twice."""
+READ_LETTERS = 4_000
+"""Of a word: a file in base64 is one, and a megabyte of it would take seconds."""
 
 
 def _count_pieces(word: str) -> int:
-    return int(load_local_model().token_count(word)) - AROUND
+    """Return the pieces of a word; of a longer one than READ_LETTERS as dense as it begins."""
+    count = int(load_local_model().token_count(word[:READ_LETTERS])) - AROUND
+    return math.ceil(count * max(1, len(word) / READ_LETTERS))
 
 
 _remember_pieces = lru_cache(REMEMBERED_WORDS)(_count_pieces)

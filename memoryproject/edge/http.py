@@ -299,4 +299,6 @@ def _refuse_for_now(refusal: str) -> JsonResponse:
 
 
 def _refuse(status: int, code: str, message: str) -> JsonResponse:
-    return JsonResponse(error_body(code, message), status=status)
+    response = JsonResponse(error_body(code, message), status=status)
+    response["Content-Length"] = str(len(response.content))  # CommonMiddleware comes later
+    return response

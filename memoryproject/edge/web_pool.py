@@ -31,7 +31,7 @@ TENANT = "memory.tenant"
 REFUSAL = "memory.refusal"
 """Where it says why it is refused before it is looked at: BUSY or LATE."""
 BUSY, LATE = "busy", "late"
-WAIT_FOR_TURN_S = 1.0
+WAIT_FOR_TURN_S = 5.0
 LOOK_EVERY_S = 0.25
 """So often is looked whether a client still waits."""
 OWNERS_AT_MOST = 10_000
@@ -56,22 +56,27 @@ class Pool:
         if path == LIVE:
             return self._application(environ, start_response)
         if path == READY:
-            return self._health.submit(self._application, environ, start_response).result()
-        read_body(environ)
+            return submit(self._health, self._application, environ, start_response).result()
         caller = self._turns.identify(environ)
+        if self._turns.is_full(caller):  # before its body is read
+            return self._refuse(environ, start_response)
+        read_body(environ)
         if not self._turns.enter(caller):
-            environ[REFUSAL] = BUSY
-            return self._application(environ, start_response)
+            return self._refuse(environ, start_response)
         try:
             return self._answer(environ, start_response)
         finally:
             self._turns.leave(caller, environ)
 
+    def _refuse(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        environ[REFUSAL] = BUSY
+        return self._application(environ, start_response)
+
     def _answer(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         if not environ["PATH_INFO"].startswith(API_PREFIX):
-            return self._executor.submit(self._application, environ, start_response).result()
+            return submit(self._executor, self._application, environ, start_response).result()
         work = Work(seconds=settings.REQUEST_SECONDS)
-        future = self._executor.submit(self._begin, work, environ, start_response)
+        future = submit(self._executor, self._begin, work, environ, start_response)
         return wait_for_client(future, work, environ)
 
     def _begin(self, work: Work, environ: Environ, start_response: Any) -> Iterable[bytes]:
@@ -104,12 +109,16 @@ class Turns:
         digest = _digest(key) if key else None
         return self._owners.get(digest, digest) if digest else None
 
+    def is_full(self, caller: object) -> bool:
+        """Return whether so many of the caller's requests wait that one more is refused."""
+        return self._waiting.get(caller, 0) >= self._waiting_at_most
+
     def enter(self, caller: object) -> bool:
         """Wait for a turn; False: so many wait already, or none came in time."""
         if caller is None:
             return True
         with self._changed:
-            if self._waiting[caller] >= self._waiting_at_most:
+            if self.is_full(caller):
                 return False
             self._waiting[caller] += 1
             has_room = self._changed.wait_for(
@@ -137,6 +146,22 @@ class Turns:
         for counts in (self._running, self._waiting):
             if not counts[caller]:
                 del counts[caller]
+
+
+def submit(
+    executor: ThreadPoolExecutor, answer: Callable[..., Iterable[bytes]], *arguments: Any
+) -> Future[Iterable[bytes]]:
+    """Answer in a thread of the executor; where the process ends, in this one.
+
+    An executor takes nothing any more while the interpreter waits for its last threads, of
+    which the server's, with the requests that came before, are some.
+    """
+    try:
+        return executor.submit(answer, *arguments)
+    except RuntimeError:
+        future: Future[Iterable[bytes]] = Future()
+        future.set_result(answer(*arguments))
+        return future
 
 
 def wait_for_client(

@@ -48,11 +48,11 @@ _TAGGED_FLAG = re.compile(
     "|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
 )
 # Of a terminal: strings up to their end, then colours and moves, then what is left of them.
-_ESCAPED = re.compile(
-    r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,1000}(?:\x07|\x1b\\|\x9c)"
-    r"|(?:\x1b\[|\x9b)[0-?]{0,100}[ -/]{0,20}[@-~]"
-    r"|\x1b[ -/]{1,20}[0-~]"
+# The end is optional, so that a text full of openings without an end is read once, not once for each.
+_STRING = re.compile(
+    r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]*+(?P<end>\x07|\x1b\\|\x9c)?"
 )
+_MOVE = re.compile(r"(?:\x1b\[|\x9b)[0-?]{0,100}[ -/]{0,20}[@-~]|\x1b[ -/]{1,20}[0-~]")
 _BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 _SUSPECT = re.compile("[<\\[\\]\x00-\x08\x0b-\x1f\x7f-\U0010ffff]")
@@ -149,7 +149,8 @@ def _drop_unseen(text: str) -> str:
 
 
 def _drop_unseen_beside_flags(text: str) -> str:
-    text = _ALWAYS.sub("", _ESCAPED.sub("", text))
+    text = _STRING.sub(lambda string: "" if string["end"] else string[0], text)
+    text = _ALWAYS.sub("", _MOVE.sub("", text))
     return _JOINER.sub("", _SELECTOR.sub("", text))
 
 

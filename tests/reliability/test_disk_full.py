@@ -19,6 +19,7 @@ from tests.reliability.test_degradation import wait_for
 ROOM_BYTES = 300 * 1024 * 1024
 LEFT_BYTES = 3 * 1024 * 1024
 BATCH = 20
+BATCHES = 30
 TALK = {"conversation_id": str(uuid.UUID(int=7))}
 
 
@@ -70,11 +71,11 @@ def test_a_full_disk_loses_nothing_and_stores_no_half(template: Product, small_d
             places: dict[int, list[dict[str, object]]] = {}
             refused: list[int] = []
             with filled(small_disk):
-                for number in range(60):
+                for number in range(BATCHES):
                     status, messages = say(caller, number)
                     places |= {number: messages} if status == 201 else {}
                     refused += [number] if status == 503 else []
-                assert refused and len(refused) < 60, "the disk was to fill on the way"
+                assert refused and len(refused) < BATCHES, "the disk was to fill on the way"
                 assert caller.get("health/live").status == 200
             product.start()  # where the full disk has ended it, its keeper starts it again
             wait_for(lambda: caller.get("health/ready").status == 200)
@@ -85,7 +86,7 @@ def test_a_full_disk_loses_nothing_and_stores_no_half(template: Product, small_d
                 "SELECT id::text, seq, left(content, strpos(content, ' ') - 1)"
                 " FROM episodic_message ORDER BY seq"
             )
-        assert [seq for _, seq, _ in stored] == list(range(1, 60 * BATCH + 1))
+        assert [seq for _, seq, _ in stored] == list(range(1, BATCHES * BATCH + 1))
         told = {
             place["message_id"]: (place["seq"], f"{number}.{part}")
             for number, batch in places.items()

@@ -15,6 +15,7 @@ import pytest
 from django.db import connection, transaction
 
 from episodic.models import Message
+from memoryproject.edge.web_pool import submit
 from tests.conftest import Agent
 from tests.reliability.client import HOST, Answer, Caller, assert_unavailable
 from tests.reliability.product import WEB_THREADS, web
@@ -23,8 +24,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 SHARE = WEB_THREADS // 4
-MORE = WEB_THREADS + 4
-"""Calls at once of which some wait in vain, and the last are refused at once."""
+REFUSED = 4
+CALLS = SHARE + WEB_THREADS + REFUSED
+"""At once: the first are at work, as many as there are threads wait, the last are refused."""
 
 
 def add(caller: Caller) -> Answer:
@@ -62,23 +64,29 @@ def test_a_tenant_holds_a_quarter_of_the_threads_and_no_more(
 ) -> None:
     hostile, other = Caller(port, ana.secret, is_patient=False), Caller(port, cleo.secret)
     assert add(hostile).status == 201
-    with ThreadPoolExecutor(SHARE + MORE) as pool:
+    with ThreadPoolExecutor(CALLS) as pool:
         with nothing_is_written():
-            calls: list[Future[Answer]] = [pool.submit(add, hostile) for _ in range(SHARE + MORE)]
+            calls: list[Future[Answer]] = [pool.submit(add, hostile) for _ in range(CALLS)]
             wait_for(SHARE)
             for _ in range(10):
                 for path in ("health/live", "health/ready", "facts?limit=1"):
                     started = time.monotonic()
                     assert other.get(path).status == 200
                     assert time.monotonic() - started < 1
-            time.sleep(1)
             refused = [call.result() for call in calls if call.done()]
-            assert len(refused) == MORE
-        assert [call.result().status for call in calls].count(201) == SHARE
+            assert len(refused) == REFUSED
+        statuses = [call.result().status for call in calls]
+        assert statuses.count(201) == CALLS - REFUSED
     for answer in refused:
         assert (answer.status, answer.headers["retry-after"]) == (429, "1")
         assert answer.json()["code"] == "too_many"
     assert add(hostile).status == 201
+
+
+def test_a_request_of_a_process_that_ends_is_answered_all_the_same() -> None:
+    ended = ThreadPoolExecutor(1)
+    ended.shutdown()
+    assert submit(ended, lambda word: [word], b"ok").result() == [b"ok"]
 
 
 def test_work_for_a_client_that_is_gone_is_stopped(ana: Agent, port: int) -> None:
