@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.vocabularies import ENCODINGS, count_exactly
-from memoryproject.text.tokens import CHARS4, Counter
+from memoryproject.text import tokens
+from memoryproject.text.tokens import CHARS4
 
 AROUND = 4
 """Tokens that the model's own count adds to a text: its ends, and the word for a passage."""
@@ -39,9 +41,9 @@ def count_e5_quarters(text: str) -> int:
     counts nothing.
     """
     count = 0
-    for word in text.split():
+    for word, times in Counter(text.split()).items():
         is_short = len(word) <= REMEMBERED_LETTERS
-        count += _remember_pieces(word) if is_short else _count_pieces(word)
+        count += times * (_remember_pieces(word) if is_short else _count_pieces(word))
     return 4 * count
 
 
@@ -57,12 +59,12 @@ def count_max_quarters(text: str) -> int:
 
 def _count_bpe(text: str, encoding: str) -> int:
     """Return the size in quarters by a vocabulary of OpenAI's, plus what a joint may add."""
-    tokens = count_exactly(text, encoding) + _count_unassigned_bytes(text)
+    count = count_exactly(text, encoding) + _count_unassigned_bytes(text)
     if text and not text[0].isspace():
-        tokens += _measure_joint(text.split(maxsplit=1)[0], encoding, is_first=True)
+        count += _measure_joint(text.split(maxsplit=1)[0], encoding, is_first=True)
     if text and not text[-1].isspace():
-        tokens += _measure_joint(text.rsplit(maxsplit=1)[-1], encoding, is_first=False)
-    return 4 * tokens
+        count += _measure_joint(text.rsplit(maxsplit=1)[-1], encoding, is_first=False)
+    return 4 * count
 
 
 @lru_cache(REMEMBERED_WORDS)
@@ -94,13 +96,13 @@ _COUNTERS = {
     counter.name: counter
     for counter in (
         CHARS4,
-        Counter("e5", count_e5_quarters),
-        Counter("larger", count_larger_quarters),
-        Counter("max", count_max_quarters),
+        tokens.Counter("e5", count_e5_quarters),
+        tokens.Counter("larger", count_larger_quarters),
+        tokens.Counter("max", count_max_quarters),
     )
 }
 
 
-def get_counter(name: str) -> Counter:
+def get_counter(name: str) -> tokens.Counter:
     """Return the counter of that name, one of `tokens.COUNTERS`."""
     return _COUNTERS[name]

@@ -1,14 +1,16 @@
 """A WSGI application in which few threads answer, however many requests arrive or wait.
 
 No caller holds all of them: of one tenant at most a quarter are at work, some requests wait a
-moment for their turn, and more are refused at once.
+moment for their turn, and more are refused at once. While others call, a tenant's answers
+take no more than a share of the process's time, since its threads share one processor.
 """
 
 from __future__ import annotations
 
 import hashlib
 import select
-from collections import Counter
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
@@ -32,6 +34,15 @@ REFUSAL = "memory.refusal"
 """Where it says why it is refused before it is looked at: BUSY or LATE."""
 BUSY, LATE = "busy", "late"
 WAIT_FOR_TURN_S = 5.0
+SHARE = 0.5
+"""Of a processor: so much a caller may use beside others, in one process."""
+AHEAD_S = 1.0
+"""So many seconds of that may be used at once."""
+BESIDE_S = 1.0
+"""Who called so long ago counts as calling."""
+USED_S = "memory.used_s"
+"""Where a request's environment says how long it kept a processor."""
+TRY_EVERY_S = 0.05
 LOOK_EVERY_S = 0.25
 """So often is looked whether a client still waits."""
 OWNERS_AT_MOST = 10_000
@@ -82,14 +93,19 @@ class Pool:
     def _begin(self, work: Work, environ: Environ, start_response: Any) -> Iterable[bytes]:
         if work.left_s <= 0 or is_client_gone(environ):
             environ[REFUSAL] = LATE
-        with work.begin():
-            return self._application(environ, start_response)
+        started = time.thread_time()
+        try:
+            with work.begin():
+                return self._application(environ, start_response)
+        finally:
+            environ[USED_S] = time.thread_time() - started
 
 
 class Turns:
     """Whose requests are at work in this process: at most `most` of each caller at once.
 
-    `waiting`: how many more of his may wait.
+    `waiting`: how many more of his may wait. He waits, too, who has used more than his SHARE
+    while others call.
 
     A caller is a tenant, as soon as a key was seen; before, a key. Who sends none is nobody
     in particular, and waits in the pool's own queue.
@@ -100,6 +116,10 @@ class Turns:
         self._waiting_at_most = waiting
         self._running: Counter[object] = Counter()
         self._waiting: Counter[object] = Counter()
+        self._paid_at: dict[object, float] = {}
+        """When the share of a caller has made up for what he used."""
+        self._called_at: OrderedDict[object, float] = OrderedDict()
+        """The latest last; no more than two."""
         self._owners: dict[bytes, object] = {}
         self._changed = Condition()
 
@@ -120,14 +140,29 @@ class Turns:
         with self._changed:
             if self.is_full(caller):
                 return False
+            self._note_call(caller)
             self._waiting[caller] += 1
-            has_room = self._changed.wait_for(
-                lambda: self._running[caller] < self._most, timeout=WAIT_FOR_TURN_S
-            )
-            self._running[caller] += has_room
+            until = time.monotonic() + WAIT_FOR_TURN_S
+            while not (has_turn := self._has_turn(caller)) and time.monotonic() < until:
+                self._changed.wait(TRY_EVERY_S)
+            self._running[caller] += has_turn
             self._waiting[caller] -= 1
             self._forget_zeros(caller)
-            return has_room
+            return has_turn
+
+    def _note_call(self, caller: object) -> None:
+        self._called_at[caller] = time.monotonic()
+        self._called_at.move_to_end(caller)
+        if len(self._called_at) > 2:
+            self._called_at.popitem(last=False)
+
+    def _has_turn(self, caller: object) -> bool:
+        now = time.monotonic()
+        if self._running[caller] >= self._most:
+            return False
+        others = (at for other, at in self._called_at.items() if other != caller)
+        is_alone = now - max(others, default=0.0) > BESIDE_S
+        return is_alone or self._paid_at.get(caller, now) - now <= AHEAD_S / SHARE
 
     def leave(self, caller: object, environ: Environ) -> None:
         """Give the turn back, and remember whose key it was if that was found out."""
@@ -136,11 +171,18 @@ class Turns:
         with self._changed:
             self._running[caller] -= 1
             self._forget_zeros(caller)
+            self._charge(caller, environ.get(USED_S, 0.0))
             if TENANT in environ:
                 if len(self._owners) >= OWNERS_AT_MOST:
                     self._owners.clear()
                 self._owners[_digest(environ["HTTP_AUTHORIZATION"])] = environ[TENANT]
             self._changed.notify_all()
+
+    def _charge(self, caller: object, used_s: float) -> None:
+        now = time.monotonic()
+        if len(self._paid_at) >= OWNERS_AT_MOST:
+            self._paid_at = {who: at for who, at in self._paid_at.items() if at > now}
+        self._paid_at[caller] = max(now, self._paid_at.get(caller, now)) + used_s / SHARE
 
     def _forget_zeros(self, caller: object) -> None:
         for counts in (self._running, self._waiting):
