@@ -29,6 +29,7 @@ class Erasures(KeyedView):
         operation_id="list_erasures",
         parameters=[PlaceQuery],
         responses=page_schema(ErasureOutput, "ErasurePage"),
+        description="What was erased, newest first: who wanted it, why, and how much it was.",
     )
     def get(self, request: Request) -> Response:
         return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)

@@ -322,7 +322,6 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Memory server",
     "VERSION": "0",
-    "DESCRIPTION": "Post conversation messages; get episodes and facts back.",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v0",
     "SERVE_INCLUDE_SCHEMA": False,
@@ -335,6 +334,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "memoryproject.edge.schema.add_leads",
+        "memoryproject.edge.reference.add_texts",
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",

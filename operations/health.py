@@ -16,6 +16,7 @@ from memoryproject.ai.breaker import find_models_away
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
 from memoryproject.edge import http
+from memoryproject.edge.schema import Error
 from memoryproject.tenancy.postgresql.look import check_walls
 
 
@@ -38,7 +39,7 @@ class HealthReady(APIView):
 
     @extend_schema(
         operation_id="health_ready",
-        responses={200: OpenApiTypes.OBJECT, 503: OpenApiTypes.OBJECT},
+        responses={200: OpenApiTypes.OBJECT, 503: Error},
         auth=[],
         description="503 where the database is away, is not migrated or would not keep tenants "
         "apart, or where background work has stood still for a minute; the body says which. "

@@ -135,6 +135,7 @@ def page_schema(item: type[serializers.Serializer[Any]], name: str) -> Any:
         name,
         (serializers.Serializer,),
         {
+            "__doc__": "A page of a list.",
             "items": item(many=True),
             "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
         },

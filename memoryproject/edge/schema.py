@@ -78,6 +78,18 @@ class OperationSchema(AutoSchema):
 
     _reads_query = False
 
+    def get_operation(self, *args: Any, **options: Any) -> Any:
+        """Return the operation with the scope it needs: for programs, and in a sentence."""
+        operation = super().get_operation(*args, **options)  # type: ignore[no-untyped-call]
+        if operation is None or not self.view.get_authenticators():
+            return operation
+        # As `HasScope` finds it: the view without a permission class needs none.
+        needed = [str(self.view.needs(self.method))] if self.view.get_permissions() else []
+        operation["security"] = [{"key": needed}]
+        sentence = f"Needs the scope `{needed[0]}`." if needed else "Needs a key, but no scope."
+        operation["description"] = f"{operation['description']}\n\n{sentence}"
+        return operation
+
     def _process_override_parameters(self, direction: str = "request") -> Any:
         self._reads_query = True
         try:

@@ -15,7 +15,6 @@ from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
 from memoryproject.tenancy.views import ReadView
-from retrieval.api.examples import list_examples
 from retrieval.api.forms import BudgetField, markdown_response
 from retrieval.models import ContextSection
 from retrieval.reading import contexts
@@ -109,7 +108,6 @@ class Contexts(ReadView):
 
     @extend_schema(
         operation_id="make_context",
-        examples=list_examples("new_context"),
         request=NewContext,
         responses={201: ContextOutput},
         description="Starts a context: a text for one prompt that is put together within a budget "
@@ -142,7 +140,6 @@ class ContextText(ReadView):
 
     @extend_schema(
         operation_id="get_context_text",
-        examples=list_examples("text"),
         responses={(200, "text/markdown"): OpenApiTypes.STR},
         description="The sections with a blank line between them: highest priority first, then in "
         "order of adding. An empty body where there is none.",
@@ -160,7 +157,6 @@ class ContextAdd(ReadView):
 
     @extend_schema(
         operation_id="add_to_context",
-        examples=list_examples("add"),
         request=NewSection,
         responses=AddedOutput,
         description="Adds what a memory says, under a header, cut to what fits. Adding it again "

@@ -14,7 +14,6 @@ from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
 from memoryproject.tenancy.views import ReadView
 from retrieval import budget, reading
-from retrieval.api.examples import list_examples
 from retrieval.api.forms import FENCE, BudgetField, NonceField
 from retrieval.truncation import Strategy
 
@@ -92,7 +91,6 @@ class OneMemory(ReadView):
 
     @extend_schema(
         operation_id="peek_memory",
-        examples=list_examples("peek"),
         responses=PeekOutput,
         description="What is known about an episode, a fact or a note, without its content: to "
         "decide whether its tokens are worth it.",
@@ -107,7 +105,6 @@ class MemoryChunk(ReadView):
 
     @extend_schema(
         operation_id="chunk_memory",
-        examples=list_examples("chunk"),
         request=ChunkInput,
         responses=ChunkOutput,
         description="The content of a memory within a limit: a note's text; an episode's title, "

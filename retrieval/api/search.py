@@ -13,7 +13,6 @@ from memoryproject.edge import fields
 from notes.forms import ID_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.examples import list_examples
 from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
@@ -137,7 +136,6 @@ class Search(MirroredView):
 
     @extend_schema(
         operation_id="search",
-        examples=list_examples("search"),
         request=SearchInput,
         responses=SearchOutput,
         description="Searches active facts, episodes and notes of all conversations and of none, "

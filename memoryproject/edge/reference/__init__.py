@@ -1,0 +1,114 @@
+"""Adds to the description of the API what its code does not say, for people who read it.
+
+- `introduction.md` stands first.
+- `texts.toml` has the tasks in reading order with their calls, a sentence for each answer, and
+  what a field or a parameter means.
+- `examples.json` has one call of each operation with its answer, as
+  `tests/api/test_examples.py` has recorded them.
+
+The texts stand here and not at the serializers because most fields mean the same wherever they
+occur: so it is written once. A `help_text` in the code goes before what is written here.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
+TEXTS: dict[str, Any] = tomllib.loads((HERE / "texts.toml").read_text(encoding="utf-8"))
+EXAMPLES_FILE = HERE / "examples.json"
+NONE_YET: dict[str, Any] = {"parameters": {}}
+CHOICES = "* `"
+"""How drf-spectacular begins the list of a field's choices, which is no description by itself."""
+
+
+def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Return the description with tags, summaries, sentences and examples, in reading order.
+
+    Raises:
+        KeyError: an operation has no texts.
+    """
+    examples = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
+    calls = {
+        name: {"tags": [task["name"]], **call}
+        for task in TEXTS["tasks"]
+        for name, call in task["calls"].items()
+    }
+    for operation in list_operations(result):
+        name = operation["operationId"]
+        _add_sentences(operation, calls[name])
+        _add_example(operation, examples.get(name, NONE_YET))
+        operation["parameters"] = [
+            describe(one, name, one["name"]) for one in operation.get("parameters", [])
+        ]
+    for name, component in result["components"]["schemas"].items():
+        for field, schema in component.get("properties", {}).items():
+            component["properties"][field] = describe(schema, name, field)
+    order = list(calls)
+    result["paths"] = dict(
+        sorted(
+            result["paths"].items(),
+            key=lambda path: min(order.index(one["operationId"]) for one in path[1].values()),
+        )
+    )
+    result["info"]["description"] = INTRODUCTION
+    result["tags"] = [
+        {"name": task["name"], "description": task["about"]} for task in TEXTS["tasks"]
+    ]
+    return result
+
+
+def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the operations of a description."""
+    for methods in described["paths"].values():
+        yield from methods.values()
+
+
+def describe(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
+    """Return a field of a component or a parameter of an operation, `owner`, with its meaning."""
+    text = described.get("description", "")
+    if text and not text.startswith(CHOICES):
+        return described
+    text = "\n\n".join(filter(None, [find_meaning(owner, name), text]))
+    if "$ref" in described:
+        return {"allOf": [{"$ref": described["$ref"]}], "description": text}
+    return {**described, "description": text}
+
+
+def find_meaning(owner: str, name: str) -> str:
+    """Return what a name means: by the first table that is for its owner and has it, or ""."""
+    for pattern, meanings in TEXTS["fields"].items():
+        if name in meanings and any(fnmatchcase(owner, one) for one in pattern.split()):
+            return str(meanings[name])
+    return ""
+
+
+def _add_sentences(operation: dict[str, Any], call: dict[str, Any]) -> None:
+    operation |= {"tags": call["tags"], "summary": call["summary"]}
+    for status, response in operation["responses"].items():
+        response["description"] = call.get(status) or TEXTS["statuses"][status]
+        headers = call.get("headers", []) if status < "300" else []
+        if status in ("429", "503"):
+            headers = ["Retry-After"]
+        if headers:
+            response["headers"] = {
+                name: {"description": TEXTS["headers"][name], "schema": {"type": "string"}}
+                for name in headers
+            }
+
+
+def _add_example(operation: dict[str, Any], example: dict[str, Any]) -> None:
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        content["example"] = example.get("body")
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in example["parameters"]:
+            parameter["example"] = example["parameters"][parameter["name"]]
+    answered = operation["responses"].get(example.get("status"), {})
+    for content in answered.get("content", {}).values():
+        content["example"] = example["answer"]
