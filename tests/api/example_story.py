@@ -1,0 +1,280 @@
+"""One session in which every operation of the API is called once, and how it is written down.
+
+The examples in the description of the API are recorded by it:
+
+    RECORD_EXAMPLES=1 python -m pytest tests/api/test_examples.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from episodic.models import Conversation, Message
+from jobs.draining import drain_jobs
+from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.tenancy import limits
+from semantic.models import Fact
+from tests.conftest import Agent, make_agent
+from tests.semantic.learning import leave_suggestion
+
+TENANT = "Hospital canteen"
+TALK = "7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11"
+OTHER_TALK = "2f9d3a60-8a3f-4f0e-b0d7-5f6c3f1f7a42"
+LINES = [
+    ("Ana", "I am allergic to peanuts, so the canteen is an adventure."),
+    ("", "I will look for dishes without peanuts."),
+    ("Ana", "I work as a nurse at the hospital in Porto."),
+    ("Ana", "My sister Rita lives in Braga and has two cats."),
+    ("", "Noted."),
+    ("Ana", "I prefer to eat before noon, when the canteen is quiet."),
+    ("Ana", "I plan to run the Lisbon half marathon in October."),
+]
+BASE = datetime(2026, 3, 2, 10, tzinfo=UTC)
+"""The hour at which the examples say that it all happened; the lines were said an hour before."""
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
+LOOKED_BACK = timedelta(days=8)
+"""What is not older, the server's clock has said."""
+
+
+@dataclass
+class Session:
+    """Somebody with a key for each scope, who writes down each call's first answer."""
+
+    operations: dict[str, tuple[str, str, dict[str, Any]]]
+    """Method, path and description, by the operation's name."""
+    examples: dict[str, Any] = field(default_factory=dict)
+    started: datetime = field(default_factory=timezone.now)
+
+    def __post_init__(self) -> None:
+        self.keys: dict[str, Agent] = {
+            scope: make_agent(TENANT, f"canteen {scope}", (scope,))
+            for scope in ("ingest", "read", "curate", "admin")
+        }
+
+    def call(self, name: str, body: Any = None, *, status: int = 200, **parameters: Any) -> Any:
+        """Call an operation with a key that has the scope that it names, and no other."""
+        method, path, described = self.operations[name]
+        places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
+        for one in described["parameters"]:
+            if one["name"] in parameters:
+                places[one["in"]][one["name"]] = parameters[one["name"]]
+        (needed, *_) = described.get("security", [{}])[0].get("key") or ["read"]
+        answer = self.keys[needed].client.generic(
+            method.upper(),
+            path.format(**places["path"]),
+            "" if body is None else json.dumps(body),
+            content_type="application/json",
+            query_params=places["query"],
+            headers=places["header"],
+        )
+        assert answer.status_code == status, (name, answer.status_code, answer.content)
+        documented = set(described["responses"][str(status)].get("headers", {}))
+        assert {one for one in answer.headers if one.startswith("Memory-")} <= documented, name
+        is_json = answer.headers.get("Content-Type", "").startswith("application/json")
+        content = answer.json() if is_json else answer.content.decode()
+        example = {"parameters": parameters, "body": body, "status": str(status), "answer": content}
+        self.examples.setdefault(name, example)
+        return content
+
+    def written(self) -> Any:
+        """Return the examples with ids and times that are the same in each run."""
+        ids: dict[str, str] = {TALK: TALK, OTHER_TALK: OTHER_TALK}
+
+        def name(found: re.Match[str]) -> str:
+            return ids.setdefault(found[0], f"019cade0-0000-7000-8000-{len(ids):012x}")
+
+        def date(found: re.Match[str]) -> str:
+            moment = datetime.fromisoformat(found[0])
+            if moment > self.started - LOOKED_BACK:
+                hours = round((moment - self.started) / timedelta(hours=1))
+                moment = BASE + timedelta(hours=hours)
+            return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+        text = json.dumps(self.examples, ensure_ascii=False, default=str)
+        text = text.replace(f"{self.started:%Y-%m-%d}\"", f"{BASE:%Y-%m-%d}\"")
+        text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")
+        return json.loads(TIME.sub(date, UUID.sub(name, text)))
+
+
+def tell_all(described: dict[str, Any]) -> Session:
+    """Call every operation that is described, in an order in which each has something to answer."""
+    session = Session(
+        {
+            operation["operationId"]: (method, path, operation)
+            for path, methods in described["paths"].items()
+            for method, operation in methods.items()
+        }
+    )
+    look_around(session)
+    facts = say(session)
+    ask(session)
+    note = write_on_purpose(session, facts[0])
+    look_up(session, facts[0])
+    curate(session, facts)
+    operate(session, note)
+    assert set(session.examples) == set(session.operations)
+    return session
+
+
+def look_around(session: Session) -> None:
+    """Ask what the key is and how the server is, before anything is stored."""
+    reader = session.keys["read"]
+    limits.set_tenant_rate(reader.tenant, limits.NONE)
+    limits.set_key_rate(reader.key, 600)
+    session.call("whoami")
+    session.call("health_live")
+    session.call("health_ready")
+
+
+def say(session: Session) -> list[str]:
+    """Post and flush; return the ids of the facts, oldest first."""
+    messages = [
+        {
+            "role": "user" if name else "assistant",
+            "content": content,
+            "timestamp": (BASE + timedelta(minutes=at - 60)).isoformat().replace("+00:00", "Z"),
+            **({"name": name} if name else {}),
+        }
+        for at, (name, content) in enumerate(LINES)
+    ]
+    once = {"Idempotency-Key": "chat-4711-message-1"}
+    body = {"conversation_id": TALK, "message": messages[0]}
+    session.call("add_message", body, status=201, **once)
+    session.call("add_message", body, status=200, **once)
+    session.call("add_messages", {"conversation_id": TALK, "messages": messages[1:]}, status=201)
+    job = session.call("flush", {"conversation_id": TALK}, status=202)["job_id"]
+    drain_jobs()
+    session.call("get_job", job_id=job)
+    session.call("get_conversation", conversation_id=TALK)
+    facts = Fact.objects.of(session.keys["read"].tenant).order_by("id")
+    return [str(fact.id) for fact in facts]
+
+
+def ask(session: Session) -> None:
+    """Ask in each way."""
+    question = {"conversation_id": TALK, "query": "What can Ana eat?"}
+    session.call("retrieve_memory", {**question, "semantic_limit": 3, "max_tokens": 300})
+    raw = {**question, "semantic_limit": 1, "episodic_limit": 1, "explain": True}
+    receipt = session.call("retrieve_memory_raw", raw)["receipt"]
+    session.call("context_pre_retrieve", {**question, "semantic_limit": 2})
+    session.call("recent_memory", {"conversation_id": TALK, "limit": 1})
+    session.call("recent_memory_raw", {"conversation_id": TALK, "limit": 1})
+    session.call("list_retrievals", limit=1)
+    session.call("get_retrieval", retrieval_id=receipt)
+
+
+def write_on_purpose(session: Session, fact: str) -> str:
+    """Write a note, change it, link it, look for it and read it; return its id."""
+    rules = {
+        "source_type": "knowledge_base",
+        "source_id": "kb-7",
+        "label": "Canteen rules",
+        "content": "The canteen marks dishes with peanuts by a red dot. It opens at 11:30.",
+        "importance": 0.9,
+        "tags": ["canteen"],
+    }
+    once = {"Idempotency-Key": "kb-7-first"}
+    note = session.call("add_note", rules, status=201, **once)["id"]
+    change = {"version": 1, "content": rules["content"] + " It closes at 14:00."}
+    session.call("change_note", change, note_id=note)
+    session.call("get_note", note_id=note)
+    session.call("list_notes", tag="canteen", limit=1)
+    session.call("list_note_versions", note_id=note, limit=1)
+    ends = {"from_id": note, "to_id": fact, "link_type": "supports"}
+    session.call("add_link", ends, status=201)
+    session.call("list_memory_links", memory_id=note, limit=1)
+    session.call("walk_memory", memory_id=note, depth=1)
+    look_for = {"query": "Where can Ana eat without peanuts?", "max_results": 1, "max_hops": 1}
+    session.call("search", {**look_for, "source_types": ["knowledge_base"]})
+    focused = {"query": "peanuts", "focus_level": 1, "user_id": "ana"}
+    session.call("add_note", {"content": "Ana likes soup.", "user_id": "ana"}, status=201)
+    session.call("reconstruct_context", focused)
+    session.call("peek_memory", memory_id=note)
+    session.call("chunk_memory", {"max_tokens": 20, "truncation_strategy": "sentence"},
+                 memory_id=note)  # fmt: skip
+    prompt = {"max_tokens": 700, "system_prompt": "You look after Ana."}
+    context = session.call("make_context", prompt, status=201)["id"]
+    session.call("add_to_context", {"memory_id": note}, context_id=context)
+    session.call("get_context", context_id=context)
+    session.call("get_context_text", context_id=context)
+    return note
+
+
+def look_up(session: Session, fact: str) -> None:
+    """List what is stored, and show one of each."""
+    messages = session.call("list_messages", conversation_id=TALK, limit=1)["items"]
+    session.call("get_message", message_id=messages[0]["id"])
+    episodes = session.call("list_episodes", conversation_id=TALK, limit=1)["items"]
+    session.call("get_episode", episode_id=episodes[0]["id"])
+    session.call("list_facts", conversation_id=TALK, limit=1)
+    session.call("get_fact", fact_id=fact)
+    changesets = session.call("list_changesets", kind="consolidation", limit=1)["items"]
+    session.call("get_changeset", changeset_id=changesets[0]["id"], limit=1)
+
+
+def curate(session: Session, facts: list[str]) -> None:
+    """Decide about facts and suggestions, and take decisions back."""
+    reader = session.keys["read"]
+    why = {"reason": "Ana said so on the phone."}
+    session.call("invalidate_fact", {**why, "because": "wrong"}, fact_id=facts[0])
+    session.call("restore_fact", why, fact_id=facts[0])
+    better = {**why, "fact": "Ana works as a head nurse at the hospital in Porto."}
+    corrected = session.call("correct_fact", better, status=201, fact_id=facts[1])
+    act = corrected["changeset_id"]
+    session.call("plan_revert", changeset_id=act)
+    session.call("revert_changeset", why, status=201, changeset_id=act)
+    rows = Fact.objects.of(reader.tenant)
+    # As the offline engine leaves rules that an assistant has said of itself.
+    pending = {"invalid_at": timezone.now(), "invalidated_because": Fact.Because.WAITING}
+    rows.filter(id__in=facts[2:4]).update(**pending)
+    session.call("approve_fact", why, fact_id=facts[2])
+    session.call("reject_fact", why, fact_id=facts[3])
+    first, second = rows.get(id=facts[0]), rows.get(id=facts[2])
+    leave_suggestion(reader, first, second)
+    leave_suggestion(reader, second)
+    suggested = session.call("list_suggestions", limit=1)["items"]
+    session.call("decline_suggestion", why, suggestion_id=suggested[0]["id"])
+    (left,) = session.call("list_suggestions")["items"]
+    session.call("accept_suggestion", why, suggestion_id=left["id"])
+
+
+def operate(session: Session, note: str) -> None:
+    """Roll back a source, run failed work again, ask what it cost, delete and erase."""
+    reader = session.keys["read"]
+    forged = {"role": "user", "name": "Web form", "content": "Ana loves peanuts."}
+    session.call("add_message", {"conversation_id": OTHER_TALK, "message": forged}, status=201)
+    source = {"speaker": "Web form", "since": "2026-03-01T00:00:00Z", "reason": "A forged form."}
+    rollback = session.call("roll_back", source, status=201)["id"]
+    session.call("list_rollbacks", limit=1)
+    session.call("get_rollback", rollback_id=rollback)
+    session.call("lift_rollback", {"reason": "It was real."}, rollback_id=rollback)
+    home = Conversation.objects.of(reader.tenant).get(external_id=OTHER_TALK)
+    dead = Job.objects.create(
+        tenant=reader.tenant, kind=Kind.SEGMENT, scope=home.id, state=State.DEAD, attempts=5,
+        error_class="ModelMisbehaved", finished_at=timezone.now(),
+    )  # fmt: skip
+    aside = Message.objects.of(reader.tenant).filter(conversation=home)
+    aside.update(quarantined_by=dead)
+    session.call("retry_conversation", status=202, conversation_id=OTHER_TALK)
+    session.call("retry_job", job_id=dead.id)
+    LLMCall.objects.create(
+        tenant=reader.tenant, job=dead.id, request_sha256="0" * 64, purpose="segment",
+        model="gpt-4o-mini", ok=False, input_tokens=812, output_tokens=240,
+        cost=Decimal("0.000266"), finished_at=timezone.now(),
+    )  # fmt: skip
+    session.call("get_usage", days=1)
+    (link,) = session.call("list_memory_links", memory_id=note)["items"]
+    session.call("delete_link", status=204, link_id=link["id"])
+    wish = {"scope": "note", "id": note, "reason": "Asked for in ticket 4711."}
+    session.call("delete_note", status=204, note_id=note)
+    erasure = session.call("erase", wish)["id"]
+    session.call("list_erasures", limit=1)
+    session.call("get_erasure", erasure_id=erasure)
