@@ -35,13 +35,14 @@ LINES = [
     ("", "Noted."),
     ("Ana", "I prefer to eat before noon, when the canteen is quiet."),
     ("Ana", "I plan to run the Lisbon half marathon in October."),
+    ("Ana", "I prefer to eat after two, when my shift is over."),
 ]
-BASE = datetime(2026, 3, 2, 10, tzinfo=UTC)
-"""The hour at which the examples say that it all happened; the lines were said an hour before."""
+BASE = datetime(2026, 3, 5, 20, tzinfo=UTC)
+"""The hour at which the examples say that it all happened."""
+SAID_BEFORE = timedelta(days=3, hours=12)
+"""How long before that the first line was said, in the session and in the examples."""
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
-LOOKED_BACK = timedelta(days=8)
-"""What is not older, the server's clock has said."""
+TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d|T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00))")
 
 
 @dataclass
@@ -54,6 +55,8 @@ class Session:
     started: datetime = field(default_factory=timezone.now)
 
     def __post_init__(self) -> None:
+        hour = self.started.replace(minute=0, second=0, microsecond=0)
+        self.said = hour - SAID_BEFORE
         self.keys: dict[str, Agent] = {
             scope: make_agent(TENANT, f"canteen {scope}", (scope,))
             for scope in ("ingest", "read", "curate", "admin")
@@ -92,16 +95,31 @@ class Session:
             return ids.setdefault(found[0], f"019cade0-0000-7000-8000-{len(ids):012x}")
 
         def date(found: re.Match[str]) -> str:
-            moment = datetime.fromisoformat(found[0])
-            if moment > self.started - LOOKED_BACK:
+            moment = datetime.fromisoformat(found[0]).replace(tzinfo=UTC)
+            since_said = moment - self.said
+            if since_said > timedelta(days=1):  # the server's clock
                 hours = round((moment - self.started) / timedelta(hours=1))
                 moment = BASE + timedelta(hours=hours)
-            return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            elif since_said >= timedelta(0):
+                moment = BASE - SAID_BEFORE + since_said
+            return f"{moment:%Y-%m-%d %H:%M}" if " " in found[0] else write(moment)
 
         text = json.dumps(self.examples, ensure_ascii=False, default=str)
-        text = text.replace(f"{self.started:%Y-%m-%d}\"", f"{BASE:%Y-%m-%d}\"")
+        text = text.replace(f'"{self.started:%Y-%m-%d}"', f'"{BASE:%Y-%m-%d}"')
+        text = text.replace(spell(self.said), spell(BASE - SAID_BEFORE))
         text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")
-        return json.loads(TIME.sub(date, UUID.sub(name, text)))
+        text = TIME.sub(date, UUID.sub(name, text))
+        return json.loads(text, parse_float=lambda digits: round(float(digits), 6))
+
+
+def write(moment: datetime) -> str:
+    """Return a time as the API writes it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def spell(day: datetime) -> str:
+    """Return a day as markdown names it."""
+    return f"{day.day} {day:%B %Y}"
 
 
 def tell_all(described: dict[str, Any]) -> Session:
@@ -140,7 +158,7 @@ def say(session: Session) -> list[str]:
         {
             "role": "user" if name else "assistant",
             "content": content,
-            "timestamp": (BASE + timedelta(minutes=at - 60)).isoformat().replace("+00:00", "Z"),
+            "timestamp": write(session.said + timedelta(minutes=at)),
             **({"name": name} if name else {}),
         }
         for at, (name, content) in enumerate(LINES)
@@ -194,9 +212,7 @@ def write_on_purpose(session: Session, fact: str) -> str:
     session.call("walk_memory", memory_id=note, depth=1)
     look_for = {"query": "Where can Ana eat without peanuts?", "max_results": 1, "max_hops": 1}
     session.call("search", {**look_for, "source_types": ["knowledge_base"]})
-    focused = {"query": "peanuts", "focus_level": 1, "user_id": "ana"}
-    session.call("add_note", {"content": "Ana likes soup.", "user_id": "ana"}, status=201)
-    session.call("reconstruct_context", focused)
+    session.call("reconstruct_context", {"query": "dishes with peanuts", "focus_level": 1})
     session.call("peek_memory", memory_id=note)
     session.call("chunk_memory", {"max_tokens": 20, "truncation_strategy": "sentence"},
                  memory_id=note)  # fmt: skip
@@ -234,12 +250,11 @@ def curate(session: Session, facts: list[str]) -> None:
     rows = Fact.objects.of(reader.tenant)
     # As the offline engine leaves rules that an assistant has said of itself.
     pending = {"invalid_at": timezone.now(), "invalidated_because": Fact.Because.WAITING}
-    rows.filter(id__in=facts[2:4]).update(**pending)
+    rows.filter(id__in=[facts[2], facts[4]]).update(**pending)
     session.call("approve_fact", why, fact_id=facts[2])
-    session.call("reject_fact", why, fact_id=facts[3])
-    first, second = rows.get(id=facts[0]), rows.get(id=facts[2])
-    leave_suggestion(reader, first, second)
-    leave_suggestion(reader, second)
+    session.call("reject_fact", why, fact_id=facts[4])
+    leave_suggestion(reader, rows.get(id=facts[3]), rows.get(id=facts[5]))
+    leave_suggestion(reader, rows.get(id=facts[1]))
     suggested = session.call("list_suggestions", limit=1)["items"]
     session.call("decline_suggestion", why, suggestion_id=suggested[0]["id"])
     (left,) = session.call("list_suggestions")["items"]
