@@ -94,7 +94,7 @@ class Rollbacks(Curating):
         operation_id="list_rollbacks",
         parameters=[PlaceQuery],
         responses=page_schema(RollbackOutput, "RollbackPage"),
-        description="Lists rollbacks, newest first, those that were lifted included.",
+        description="Lists rollbacks, newest first, those whose quarantine has ended included.",
     )
     def get(self, request: Request) -> Response:
         rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
