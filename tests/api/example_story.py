@@ -19,8 +19,11 @@ from django.utils import timezone
 from episodic.models import Conversation, Message
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.edge.http import AWAY, error_body
+from memoryproject.edge.reference import ERRORS
 from memoryproject.tenancy import limits
 from semantic.models import Fact
+from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
 from tests.semantic.learning import leave_suggestion
 
@@ -83,9 +86,18 @@ class Session:
         assert {one for one in answer.headers if one.startswith("Memory-")} <= documented, name
         is_json = answer.headers.get("Content-Type", "").startswith("application/json")
         content = answer.json() if is_json else answer.content.decode()
-        example = {"parameters": parameters, "body": body, "status": str(status), "answer": content}
-        self.examples.setdefault(name, example)
+        example = {"parameters": parameters, "body": body, "answers": {}}
+        answers = self.examples.setdefault(name, example)["answers"]
+        answers.setdefault(str(status), content)
         return content
+
+    def fail(self, status: int, method: str, path: str, **options: Any) -> None:
+        """Make a call that is refused, and write down the error."""
+        options = {"content_type": "application/json", "headers": {}, **options}
+        client = options.pop("agent", self.keys["ingest"]).client
+        answer = client.generic(method, f"/api/v0/{path}", **options)
+        error = assert_problem(answer, status)
+        self.examples.setdefault(ERRORS, {}).setdefault(str(status), error)
 
     def written(self) -> Any:
         """Return the examples with ids and times that are the same in each run."""
@@ -138,7 +150,8 @@ def tell_all(described: dict[str, Any]) -> Session:
     look_up(session, facts[0])
     curate(session, facts)
     operate(session, note)
-    assert set(session.examples) == set(session.operations)
+    go_wrong(session)
+    assert set(session.examples) == {*session.operations, ERRORS}
     return session
 
 
@@ -167,7 +180,10 @@ def say(session: Session) -> list[str]:
     body = {"conversation_id": TALK, "message": messages[0]}
     session.call("add_message", body, status=201, **once)
     session.call("add_message", body, status=200, **once)
-    session.call("add_messages", {"conversation_id": TALK, "messages": messages[1:]}, status=201)
+    batch = {"conversation_id": TALK, "messages": messages[1:]}
+    once = {"Idempotency-Key": "chat-4711-messages-2-to-8"}
+    session.call("add_messages", batch, status=201, **once)
+    session.call("add_messages", batch, status=200, **once)
     job = session.call("flush", {"conversation_id": TALK}, status=202)["job_id"]
     drain_jobs()
     session.call("get_job", job_id=job)
@@ -201,6 +217,7 @@ def write_on_purpose(session: Session, fact: str) -> str:
     }
     once = {"Idempotency-Key": "kb-7-first"}
     note = session.call("add_note", rules, status=201, **once)["id"]
+    session.call("add_note", rules, status=200, **once)
     change = {"version": 1, "content": rules["content"] + " It closes at 14:00."}
     session.call("change_note", change, note_id=note)
     session.call("get_note", note_id=note)
@@ -293,3 +310,27 @@ def operate(session: Session, note: str) -> None:
     erasure = session.call("erase", wish)["id"]
     session.call("list_erasures", limit=1)
     session.call("get_erasure", erasure_id=erasure)
+
+
+def go_wrong(session: Session) -> None:
+    """Make each kind of error once; what the database's absence answers is not made, but known."""
+    bot = {"role": "bot", "content": "Hello."}
+    message = json.dumps({"conversation_id": TALK, "message": bot})
+    session.fail(400, "POST", "add_message", data=message)
+    session.fail(401, "GET", "facts", headers={"authorization": ""})
+    session.fail(403, "GET", "facts")
+    unknown = json.dumps({"conversation_id": "00000000-0000-4000-8000-000000000000"})
+    session.fail(404, "POST", "flush", data=unknown)
+    other = json.dumps({"conversation_id": TALK, "message": {**bot, "role": "user"}})
+    key = {"Idempotency-Key": "chat-4711-message-1"}
+    session.fail(409, "POST", "add_message", data=other, headers=key)
+    erased = json.dumps({"content": "What was erased."})
+    session.fail(410, "POST", "notes", data=erased, headers={"Idempotency-Key": "kb-7-first"})
+    session.fail(413, "POST", "notes", data=json.dumps({"content": "long " * 20_000}))
+    session.fail(415, "POST", "notes", data="text", content_type="text/plain")
+    hasty = make_agent(TENANT, "hasty", ("read",))
+    limits.set_key_rate(hasty.key, 60)
+    for _ in range(limits.find_burst(60)):
+        hasty.get("facts")
+    session.fail(429, "GET", "facts", agent=hasty)
+    session.examples[ERRORS]["503"] = error_body("unavailable", AWAY)

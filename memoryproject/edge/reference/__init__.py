@@ -3,8 +3,8 @@
 - `introduction.md` stands first.
 - `texts.toml` has the tasks in reading order with their calls, a sentence for each answer, and
   what a field or a parameter means.
-- `examples.json` has one call of each operation with its answer, as
-  `tests/api/test_examples.py` has recorded them.
+- `examples.json` has one call of each operation with its answers, and an error of each status,
+  as `tests/api/test_examples.py` has recorded them.
 
 The texts stand here and not at the serializers because most fields mean the same wherever they
 occur: so it is written once. A `help_text` in the code goes before what is written here.
@@ -23,7 +23,9 @@ HERE = Path(__file__).parent
 INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
 TEXTS: dict[str, Any] = tomllib.loads((HERE / "texts.toml").read_text(encoding="utf-8"))
 EXAMPLES_FILE = HERE / "examples.json"
-NONE_YET: dict[str, Any] = {"parameters": {}}
+NONE_YET: dict[str, Any] = {"body": None, "parameters": {}, "answers": {}}
+ERRORS = "errors"
+"""Where the examples have the errors, by status."""
 CHOICES = "* `"
 """How drf-spectacular begins the list of a field's choices, which is no description by itself."""
 
@@ -43,7 +45,7 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for operation in list_operations(result):
         name = operation["operationId"]
         _add_sentences(operation, calls[name])
-        _add_example(operation, examples.get(name, NONE_YET))
+        _add_example(operation, examples.get(name, NONE_YET), examples.get(ERRORS, {}))
         operation["parameters"] = [
             describe(one, name, one["name"]) for one in operation.get("parameters", [])
         ]
@@ -103,12 +105,18 @@ def _add_sentences(operation: dict[str, Any], call: dict[str, Any]) -> None:
             }
 
 
-def _add_example(operation: dict[str, Any], example: dict[str, Any]) -> None:
+def _add_example(
+    operation: dict[str, Any], example: dict[str, Any], errors: dict[str, Any]
+) -> None:
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        content["example"] = example.get("body")
+        content["example"] = example["body"]
     for parameter in operation.get("parameters", []):
         if parameter["name"] in example["parameters"]:
             parameter["example"] = example["parameters"][parameter["name"]]
-    answered = operation["responses"].get(example.get("status"), {})
-    for content in answered.get("content", {}).values():
-        content["example"] = example["answer"]
+    for status, response in operation["responses"].items():
+        for content in response.get("content", {}).values():
+            if status in example["answers"]:
+                content["example"] = example["answers"][status]
+            elif status in errors:
+                shown = {"summary": "An error of this status", "value": errors[status]}
+                content["examples"] = {"error": shown}
