@@ -80,11 +80,12 @@ class OperationSchema(AutoSchema):
 
     def get_operation(self, *args: Any, **options: Any) -> Any:
         """Return the operation with the scope it needs: for programs, and in a sentence."""
-        operation = super().get_operation(*args, **options)  # type: ignore[no-untyped-call]
-        if operation is None or not self.view.get_authenticators():
+        operation = super().get_operation(*args, **options)
+        view: Any = self.view
+        if operation is None or not view.get_authenticators():
             return operation
-        # As `HasScope` finds it: the view without a permission class needs none.
-        needed = [str(self.view.needs(self.method))] if self.view.get_permissions() else []
+        # As `HasScope` finds it; a view without that class needs none.
+        needed = [str(view.needs(self.method))] if view.get_permissions() else []
         operation["security"] = [{"key": needed}]
         sentence = f"Needs the scope `{needed[0]}`." if needed else "Needs a key, but no scope."
         operation["description"] = f"{operation['description']}\n\n{sentence}"
