@@ -38,7 +38,7 @@ class JobOutput(serializers.Serializer[Any]):
 
 
 class JobState(ReadView):
-    """One job."""
+    """How far a job is. Ask again, a second later or more, until its state is done or dead."""
 
     @extend_schema(operation_id="get_job", responses=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:

@@ -13,6 +13,7 @@ occur: so it is written once. A `help_text` in the code goes before what is writ
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -28,6 +29,7 @@ ERRORS = "errors"
 """Where the examples have the errors, by status."""
 CHOICES = "* `"
 """How drf-spectacular begins the list of a field's choices, which is no description by itself."""
+CHOICE = re.compile(r"^\* `(.*)` - (.*)$", re.MULTILINE)
 
 
 def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -75,9 +77,10 @@ def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def describe(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
     """Return a field of a component or a parameter of an operation, `owner`, with its meaning."""
     text = described.get("description", "")
-    if text and not text.startswith(CHOICES):
-        return described
-    text = "\n\n".join(filter(None, [find_meaning(owner, name), text]))
+    if all(choice == label for choice, label in CHOICE.findall(text)):
+        text = text.partition(CHOICES)[0].strip()  # the list would only say each word twice
+    if not text or text.startswith(CHOICES):
+        text = "\n\n".join(filter(None, [find_meaning(owner, name), text]))
     if "$ref" in described:
         return {"allOf": [{"$ref": described["$ref"]}], "description": text}
     return {**described, "description": text}
