@@ -51,6 +51,8 @@ def test_the_description_of_the_api_works_under_its_policy(
     tab = Visit(page=context.new_page(), address=server.url)
     watch(tab)
     tab.open("/api/v0/docs/")
+    expect(tab.page.get_by_text("Post, flush or wait, ask.")).to_be_visible()
+    expect(tab.page.locator(".opblock-tag").first).to_contain_text("Write what was said")
     expect(
         tab.page.get_by_role("button", name="POST /api/v0/add_message", exact=False).first
     ).to_be_visible()

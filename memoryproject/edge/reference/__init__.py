@@ -49,11 +49,11 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         _add_sentences(operation, calls[name])
         _add_example(operation, examples.get(name, NONE_YET), examples.get(ERRORS, {}))
         operation["parameters"] = [
-            describe(one, name, one["name"]) for one in operation.get("parameters", [])
+            add_meaning(one, name, one["name"]) for one in operation.get("parameters", [])
         ]
     for name, component in result["components"]["schemas"].items():
         for field, schema in component.get("properties", {}).items():
-            component["properties"][field] = describe(schema, name, field)
+            component["properties"][field] = add_meaning(schema, name, field)
     order = list(calls)
     result["paths"] = dict(
         sorted(
@@ -74,7 +74,7 @@ def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from methods.values()
 
 
-def describe(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
+def add_meaning(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
     """Return a field of a component or a parameter of an operation, `owner`, with its meaning."""
     text = described.get("description", "")
     if all(choice == label for choice, label in CHOICE.findall(text)):
