@@ -8,7 +8,8 @@ messages are in episodes, the episodes are findable, and what follows is queued.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -249,6 +250,25 @@ def _make_episode(
         engine=plan.engine,
         degraded=plan.degraded,
     )
+
+
+def index_episodes(
+    conversation: Conversation,
+    episodes: Sequence[Episode],
+    messages: Mapping[uuid.UUID, Sequence[Message]],
+) -> None:
+    """Make restored episodes findable, with their messages by id; a job makes the vectors."""
+    planned = [
+        PlannedEpisode(
+            segment=Segment(0, 0, episode.title, episode.summary, episode.surprise),
+            messages=messages[episode.id],
+            vectors=[None] * (1 + len(messages[episode.id])),
+            engine=episode.engine,
+            degraded=episode.degraded,
+        )
+        for episode in episodes
+    ]
+    _fill_index(planned, conversation, episodes)
 
 
 def _fill_index(

@@ -86,6 +86,28 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     return done
 
 
+def erase_facts(conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str) -> Done:
+    """Delete facts of a locked conversation, and those that were put in their place.
+
+    Episodes that support them are drawn anew.
+    """
+    tenant, done = conversation.tenant, Done()
+    tainted = semantic.find_replacing(tenant=tenant, fact_ids=fact_ids)
+    done.memory_ids = tainted.fact_ids
+    semantic.lock_facts(tenant=tenant, fact_ids=tainted.fact_ids)
+    _erase_what_rests_on(done, tenant, home=conversation)
+    restored = semantic.note_erased(conversation, fact_ids=tainted.fact_ids, actor=actor)
+    semantic.forget_reasons(conversation=conversation, fact_ids=tainted.fact_ids)
+    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=tainted.fact_ids, episode_ids=[])
+    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
+    index.forget_words(tenant=tenant, conversation_id=conversation.id)
+    draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
+    episodic.settle(conversation)
+    _go_on(conversation, redrawn=tainted.redrawn, flush=False, changed=restored)
+    _erase_work(done, conversation)
+    return done
+
+
 def _go_on(
     conversation: Conversation,
     *,

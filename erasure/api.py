@@ -38,10 +38,11 @@ class Erasures(KeyedView):
         operation_id="erase",
         request=EraseInput,
         responses={200: ErasureOutput, 202: ErasureOutput, 404: Error},
-        description="Erases a message, a conversation, a note, all notes of a user, or the tenant, "
-        "with all that was made of it, for good: there is no way back. 200: it is done. 202: a "
-        "worker does it; ask `erasures/{id}` until its state is done. An erased tenant has no keys "
-        "any more, and so nobody who could ask. `dry_run` answers with the counts alone.",
+        description="Erases a message, a conversation, a note, all notes of a user, what "
+        "`manage.py import_from` brought in, or the tenant, with all that was made of it, for "
+        "good: there is no way back. 200: it is done. 202: a worker does it; ask `erasures/{id}` "
+        "until its state is done. An erased tenant has no keys any more, and so nobody who could "
+        "ask. `dry_run` answers with the counts alone.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)

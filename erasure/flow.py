@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from erasure import acts, tenants
+from erasure import acts, imports, tenants
 from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.claims import Claim, LeaseLost
@@ -31,6 +31,7 @@ from retrieval import mirror
 
 TAKEN = "taken"
 """In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
+MANY_PARTS = {Scope.TENANT, Scope.USER, Scope.IMPORT}
 Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 
@@ -74,7 +75,7 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
         done = erase_next(claim.tenant, erasure)
         if done is not None:
             add_up(erasure, done)
-        more = done is not None and erasure.scope in {Scope.TENANT, Scope.USER}
+        more = done is not None and erasure.scope in MANY_PARTS
         if not more and erasure.scope != Scope.TENANT:
             mine = Job.objects.of(claim.tenant).filter(id=claim.job_id)
             mine.update(input={TAKEN: True})
@@ -94,6 +95,8 @@ def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
             tenant=tenant, user_id=erasure.subject, at_most=settings.ERASED_NOTES_AT_ONCE
         )
         return acts.erase_notes(tenant=tenant, note_ids=note_ids) if note_ids else None
+    if erasure.scope == Scope.IMPORT:
+        return imports.erase_part(erasure)
     if erasure.target is None:
         return None
     if erasure.scope == Scope.MESSAGE:

@@ -21,7 +21,7 @@ class EraseInput(Strict):
     id = ContentField(
         max_length=USER_ID_AT_MOST,
         help_text="Of a message or note its id, of a conversation the agent's own, of a user the "
-        "`user_id` of its notes, of the tenant its id or name.",
+        "`user_id` of its notes, of an import its changeset, of the tenant its id or name.",
     )
     reason = ContentField(
         max_length=REASON_AT_MOST, help_text="Why; kept for good, so do not quote."

@@ -17,6 +17,7 @@ class Scope(models.TextChoices):
     CONVERSATION = "conversation", "a conversation"
     NOTE = "note", "a note"
     USER = "user", "a user's notes"
+    IMPORT = "import", "an import"
     TENANT = "tenant", "a tenant"
 
 

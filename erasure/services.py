@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from episodic.models import Message
-from erasure import flow, tenants
+from erasure import flow, imports, tenants
 from erasure.models import Erasure, Scope
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
@@ -24,10 +24,12 @@ def preview(erasure: Erasure) -> dict[str, int]:
     """Return how many rows an unsaved erasure would delete now, by kind.
 
     It does all of it and takes it back, so the figures are those of the deed; the
-    conversation is locked meanwhile. Of a tenant the rows are counted instead.
+    conversation is locked meanwhile. Of a tenant and an import the rows are counted instead.
     """
     if erasure.scope == Scope.TENANT:
         return dict(+tenants.count_tenant(erasure.tenant))
+    if erasure.scope == Scope.IMPORT:
+        return dict(+imports.count_import(erasure))
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -74,6 +76,9 @@ def is_large(erasure: Erasure) -> bool:
     """Return whether nobody should wait for an erasure."""
     if erasure.scope == Scope.TENANT:
         return True
+    if erasure.scope == Scope.IMPORT:
+        large: int = settings.ERASURE_WAITS_FOR_MESSAGES
+        return imports.count_import(erasure).total() > large
     if erasure.scope == Scope.USER:
         some = notes.notes_of_user(
             tenant=erasure.tenant, user_id=erasure.subject, at_most=NOTES_WAITED_FOR + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from episodic.models import Conversation, Message
+from erasure.imports import imports_of
 from erasure.models import Erasure, Scope
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
@@ -25,7 +26,7 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     """Return an unsaved erasure of what `name` means in a scope.
 
     A message and a note go by their id, a conversation by the agent's own, a user by the
-    `user_id` of the notes, and the tenant by its id or name.
+    `user_id` of the notes, an import by its changeset, and the tenant by its id or name.
 
     Raises:
         NotFound: the tenant has nothing of that name.
@@ -42,6 +43,9 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     if not CANONICAL_UUID.fullmatch(name):
         message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
         raise Problem("The request has errors.", fields={"id": [message]})
+    if scope is Scope.IMPORT:
+        changeset = get_row(imports_of(tenant), "import", id=uuid.UUID(name))
+        return Erasure(tenant=tenant, scope=scope, target=changeset.id)
     table, field = NAMED_BY[scope]
     row = get_row(table.objects.of(tenant), scope.value, **{field: uuid.UUID(name)})
     return Erasure(tenant=tenant, scope=scope, target=row.pk)

@@ -72,7 +72,7 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
     """Erase the next part, inside the caller's transaction; None: only the last part is left."""
     conversation_id = episodic.next_conversation(tenant)
     if conversation_id is not None:
-        return _erase_whole_conversation(tenant, conversation_id)
+        return erase_whole_conversation(tenant, conversation_id)
     note_ids = notes.notes_of_conversation(
         tenant=tenant, conversation_id=None, at_most=settings.ERASED_NOTES_AT_ONCE
     )
@@ -94,7 +94,8 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
     return acts.Done() if erased else None
 
 
-def _erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
+def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
+    """Delete a conversation with its row and history. Answers of models and jobs stay."""
     conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     done = acts.erase_conversation(tenant=tenant, conversation_id=conversation.id, with_work=False)
     done.counts["changesets"] += _erase_history(tenant, conversation.id)
@@ -109,7 +110,8 @@ def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
     """Delete changesets with their steps, and reveals; return how many changesets.
 
     Those of a conversation, or those that belong to none. They are append-only: the database
-    refuses unless an erasure of the whole tenant is on record and runs.
+    refuses unless an erasure of the whole tenant is on record and runs, or one of an import,
+    and the conversation is empty.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT public.memory_erase_history(%s, %s)", [tenant.id, conversation_id])

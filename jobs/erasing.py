@@ -51,6 +51,12 @@ def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
     return answers
 
 
+def erase_jobs_of(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
+    """Delete the jobs of a conversation that is gone; one that runs writes nothing more."""
+    erase_answers(tenant=tenant, conversation_id=conversation_id)
+    _jobs_of(tenant, conversation_id).delete()
+
+
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:
     """Cancel all jobs of a tenant but one; those that run write nothing more."""
     open_jobs = Job.objects.of(tenant).filter(state__in=[State.READY, State.RUNNING])

@@ -63,6 +63,7 @@ def add_note(
     fields: Mapping[str, Any],
     conversation_id: uuid.UUID | None = None,
     idempotency: IdempotencyKey | None = None,
+    embed_now: bool = True,
 ) -> tuple[Note, NoteState | None]:
     """Store a note, and make it findable.
 
@@ -70,7 +71,7 @@ def add_note(
 
     `fields` are columns of a note by name, checked; label, description and content that
     are not given follow from the others. `conversation_id` is the agent's own; the
-    conversation is made if there is none.
+    conversation is made if there is none. Without `embed_now` a job makes the vectors.
 
     Raises:
         Conflict: the idempotency key was used for another body.
@@ -85,7 +86,7 @@ def add_note(
     if idempotency is not None:
         note.client_key, note.body_sha256 = idempotency.key, idempotency.body_sha256
     try:
-        _insert(note, conversation_id)
+        _insert(note, conversation_id, embed_now=embed_now)
     except IntegrityError:  # the same request, at the same moment
         stored = _find_earlier(tenant, idempotency)
         if stored is None:
@@ -94,10 +95,10 @@ def add_note(
     return note, None
 
 
-def _insert(note: Note, conversation_id: uuid.UUID | None) -> None:
+def _insert(note: Note, conversation_id: uuid.UUID | None, *, embed_now: bool) -> None:
     """Write a new note and what finds it, in one transaction."""
     _check_quota(note)
-    parts, vectors = _embed(note)
+    parts, vectors = _embed(note, at_once=embed_now)
     note.token_sizes = measure(clean_block(note.content))
     with transaction.atomic():
         note.created_at = note.updated_at = database_now()
@@ -248,13 +249,19 @@ def _check_quota(note: Note) -> None:
     check_quota(note.tenant, more_rows=1, more_bytes=size)
 
 
-def _embed(note: Note) -> tuple[list[Passage], Sequence[Vectors | None]]:
+def _embed(note: Note, *, at_once: bool = True) -> tuple[list[Passage], Sequence[Vectors | None]]:
     """Return the note's passages and their vectors; None: they are made later, by a job."""
     parts = passages_of(note)
     texts = [part.meaning for part in parts]
-    if sum(map(len, texts)) > settings.NOTE_EMBEDDED_AT_ONCE:
+    if not at_once or sum(map(len, texts)) > settings.NOTE_EMBEDDED_AT_ONCE:
         return parts, [None] * len(parts)
     return parts, index.try_embed(texts, timeout_s=EMBEDDING_TIMEOUT_S)
+
+
+def index_note(note: Note) -> None:
+    """Make a note findable that nothing finds yet; a job makes its vectors."""
+    parts, vectors = _embed(note, at_once=False)
+    _fill_index(note, parts, vectors)
 
 
 def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -54,14 +54,21 @@ def find_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted
     alone = evidence.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
     tainted_ids = set(worded.values_list("fact_id", flat=True))
     tainted_ids |= set(alone.values_list("fact_id", flat=True))
-    fresh = set(tainted_ids)
+    tainted = find_replacing(tenant=tenant, fact_ids=tainted_ids)
+    redrawn = set(tainted.redrawn) - set(episode_ids)
+    bereft = set(evidence.values_list("fact_id", flat=True)) - set(tainted.fact_ids)
+    return Tainted(tainted.fact_ids, sorted(redrawn), sorted(bereft))
+
+
+def find_replacing(*, tenant: Tenant, fact_ids: Collection[uuid.UUID]) -> Tainted:
+    """Return facts with all that were ever put in their place, and the episodes behind them."""
+    tainted_ids, fresh = set(fact_ids), set(fact_ids)
     while fresh:
         fresh = _replacements_of(tenant, fresh) - tainted_ids
         tainted_ids |= fresh
     behind = Evidence.objects.of(tenant).filter(fact__in=tainted_ids)
-    redrawn = set(behind.values_list("episode_id", flat=True)) - set(episode_ids)
-    bereft = set(evidence.values_list("fact_id", flat=True)) - tainted_ids
-    return Tainted(sorted(tainted_ids), sorted(redrawn), sorted(bereft))
+    redrawn = set(behind.values_list("episode_id", flat=True))
+    return Tainted(sorted(tainted_ids), sorted(redrawn), [])
 
 
 def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]:

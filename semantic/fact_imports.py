@@ -15,6 +15,7 @@ from enum import StrEnum
 from operator import itemgetter
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from episodic import queries as episodic_queries
 from episodic import services as episodic
@@ -24,13 +25,16 @@ from indexing.detection import detect_language
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
-from semantic.curation import Act, open_ledger
+from semantic.curation import Act, check_reason, open_ledger
 from semantic.engines import fact_embedding_text
 from semantic.file_rows import Row
 from semantic.models import Change, Changeset, Fact
 from semantic.reverts import find_revert
-from semantic.services import Ledger, NewFact, open_facts, support_in
+from semantic.services import Ledger, NewFact, open_facts, put_state, support_in
+from semantic.states import State
 
+IMPORTED = "imported"
+"""Note of the steps that brought in what another system had: no message of ours supports it."""
 EMBEDDED_AT_ONCE = 200
 """More facts than these get their vectors from a job; words find them until then."""
 EmbeddedRow = tuple[Row, Vectors | None]
@@ -139,8 +143,82 @@ def import_rows(
         for external_id, own in sorted(by_home.items(), key=itemgetter(0)):
             ledger = _import_into(external_id, own, act=act, goes_on=goes_on)
             if ledger is not None:
-                opened[ledger.changeset.id] = len(ledger.changes)
+                opened[ledger.changeset.id] = sum(
+                    change.action == Change.Action.NEW for change in ledger.changes
+                )
     return opened
+
+
+def start_import(*, act: Act, source: str) -> Changeset:
+    """Create the changeset of an import from another system, into any conversations.
+
+    Raises:
+        Problem: the act has no reason.
+    """
+    return Changeset.objects.create(
+        tenant=act.tenant,
+        kind=Changeset.Kind.IMPORT,
+        actor=act.actor,
+        reason=check_reason(act.reason),
+        engine=source,
+    )
+
+
+def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.UUID]]) -> None:
+    """Write down that rows came in: the id of each, and that of the record it comes from."""
+    first = _count_changes(changeset)
+    Change.objects.bulk_create(
+        Change(
+            tenant=changeset.tenant,
+            changeset=changeset,
+            position=first + place,
+            action=Change.Action.NEW,
+            memory_id=row_id,
+            other_memory_id=source_id,
+            note=IMPORTED,
+        )
+        for place, (row_id, source_id) in enumerate(rows)
+    )
+
+
+def find_imported(*, tenant: Tenant, source_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
+    """Return those of the records that an import has brought in, be it that they are gone by now.
+
+    Uses index: semantic_change_by_other.
+    """
+    changes = Change.objects.of(tenant).filter(note=IMPORTED, other_memory_id__in=list(source_ids))
+    return {
+        source_id for source_id in changes.values_list("other_memory_id", flat=True) if source_id
+    }
+
+
+def rows_of(*, tenant: Tenant, source: str) -> QuerySet[Change, uuid.UUID | None]:
+    """Return the ids of all rows that imports of one source have brought in."""
+    return _changes_of(tenant, source).values_list("memory_id", flat=True)
+
+
+def find_rows(
+    *, tenant: Tenant, source_ids: Iterable[uuid.UUID], source: str
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Return the rows that came of records of one source, by the id of the record."""
+    changes = _changes_of(tenant, source).filter(other_memory_id__in=list(source_ids))
+    return dict(changes.values_list("other_memory_id", "memory_id"))  # type: ignore[arg-type]
+
+
+def find_sources(
+    *, tenant: Tenant, row_ids: Iterable[uuid.UUID], source: str
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Return the ids of the records of one source that rows came of, by the id of the row."""
+    changes = _changes_of(tenant, source).filter(memory_id__in=list(row_ids))
+    return dict(changes.values_list("memory_id", "other_memory_id"))  # type: ignore[arg-type]
+
+
+def _changes_of(tenant: Tenant, source: str) -> QuerySet[Change]:
+    return Change.objects.of(tenant).filter(note=IMPORTED, changeset__engine=source)
+
+
+def _count_changes(changeset: Changeset) -> int:
+    return Change.objects.of(changeset.tenant).filter(changeset=changeset).count()
 
 
 def _import_into(
@@ -164,7 +242,11 @@ def _import_into(
     episodes = _find_episodes(act.tenant, [conversation.id], rows)
     own = {episode.id: episode for episode in episodes.values()}
     new = [_make_fact(row, vector, own, ledger.now) for row, vector in new_rows.values()]
-    open_facts(new, ledger=ledger)
+    facts = open_facts(new, ledger=ledger, note=IMPORTED if new[0].source else "")
+    for fact in facts:
+        if fact.valid_until is not None and fact.valid_until <= ledger.now:
+            state = State(Fact.Because.SUPERSEDED, fact.valid_until)
+            put_state(fact, state, ledger=ledger, note=IMPORTED)
     ledger.close()
     return ledger
 
@@ -180,7 +262,8 @@ def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> C
 
 def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID | None) -> Ledger:
     """Return the ledger of the earlier batch's changeset, unless that was reverted since."""
-    changesets = Changeset.objects.of(act.tenant).filter(conversation=conversation)
+    ours = Q(conversation=conversation) | Q(conversation=None)
+    changesets = Changeset.objects.of(act.tenant).filter(ours)
     earlier = changesets.filter(id=goes_on).first() if goes_on else None
     if earlier is None or find_revert(earlier) is not None:
         return open_ledger(act, conversation, kind=Changeset.Kind.IMPORT)
@@ -188,7 +271,7 @@ def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID |
         changeset=earlier,
         conversation=conversation,
         now=episodic_queries.database_now(),
-        first_position=Change.objects.of(act.tenant).filter(changeset=earlier).count(),
+        first_position=_count_changes(earlier),
     )
 
 
@@ -206,4 +289,6 @@ def _make_fact(
             if episode_id in episodes
         ],
         vector=vector,
+        valid_until=row.valid_until,
+        source=row.source,
     )

@@ -32,7 +32,8 @@ class Row(BaseModel):
     """A fact as a file has it. `conversation` is the agent's id of it.
 
     `support` has the seqs that say it by the id of an episode; no seqs: all of it.
-    `valid_at` None: from when it is imported.
+    `valid_at` None: from when it is imported. `valid_until` is in the past, or None. `source` is
+    the record of another system that it comes from.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,6 +44,8 @@ class Row(BaseModel):
     keywords: tuple[str, ...]
     valid_at: datetime | None
     support: dict[uuid.UUID, tuple[int, ...]]
+    valid_until: datetime | None = None
+    source: uuid.UUID | None = None
 
 
 def parse_row(cells: Mapping[str, Any], *, conversation: uuid.UUID | None = None) -> Row:

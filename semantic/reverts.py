@@ -123,7 +123,7 @@ def revert_changeset(
     with transaction.atomic():
         changeset = _get_changeset(act.tenant, changeset_id)
         if changeset.conversation_id is None:
-            raise Conflict("This changeset belongs to no conversation.")
+            raise Conflict("This import is undone by erasing it: scope import, id the changeset.")
         if changeset.kind == Changeset.Kind.ERASURE:
             raise Conflict("An erasure cannot be undone.")
         conversation = episodic_queries.lock_conversation(

@@ -15,7 +15,7 @@ from typing import Any
 from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.mirrored import tell_mirror
-from indexing.models import MemoryKind, UnitKind
+from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
@@ -45,6 +45,8 @@ class NewFact:
     support: Support
     vector: Vectors | None
     valid_until: datetime | None = None
+    source: uuid.UUID | None = None
+    """What it was imported from, by `fact_imports.find_imported`."""
 
 
 @dataclass(slots=True)
@@ -141,9 +143,10 @@ def open_facts(
     if is_pending:
         pending = {fact: State(Fact.Because.WAITING, fact.valid_at) for fact in facts}
         put_states(pending, ledger=ledger)
-    for fact in facts:
+    for fact, item in zip(facts, new, strict=True):
         opened = {fact.id: (None, read_state(fact))}
-        ledger.note(Change.Action.NEW, memory_id=fact.id, note=note, states=opened)
+        columns = {"memory_id": fact.id, "other_memory_id": item.source, "note": note}
+        ledger.note(Change.Action.NEW, states=opened, **columns)
     return facts
 
 
@@ -172,25 +175,32 @@ def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
     _add_evidence(
         [(fact, item.support) for fact, item in zip(facts, new, strict=True)], ledger=ledger
     )
+    index_facts(facts, [item.vector for item in new], conversation=conversation)
+    return facts
+
+
+def index_facts(
+    facts: Sequence[Fact], vectors: Sequence[Vectors | None], *, conversation: Conversation
+) -> None:
+    """Make new facts of a conversation findable; a job makes the vectors that are None."""
     index.add_entries(
-        tenant=tenant,
+        tenant=conversation.tenant,
         conversation_id=conversation.id,
         language=conversation.language,
         model=embeddings.get_embedder().name,
         entries=[
             Entry(
-                memory=memory,
+                memory=Memory(id=fact.id, tenant=conversation.tenant, kind=MemoryKind.FACT),
                 kind=UnitKind.FACT,
-                lexical=f"{item.fact} {' '.join(item.keywords)}",
-                vector=item.vector,
-                valid_at=item.valid_at,
-                valid_until=item.valid_until,
-                category=item.category,
+                lexical=f"{fact.fact} {' '.join(fact.keywords)}",
+                vector=vector,
+                valid_at=fact.valid_at,
+                valid_until=fact.valid_until,
+                category=fact.category,
             )
-            for memory, item in zip(memories, new, strict=True)
+            for fact, vector in zip(facts, vectors, strict=True)
         ],
     )
-    return facts
 
 
 def invalidate_fact(

@@ -34,6 +34,7 @@ WHAT = {
     Change.Action.SUGGEST: "suggested to curators",
 }
 NOTES = {
+    "imported": "from another system: no message of ours says it",
     "corrected": "corrected by hand",
     "declared_wrong": "declared wrong by hand",
     "echo": "it only repeats what an answer served",
@@ -103,7 +104,8 @@ def render_changes(
 
 def _to_line(change: Change, facts: dict[uuid.UUID, Fact], about: Fact | None) -> ChangeLine:
     fact = facts.get(change.memory_id) if change.memory_id else None
-    old = facts.get(change.other_memory_id) if change.other_memory_id else None
+    is_new = change.action == Change.Action.NEW  # what it came from is no fact that it replaced
+    old = facts.get(change.other_memory_id) if change.other_memory_id and not is_new else None
     shown = about or fact
     before, after = render_states(change, shown.id if shown else None)
     old_before, old_after = render_states(change, old.id if old else None)

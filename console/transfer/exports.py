@@ -91,19 +91,30 @@ def start_export(
 
 def _write_file(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator[str]:
     yield row_files.render_header(export.columns, form=run.format)
-    count, size = 0, settings.EXPORT_CHUNK
-    ordered = rows.order_by("id").values_list("id", *export.fields.values())
-    part = list(ordered[:size])
-    while part:
-        last_id = part[-1][0]
-        chunk = [dict(zip(export.fields, row[1:], strict=True)) for row in part]
-        export.finish(run.tenant, chunk)
+    count = 0
+    for chunk in read_chunks(export, run.tenant, rows):
         rows_of_file = map(to_cells, chunk) if run.format == "csv" else chunk
         yield row_files.render_rows(rows_of_file, export.columns, form=run.format)
         count += len(chunk)
-        part = list(ordered.filter(id__gt=last_id)[:size])
+    close_run(run, rows=count)
+
+
+def read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator[list[Record]]:
+    """Yield complete records in the order of their rows' ids, a bounded number at a time."""
+    ordered = rows.order_by("id").values_list("id", *export.fields.values())
+    part = list(ordered[: settings.EXPORT_CHUNK])
+    while part:
+        last_id = part[-1][0]
+        chunk = [dict(zip(export.fields, row[1:], strict=True)) for row in part]
+        export.finish(tenant, chunk)
+        yield chunk
+        part = list(ordered.filter(id__gt=last_id)[: settings.EXPORT_CHUNK])
+
+
+def close_run(run: ExportRun, *, rows: int) -> None:
+    """Record that an export has sent all of its rows."""
     ExportRun.objects.of(run.tenant).filter(id=run.id).update(
-        rows=count, finished_at=read_database_clock()
+        rows=rows, finished_at=read_database_clock()
     )
 
 

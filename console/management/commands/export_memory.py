@@ -1,12 +1,13 @@
 """Write facts, episodes, notes, links or messages to a file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from console.transfer import exports, row_files
+from console.transfer import exports, memory_exports, row_files
 from console.transfer.export_tables import EXPORTS
 from console.transfer.exports import ExportFilter
 from memoryproject.tenancy.management.naming import find_tenant
@@ -16,12 +17,13 @@ PERSON = "manage.py"
 
 class Command(BaseCommand):
     help = (
-        "Write a tenant's facts, episodes, notes, links or messages to a file, a row a line. "
-        "Memory stays bounded, however many there are. A file of facts can be imported again."
+        "Write a tenant's facts, episodes, notes, links or messages to a file, a row a line, or "
+        "all of it as JSON lines, which import_from memory reads. Memory stays bounded, however "
+        "many there are."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("table", choices=list(EXPORTS))
+        parser.add_argument("table", choices=[*EXPORTS, memory_exports.ALL])
         parser.add_argument("path", help="the file, - for standard output; .csv is CSV")
         parser.add_argument("--tenant", required=True)
         parser.add_argument(
@@ -35,18 +37,12 @@ class Command(BaseCommand):
         parser.add_argument("--until", default="", help="made on this day (UTC) or earlier")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        export, path = EXPORTS[options["table"]], options["path"]
-        form = options["format"] or ("csv" if path.endswith(".csv") else "jsonl")
-        params = {**options, "conversation_id": options["conversation"]}
-        filters = ExportFilter(params, export=export, tenant=tenant)
-        if not filters.is_valid():
-            faults = (f"{name}: {texts[0]}" for name, texts in filters.errors.items())
-            raise CommandError("; ".join(faults))
-        pieces = exports.start_export(
-            export=export, tenant=tenant, filters=filters, form=form, person=PERSON
-        )
-        bar = tqdm(pieces, unit=" thousand rows", desc="exporting")
+        path = options["path"]
+        if options["table"] == memory_exports.ALL:
+            pieces = self._export_all(options)
+        else:
+            pieces = self._export_table(options)
+        bar = tqdm(pieces, unit=" pieces", desc="exporting")
         try:
             if path == "-":
                 for piece in bar:
@@ -56,3 +52,22 @@ class Command(BaseCommand):
                     file.writelines(bar)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+
+    def _export_all(self, options: dict[str, Any]) -> Iterator[str]:
+        narrowing = ("format", "conversation", "state", "since", "until")
+        if any(options[name] for name in narrowing):
+            raise CommandError("`all` is everything, as JSON lines: it takes no other option.")
+        return memory_exports.start_export(tenant=find_tenant(options["tenant"]), person=PERSON)
+
+    def _export_table(self, options: dict[str, Any]) -> Iterator[str]:
+        tenant = find_tenant(options["tenant"])
+        export = EXPORTS[options["table"]]
+        form = options["format"] or ("csv" if options["path"].endswith(".csv") else "jsonl")
+        params = {**options, "conversation_id": options["conversation"]}
+        filters = ExportFilter(params, export=export, tenant=tenant)
+        if not filters.is_valid():
+            faults = (f"{name}: {texts[0]}" for name, texts in filters.errors.items())
+            raise CommandError("; ".join(faults))
+        return exports.start_export(
+            export=export, tenant=tenant, filters=filters, form=form, person=PERSON
+        )

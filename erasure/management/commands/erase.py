@@ -23,9 +23,9 @@ from retrieval.mirror import FolderAway
 
 class Command(BaseCommand):
     help = (
-        "Erase a message, a conversation, a note, all notes of a user, or a tenant, with all that "
-        "was made of it. There is no way back. With --dry-run it only says how much it would be. "
-        "A run that was broken off is finished by the workers, or by running it again."
+        "Erase a message, a conversation, a note, all notes of a user, an import or a tenant, with "
+        "all that was made of it. There is no way back. With --dry-run it only says how much it "
+        "would be. A run that was broken off is finished by the workers, or by running it again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "id",
             help="of a message or note its id, of a conversation the agent's own, of a user the "
-            "user_id of its notes, of a tenant its name or id",
+            "user_id of its notes, of an import its changeset, of a tenant its name or id",
         )
         parser.add_argument("--tenant", help="name of the tenant; not needed to erase one")
         parser.add_argument("--reason", help="why; kept for good, so do not quote")

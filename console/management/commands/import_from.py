@@ -1,0 +1,67 @@
+"""Bring in what another memory system, a chat product or this one has exported."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from console.transfer.memory_imports import MEMORY, import_memory
+from console.transfer.peer_files import SOURCES
+from console.transfer.peer_imports import Outcome, import_peer
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.services import get_or_create_tenant
+from semantic.curation import Act
+
+PERSON = "manage.py"
+
+
+class Command(BaseCommand):
+    help = (
+        "Import the export of another system, or of `export_memory all` (memory), as one changeset "
+        "that can be undone. Without --reason it only prints a table of what would come of it. A "
+        "second run of the same file changes nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("source", choices=[*SOURCES, MEMORY], help="what has written it")
+        parser.add_argument("path", type=Path, help="a .json or .jsonl file, or a ZIP archive")
+        parser.add_argument("--tenant", required=True, help="whose it becomes; made if missing")
+        parser.add_argument("--reason", default="", help="why; kept in the changeset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = get_or_create_tenant(name=options["tenant"])
+        run = import_memory if options["source"] == MEMORY else import_peer
+        act = Act(tenant=tenant, actor=PERSON, reason=options["reason"])
+        values = {"tenant": tenant, "path": options["path"], "source": options["source"]}
+        try:
+            with tqdm(unit=" records", desc="reading") as bar:
+                outcome = run(**values, act=None, report=bar.update)
+            self._print(outcome)
+            if not options["reason"]:
+                self.stdout.write("Nothing was written. Give a --reason to import.")
+                return
+            with tqdm(total=outcome.total, unit=" records", desc="importing") as bar:
+                outcome = run(**values, act=act, report=bar.update)
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
+        except OSError as error:
+            raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+        if outcome.changeset is None:
+            self.stdout.write("There was nothing new: nothing was written.")
+            return
+        self.stdout.write(
+            f"Imported as changeset {outcome.changeset.id}. To undo it: manage.py erase import "
+            f'{outcome.changeset.id} --tenant "{tenant.name}" --reason …'
+        )
+
+    def _print(self, outcome: Outcome) -> None:
+        """Print a table: what becomes of the records of a file, kind by kind."""
+        self.stdout.write(f"{'records':<14}{'what becomes of them':<36}{'number':>10}")
+        for (kind, fate), number in sorted(outcome.counts.items()):
+            self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")
+        for name, number in Counter(outcome.lost).most_common():
+            self.stdout.write(f"{'left out':<14}{name:<36}{number:>10,}")
+        for name, external_id in outcome.homes.items():
+            self.stdout.write(f"conversation {external_id}  {name}")

@@ -1,0 +1,333 @@
+"""Restores what `export_memory all` has written, as one changeset: rows as they were.
+
+Ids are kept where no row of this server has them, else all are made anew; the changeset names
+both. A conversation that another than such an import has made keeps its messages and episodes,
+and gets none of the file's.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef
+
+from console.transfer.memory_exports import ANONYMOUS, HEADER, MEMORY, REFERENCES, TABLES
+from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
+from episodic import queries, segmentation
+from episodic import services as episodic
+from episodic.models import Conversation, Episode, Message
+from indexing import services as index
+from indexing.models import Memory, MemoryKind, SearchUnit
+from memoryproject.database.batches import in_batches
+from memoryproject.database.ids import make_id
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.quotas import check_quota
+from memoryproject.text.cleaning import clean, clean_block
+from memoryproject.text.tokens import measure
+from notes import services as notes
+from notes.models import Link, Note, NoteVersion
+from semantic import fact_imports
+from semantic import services as semantic
+from semantic.curation import Act
+from semantic.models import Evidence, Fact
+from semantic.queries import content_hash
+
+__all__ = ["MEMORY", "import_memory"]
+Row = dict[str, Any]
+Ids = Mapping[uuid.UUID, uuid.UUID]
+"""Our ids by those in the file."""
+Homes = Mapping[str, Conversation]
+KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": MemoryKind.NOTE}
+THERE, ACTIVE = "there already", "active already"
+ELSEWHERE = "its conversation is there already"
+EPISODES_AT_ONCE = 50
+
+
+def import_memory(
+    *, tenant: Tenant, path: Path, source: str, act: Act | None, report: Callable[[int], object]
+) -> Outcome:
+    """Import a file, or with no act only say what an import would do; `report` gets numbers.
+
+    A run that was broken off leaves a changeset of what it has written; the next one goes on.
+
+    Raises:
+        OSError, Problem: the file cannot be read, or is not of our format.
+        OverQuota: the tenant may not store so much; what came before is written.
+    """
+    restorer = _Restorer(tenant, act)
+    if act is not None:
+        restorer.keeps_ids = all(_are_free(tenant, rows) for _, rows in _read_batches(path))
+    for table, rows in _read_batches(path):
+        try:
+            with transaction.atomic():
+                restorer.restore(table, rows)
+        except (KeyError, TypeError, ValueError, ValidationError) as error:
+            raise Problem(f"A line of {table} is not as `export_memory all` writes it.") from error
+        except (IntegrityError, DataError) as error:
+            raise Problem(f"Lines of {table} contradict each other, or what is there.") from error
+        report(len(rows))
+    if act is not None:
+        restorer.finish()
+    return restorer.outcome
+
+
+def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the rows of a file by table, some at a time, in order."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if json.loads(file.readline() or "null") != HEADER:
+                raise Problem(f"The first line must be {json.dumps(HEADER)}.")
+            for table, rows in groupby(map(json.loads, file), key=lambda row: row["table"]):
+                if table not in TABLES:
+                    raise Problem(f"There is no table {table!r:.50}.")
+                while batch := list(islice(rows, AT_ONCE)):
+                    yield table, batch
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise Problem("The file is not JSON lines as `export_memory all` writes them.") from error
+
+
+def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
+    """Return whether no other tenant has a row of these ids."""
+    ids = [row["id"] for row in rows if "id" in row]
+    return not any(
+        table.across_tenants.filter(id__in=ids).exclude(tenant=tenant).exists()
+        for table in (Memory, Message)
+    )
+
+
+class _Restorer:
+    """Writes batches of rows, table by table, into one changeset."""
+
+    def __init__(self, tenant: Tenant, act: Act | None) -> None:
+        self.tenant, self.act = tenant, act
+        self.outcome = Outcome()
+        self.keeps_ids = True
+        self.replaced: list[tuple[uuid.UUID, str]] = []
+        """Facts, and by the file's id what took their place."""
+
+    def restore(self, table: str, rows: Sequence[Row]) -> None:
+        """Count what becomes of rows, and write those that are new."""
+        homes, ids = self._find_homes(rows), self._find_ids(rows)
+        taken = self._find_taken(table, rows, homes, ids)
+        new = []
+        for row in rows:
+            fate = self._find_fate(table, row, taken, ids)
+            self.outcome.counts[table, fate] += 1
+            if fate == NEW:
+                new.append(row)
+        if self.act is None:
+            return
+        own = {}
+        if table not in ANONYMOUS:
+            own = {uuid.UUID(row["id"]): self._make_own_id(row) for row in new}
+        ids = {**ids, **own}
+        if table == "facts":
+            pairs = ((ids.get(uuid.UUID(row["id"])), row["superseded_by"]) for row in rows)
+            self.replaced += [(fact_id, newer) for fact_id, newer in pairs if fact_id and newer]
+        if not new:
+            return
+        if self.outcome.changeset is None:
+            self.outcome.changeset = fact_imports.start_import(act=self.act, source=MEMORY)
+        if table in {"messages", "notes", "note_versions"}:
+            size = sum(len(json.dumps(row, ensure_ascii=False).encode()) for row in new)
+            check_quota(self.tenant, more_rows=len(new), more_bytes=size)
+        if table in KINDS:
+            Memory.objects.bulk_create(
+                Memory(id=row_id, tenant=self.tenant, kind=KINDS[table]) for row_id in own.values()
+            )
+        write = {
+            "conversations": self._add_conversations,
+            "episodes": self._add_episodes,
+            "messages": self._add_messages,
+            "facts": self._add_facts,
+            "notes": self._add_notes,
+            "note_versions": self._add_note_versions,
+            "links": self._add_links,
+        }[table]
+        brought = write(new, homes, ids) or own
+        named = [(row_id, source_id) for source_id, row_id in brought.items()]
+        fact_imports.note_imported(self.outcome.changeset, rows=named)
+
+    def _make_own_id(self, row: Row) -> uuid.UUID:
+        return uuid.UUID(row["id"]) if self.keeps_ids else make_id()
+
+    def _find_homes(self, rows: Sequence[Row]) -> Homes:
+        names = {row.get("conversation_id") or row.get("external_id") for row in rows}
+        found = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
+        for conversation in found:
+            conversation.tenant = self.tenant
+        return {str(conversation.external_id): conversation for conversation in found}
+
+    def _find_ids(self, rows: Sequence[Row]) -> Ids:
+        """Return ours for the ids that rows mention: of what was imported, or is here as it is."""
+        ids = {uuid.UUID(row[name]) for row in rows for name in REFERENCES if row.get(name)}
+        ids |= {uuid.UUID(entry["episode"]) for row in rows for entry in row.get("evidence", [])}
+        there: dict[uuid.UUID, uuid.UUID] = {}
+        for table in (Memory, Message):
+            own = table.objects.of(self.tenant).filter(id__in=ids)
+            there |= {row_id: row_id for row_id in own.values_list("id", flat=True)}
+        return there | fact_imports.find_rows(tenant=self.tenant, source_ids=ids, source=MEMORY)
+
+    def _find_taken(self, table: str, rows: Sequence[Row], homes: Homes, ids: Ids) -> set[Any]:
+        """Return what is there already of what `_find_fate` compares rows with."""
+        if table in {"messages", "episodes"}:
+            known = fact_imports.find_rows(
+                tenant=self.tenant, source_ids=map(uuid.UUID, homes), source=MEMORY
+            )
+            return {name for name in homes if uuid.UUID(name) not in known}
+        if table == "facts":
+            hashes = [content_hash(row["fact"]) for row in rows]
+            facts = Fact.objects.of(self.tenant).filter(invalid_at=None, content_hash__in=hashes)
+            return set(facts.values_list("conversation__external_id", "content_hash"))
+        if table == "note_versions":
+            versions = NoteVersion.objects.of(self.tenant).filter(note__in=ids.values())
+            return set(versions.values_list("note_id", "version"))
+        if table == "links":
+            links = Link.objects.of(self.tenant).filter(from_memory__in=ids.values())
+            return set(links.values_list("from_memory_id", "to_memory_id", "link_type"))
+        return set(homes)
+
+    def _find_fate(self, table: str, row: Row, taken: set[Any], ids: Ids) -> str:
+        """Return what becomes of a row."""
+
+        def ours(name: str) -> uuid.UUID | None:
+            return ids.get(uuid.UUID(row[name]))
+
+        if table == "conversations":
+            return THERE if row["external_id"] in taken else NEW
+        if table == "note_versions":
+            return THERE if (ours("note_id"), row["version"]) in taken else NEW
+        if table == "links":
+            ends = (ours("from_id"), ours("to_id"))
+            return THERE if (*ends, row["link_type"]) in taken else NEW
+        if ours("id"):
+            return THERE
+        if table == "facts":
+            sentence = (uuid.UUID(row["conversation_id"]), content_hash(row["fact"]))
+            return ACTIVE if sentence in taken and not row["invalid_at"] else NEW
+        return ELSEWHERE if table != "notes" and row["conversation_id"] in taken else NEW
+
+    def _make(self, model: type[Any], table: str, row: Row, ids: Ids, **own: Any) -> Any:
+        """Return an unsaved row with the columns that a line has, references as ours."""
+        values: dict[str, Any] = {}
+        for name, path in TABLES[table].fields.items():
+            if "__" not in path and name in row:
+                column = model._meta.get_field(path)
+                value = column.to_python(row[name])
+                is_reference = name in REFERENCES and value is not None
+                values[column.attname] = ids.get(value) if is_reference else value
+        return model(**{**values, **own, "tenant": self.tenant})
+
+    def _add_conversations(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> Ids:
+        made = [self._make(Conversation, "conversations", row, ids) for row in rows]
+        for conversation in made:  # until its messages come
+            conversation.erased_count = conversation.next_seq - 1
+        Conversation.objects.bulk_create(made)
+        return {conversation.external_id: conversation.id for conversation in made}
+
+    def _add_episodes(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        Episode.objects.bulk_create(
+            self._make(Episode, "episodes", row, ids, conversation=homes[row["conversation_id"]])
+            for row in rows
+        )
+
+    def _add_messages(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        Message.objects.bulk_create(
+            self._make(
+                *(Message, "messages", row, ids),
+                conversation=homes[row["conversation_id"]],
+                token_sizes=measure(clean(row["content"])),
+                pending_after=0,
+            )
+            for row in rows
+        )
+        by_home = Counter(row["conversation_id"] for row in rows)
+        waiting = Counter(row["conversation_id"] for row in rows if not row["episode_id"])
+        for name, count in by_home.items():
+            Conversation.objects.of(self.tenant).filter(id=homes[name].id).update(
+                pending_count=F("pending_count") + waiting[name],
+                erased_count=F("erased_count") - count,
+            )
+
+    def _add_facts(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        facts, evidence = [], []
+        own: dict[str, Any] = {"changeset": self.outcome.changeset, "superseded_by_id": None}
+        for row in rows:
+            home, hashed = homes[row["conversation_id"]], content_hash(row["fact"])
+            fact = self._make(
+                Fact, "facts", row, ids, conversation=home, content_hash=hashed, **own
+            )
+            facts.append(fact)
+            for entry in row["evidence"]:
+                episode = ids.get(uuid.UUID(entry["episode"]))
+                if episode is not None:
+                    seqs = {"episode_id": episode, "message_seqs": entry["messages"]}
+                    columns = {"tenant": self.tenant, "fact": fact, **seqs}
+                    evidence.append(Evidence(changeset=own["changeset"], **columns))
+        Fact.objects.bulk_create(facts)
+        Evidence.objects.bulk_create(evidence)
+        facts.sort(key=lambda fact: fact.conversation_id)
+        for _, some in groupby(facts, key=lambda fact: fact.conversation_id):
+            of_home = list(some)
+            home = of_home[0].conversation
+            semantic.index_facts(of_home, [None] * len(of_home), conversation=home)
+        marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
+        index.mark_memories(tenant=self.tenant, marks=marks)
+
+    def _add_notes(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        for row in rows:
+            home = homes[row["conversation_id"]] if row["conversation_id"] else None
+            note = self._make(Note, "notes", row, ids, conversation=home)
+            note.token_sizes = measure(clean_block(note.content))
+            note.save(force_insert=True)
+            if note.deleted_at is None:
+                notes.index_note(note)
+
+    def _add_note_versions(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        NoteVersion.objects.bulk_create(
+            self._make(NoteVersion, "note_versions", row, ids) for row in rows
+        )
+
+    def _add_links(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        Link.objects.bulk_create(self._make(Link, "links", row, ids) for row in rows)
+
+    def finish(self) -> None:
+        """Write what rests on rows of several batches, of runs that were broken off, too."""
+        open_ended = Fact.objects.of(self.tenant).filter(
+            superseded_by=None, invalidated_because=Fact.Because.SUPERSEDED
+        )
+        for pairs in in_batches(self.replaced):
+            wanted = {uuid.UUID(newer) for _, newer in pairs}
+            ids = fact_imports.find_rows(tenant=self.tenant, source_ids=wanted, source=MEMORY)
+            facts = open_ended.in_bulk([fact_id for fact_id, _ in pairs])
+            for fact_id, newer in pairs:
+                if fact_id in facts:
+                    facts[fact_id].superseded_by_id = ids.get(uuid.UUID(newer))
+            Fact.objects.of(self.tenant).bulk_update(facts.values(), ["superseded_by"])
+        brought = fact_imports.rows_of(tenant=self.tenant, source=MEMORY)
+        units = SearchUnit.objects.of(self.tenant).filter(memory=OuterRef("id"))
+        episodes = Episode.objects.of(self.tenant).filter(~Exists(units), id__in=brought)
+        while some := list(episodes.order_by("conversation_id", "id")[:EPISODES_AT_ONCE]):
+            self._index(some)
+        waiting = Conversation.objects.of(self.tenant).filter(id__in=brought, pending_count__gt=0)
+        for conversation in waiting.order_by("id"):
+            conversation.tenant = self.tenant
+            with transaction.atomic():
+                episodic.request_segmentation_if_due(conversation)
+
+    def _index(self, episodes: Sequence[Episode]) -> None:
+        ids = [episode.id for episode in episodes]
+        messages = queries.messages_of_episodes(tenant=self.tenant, episode_ids=ids)
+        for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
+            conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
+            with transaction.atomic():
+                segmentation.index_episodes(conversation, list(some), messages)
