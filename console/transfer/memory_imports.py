@@ -302,13 +302,11 @@ class _Restorer:
 
     def finish(self) -> None:
         """Write what rests on rows of several batches, of runs that were broken off, too."""
-        open_ended = Fact.objects.of(self.tenant).filter(
-            superseded_by=None, invalidated_because=Fact.Because.SUPERSEDED
-        )
+        closed = Fact.objects.of(self.tenant).filter(superseded_by=None, invalid_at__isnull=False)
         for pairs in in_batches(self.replaced):
             wanted = {uuid.UUID(newer) for _, newer in pairs}
             ids = fact_imports.find_rows(tenant=self.tenant, source_ids=wanted, source=MEMORY)
-            facts = open_ended.in_bulk([fact_id for fact_id, _ in pairs])
+            facts = closed.in_bulk([fact_id for fact_id, _ in pairs])
             for fact_id, newer in pairs:
                 if fact_id in facts:
                     facts[fact_id].superseded_by_id = ids.get(uuid.UUID(newer))
