@@ -7,7 +7,7 @@ Where the model is away, or the text is long, a job makes them; words find the n
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -258,29 +258,39 @@ def _embed(note: Note, *, at_once: bool = True) -> tuple[list[Passage], Sequence
     return parts, index.try_embed(texts, timeout_s=EMBEDDING_TIMEOUT_S)
 
 
-def index_note(note: Note) -> None:
-    """Make a note findable that nothing finds yet; a job makes its vectors."""
-    parts, vectors = _embed(note, at_once=False)
-    _fill_index(note, parts, vectors)
+def index_notes(notes: Sequence[Note]) -> None:
+    """Make notes of one conversation, or one of none, findable; a job makes their vectors."""
+    if notes:
+        parts = [(note, *_embed(note, at_once=False)) for note in notes]
+        entries = [entry for part in parts for entry in _list_entries(*part)]
+        _add_entries(notes[0], entries)
 
 
 def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]) -> None:
+    _add_entries(note, list(_list_entries(note, parts, vectors)))
+
+
+def _add_entries(note: Note, entries: Sequence[Entry]) -> None:
     home = note.conversation
     index.add_entries(
         tenant=note.tenant,
         conversation_id=note.conversation_id,
-        language=home.language if home else detect_language([part.words for part in parts]),
+        language=home.language if home else detect_language([entry.lexical for entry in entries]),
         model=embeddings.get_embedder().name,
-        entries=[
-            Entry(
-                memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
-                kind=UnitKind.NOTE,
-                lexical=part.words,
-                vector=vector,
-                valid_at=note.occurred_at,
-                first_seq=place,
-                last_seq=place,
-            )
-            for place, (part, vector) in enumerate(zip(parts, vectors, strict=True))
-        ],
+        entries=entries,
     )
+
+
+def _list_entries(
+    note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]
+) -> Iterator[Entry]:
+    for place, (part, vector) in enumerate(zip(parts, vectors, strict=True)):
+        yield Entry(
+            memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
+            kind=UnitKind.NOTE,
+            lexical=part.words,
+            vector=vector,
+            valid_at=note.occurred_at,
+            first_seq=place,
+            last_seq=place,
+        )

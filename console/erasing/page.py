@@ -17,10 +17,12 @@ from console.action_log import record
 from console.pages import get_row, page_for, redirect_to, show_page
 from episodic.models import Conversation, Message
 from erasure import services
+from erasure.imports import imports_of
 from erasure.models import Erasure, Scope, State
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from semantic.curation import REASON_AT_MOST
+from semantic.models import Changeset
 
 ERASE = "erasure.erase"
 
@@ -32,7 +34,7 @@ class Subject:
     `word` is what a person types to show that it is meant.
     """
 
-    row: Message | Conversation | Note | Tenant
+    row: Message | Conversation | Note | Changeset | Tenant
     erasure: Erasure
     name: str
     word: str
@@ -74,7 +76,8 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
     """Return what is to be erased; a user is found by a note that is about them.
 
     Raises:
-        Http404: there is no such row, or the note is about nobody.
+        Http404: there is no such row, the note is about nobody, or the changeset is no import from
+            another system.
     """
     if scope is Scope.TENANT:
         tenant = get_object_or_404(Tenant, id=row_id)
@@ -88,6 +91,12 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
         home = get_row(Conversation, row_id)
         word = str(home.external_id)
         return Subject(home, _draft(home, scope), f"conversation {word}", word[:8])
+    if scope is Scope.IMPORT:
+        changeset = get_object_or_404(Changeset.across_tenants.select_related("tenant"), id=row_id)
+        if not imports_of(changeset.tenant).filter(id=row_id).exists():
+            raise Http404("It is no import from another system.")
+        name = f"import of {changeset.started_at:%Y-%m-%d %H:%M}"
+        return Subject(changeset, _draft(changeset, scope), name, str(row_id)[-8:])
     note = get_row(Note, row_id)
     if scope is Scope.NOTE:
         return Subject(note, _draft(note, scope), f"note {note.id}", str(note.id)[-8:])

@@ -162,6 +162,7 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
         job = Job.objects.of(changeset.tenant).filter(id=changeset.job_id).first()
     calls = find_calls(job) if job is not None and sees("jobs.view_llmcall") else []
     reverted_by = reverts.find_revert(changeset)
+    is_import = changeset.kind == Changeset.Kind.IMPORT and changeset.conversation_id is None
     return {
         "page": page,
         "steps": render_changes(changeset.tenant, list(page.object_list)),
@@ -170,4 +171,5 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
         "sums": sum_up(calls),
         "reverted_by": reverted_by,
         "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
+        "may_erase": sees("erasure.erase") and is_import,
     }

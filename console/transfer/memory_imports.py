@@ -284,13 +284,18 @@ class _Restorer:
         index.mark_memories(tenant=self.tenant, marks=marks)
 
     def _add_notes(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
+        made = []
         for row in rows:
             home = homes[row["conversation_id"]] if row["conversation_id"] else None
             note = self._make(Note, "notes", row, ids, conversation=home)
             note.token_sizes = measure(clean_block(note.content))
-            note.save(force_insert=True)
-            if note.deleted_at is None:
-                notes.index_note(note)
+            made.append(note)
+        Note.objects.bulk_create(made)
+        active = (note for note in made if note.deleted_at is None)
+        # Of those in no conversation each has a language of its own.
+        places = sorted(active, key=lambda note: str(note.conversation_id or note.id))
+        for _, some in groupby(places, key=lambda note: note.conversation_id or note.id):
+            notes.index_notes(list(some))
 
     def _add_note_versions(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
         NoteVersion.objects.bulk_create(
@@ -314,7 +319,8 @@ class _Restorer:
         brought = fact_imports.rows_of(tenant=self.tenant, source=MEMORY)
         units = SearchUnit.objects.of(self.tenant).filter(memory=OuterRef("id"))
         episodes = Episode.objects.of(self.tenant).filter(~Exists(units), id__in=brought)
-        while some := list(episodes.order_by("conversation_id", "id")[:EPISODES_AT_ONCE]):
+        missing = episodes.order_by("conversation_id", "id").values_list("id", flat=True)
+        for some in in_batches(list(missing), size=EPISODES_AT_ONCE):
             self._index(some)
         waiting = Conversation.objects.of(self.tenant).filter(id__in=brought, pending_count__gt=0)
         for conversation in waiting.order_by("id"):
@@ -322,10 +328,11 @@ class _Restorer:
             with transaction.atomic():
                 episodic.request_segmentation_if_due(conversation)
 
-    def _index(self, episodes: Sequence[Episode]) -> None:
-        ids = [episode.id for episode in episodes]
+    def _index(self, ids: Sequence[uuid.UUID]) -> None:
+        rows = Episode.objects.of(self.tenant).filter(id__in=ids).select_for_update()
         messages = queries.messages_of_episodes(tenant=self.tenant, episode_ids=ids)
-        for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
-            conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
-            with transaction.atomic():
+        with transaction.atomic():
+            episodes = rows.order_by("conversation_id", "id")
+            for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
+                conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
                 segmentation.index_episodes(conversation, list(some), messages)

@@ -96,7 +96,9 @@ LETTA: dict[str, Any] = {
                     "content": [
                         {
                             "type": "text",
-                            "text": json.dumps({"type": "user_message", "message": "My name is Chad."}),
+                            "text": json.dumps(
+                                {"type": "user_message", "message": "My name is Chad."}
+                            ),
                         }
                     ],
                     "created_at": "2026-03-02T09:00:00+00:00",

@@ -107,3 +107,132 @@ def test_an_import_is_previewed_done_once_undone_and_leaves_no_row(
     assert not before - count_rows(ana)
     assert "erase import" in bring(source, path, reason="after all")
     assert count_rows(ana)["semantic_fact"] == done["semantic_fact"]
+
+
+def test_what_each_source_says_becomes_messages_facts_and_notes(ana: Agent, tmp_path: Path) -> None:
+    bring("letta", write(tmp_path, "agent.af", LETTA), reason="so")
+    letta = Message.objects.of(ana.tenant).filter(metadata__source="letta").order_by("seq")
+    said = [(one.role, one.content, one.occurred_at.second) for one in letta]
+    assert said == [
+        ("user", "My name is Chad.", 0),
+        ("assistant", "Nice to meet you, Chad.", 5),
+    ]
+    note = Note.objects.of(ana.tenant).get(label="human")
+    assert (note.content, note.source_id) == ("Chad likes vibe coding.", "block-0")
+    lines = "".join(json.dumps(item) + "\n" for item in LANGMEM)
+    path = tmp_path / "store.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    bring("langmem", path, reason="so")
+    fact = Fact.objects.of(ana.tenant).get()
+    assert fact.fact == "The user prefers dark mode."
+    assert fact.conversation.external_id == to_uuid("langmem/memories/u1")
+    assert fact.valid_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
+    assert not Evidence.objects.of(ana.tenant).exists()
+    profile = Note.objects.of(ana.tenant).get(label="UserProfile")
+    assert json.loads(profile.content) == {"name": "Ana", "age": 31}
+
+
+def test_chats_are_read_from_archives_along_the_branch_that_is_shown(
+    ana: Agent, tmp_path: Path
+) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("user.json", "[1]")
+        archive.writestr("conversations.json", json.dumps(CHATGPT))
+    bring("chatgpt", path, reason="so")
+    home = Conversation.objects.of(ana.tenant).get()
+    rows = Message.objects.of(ana.tenant).order_by("seq")
+    assert home.external_id == uuid.UUID(ALICE)
+    assert [(one.role, one.content) for one in rows] == [
+        ("user", "Where is the ship?"),
+        ("assistant", "In the harbour of Rotterdam."),
+        ("user", "Thanks."),
+    ]
+    assert rows[0].occurred_at.timestamp() == 1772442001.5
+    assert rows[2].occurred_at == rows[1].occurred_at  # it has no time of its own
+    assert rows[0].metadata == {"title": "A ship", "source": "chatgpt", "source_id": "message-a"}
+    said = bring("claude", write(tmp_path, "conversations.json", CLAUDE), reason="so")
+    assert parts(said) == {("message", "new"): 2, ("left out", "attachments"): 1}
+    assert rows.all().count() == 5 and Conversation.objects.of(ana.tenant).count() == 1
+
+
+def test_undoing_leaves_what_others_have_added(ana: Agent, tmp_path: Path) -> None:
+    path = write(tmp_path, "zep.json", ZEP)
+    bring("zep", path, reason="so")
+    graph = to_uuid("zep/graph")
+    ana.say(uuid.UUID(ALICE), "I am here now, and I bought a blue bicycle.", name="Kendra")
+    ana.say(graph, "I live in a lighthouse.", name="Kendra")
+    ana.flush(uuid.UUID(ALICE))
+    ana.flush(graph)
+    undo(ana)
+    drained = drain_jobs()
+    assert (drained.later, drained.dead) == (0, 0)
+    left = Message.objects.of(ana.tenant).order_by("content").values_list("content", flat=True)
+    assert [text[:9] for text in left] == ["I am here", "I live in"]
+    facts = " ".join(Fact.objects.of(ana.tenant).values_list("fact", flat=True))
+    assert "Adidas" not in facts and "Puma" not in facts and "lighthouse" in facts
+    assert not Note.objects.of(ana.tenant).exists()
+    assert not Changeset.objects.of(ana.tenant).filter(kind="import").exists()
+
+
+def test_a_fact_that_is_over_is_retired_and_its_past_can_be_asked_for(
+    ana: Agent, tmp_path: Path
+) -> None:
+    bring("zep", write(tmp_path, "zep.json", ZEP), reason="so")
+    over = Fact.objects.of(ana.tenant).get(fact="Kendra loves Adidas shoes.")
+    assert over.invalid_at is not None and over.invalidated_because == Fact.Because.SUPERSEDED
+    assert (over.valid_at.year, over.valid_until) == (2024, datetime(2024, 11, 2, tzinfo=UTC))
+    changeset = over.changeset
+    assert (changeset.engine, changeset.reason, changeset.conversation) == ("zep", "so", None)
+    answer = ana.get(f"changesets/{changeset.id}")
+    assert answer.status_code == 200
+    notes = {change["note"] for change in answer.json()["changes"]}
+    assert notes == {"imported"}
+    refused = ana.post(f"changesets/{changeset.id}/revert", {"reason": "so"})
+    assert refused.status_code == 409 and "scope import" in refused.json()["message"]
+    done = ana.post("erasures", {"scope": "import", "id": str(changeset.id), "reason": "so"})
+    assert done.status_code == 200 and done.json()["counts"]["messages"] == 24
+    assert Erasure.objects.of(ana.tenant).get().state == "done"
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "said"),
+    [
+        ("mem0", "{", "not valid JSON"),
+        ("mem0", "[1]", "no object"),
+        ("chatgpt", '[{"mapping": {"a": 1}, "current_node": "a"}]', "not an export of chatgpt"),
+        ("claude", "", "not valid JSON"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_in_words(
+    ana: Agent, tmp_path: Path, source: str, text: str, said: str
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CommandError, match=said):
+        bring(source, path, reason="so")
+    with pytest.raises(CommandError, match="cannot be read"):
+        bring(source, tmp_path / "none.json")
+    assert not Changeset.objects.of(ana.tenant).exists()
+
+
+def test_what_cannot_be_stored_is_counted_and_a_quota_holds(ana: Agent, tmp_path: Path) -> None:
+    memories = [
+        {"id": "1", "memory": "Has a dog.", "user_id": "a"},
+        {"id": "2", "memory": "has a dog", "user_id": "a"},
+        {"id": "1", "memory": "Has a cat.", "user_id": "a"},
+        {"id": "3", "memory": "Has a\0bird.", "user_id": "a"},
+        {"id": "4", "memory": "x" * 70_000, "user_id": "a"},
+    ]
+    said = bring("mem0", write(tmp_path, "mem0.json", memories), reason="so")
+    assert parts(said) == {
+        ("fact", "new"): 1,
+        ("fact", "twice in the file"): 2,
+        ("fact", "characters that cannot be stored"): 1,
+        ("note", "longer than 64 KiB"): 1,
+    }
+    set_quota(ana.tenant, {ROWS: 10})
+    ana.tenant.refresh_from_db()
+    with pytest.raises(CommandError, match="may store"):
+        bring("zep", write(tmp_path, "zep.json", ZEP), reason="so")
+    assert not Message.objects.of(ana.tenant).exists()

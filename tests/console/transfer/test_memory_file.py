@@ -64,9 +64,7 @@ def test_what_goes_out_comes_back_as_it_was(
     lines = [json.loads(line) for line in first.splitlines()]
     assert lines[0] == {"format": "memory-server", "version": 1}
     tables = {line["table"] for line in lines[1:]}
-    assert tables == set(
-        "conversations episodes messages facts notes note_versions links".split()
-    )
+    assert tables == set("conversations episodes messages facts notes note_versions links".split())
     run = ExportRun.objects.of(ana.tenant).get()
     assert (run.table, run.rows) == ("all", len(lines) - 1)
     before = count_rows(cleo)
@@ -136,7 +134,10 @@ def test_a_file_that_is_not_ours_is_refused_in_words(ana: Agent, tmp_path: Path)
 
 
 def many_lines(count: int) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a file with a number of facts, notes and episodes, a third of each."""
+    """Yield the lines of a file of so many episodes, facts and notes together.
+
+    Every third seq is missing, as if it were erased.
+    """
     start = datetime(2026, 3, 2, tzinfo=UTC)
     third = range(count // 3)
     homes = [str(uuid.UUID(int=number + 1)) for number in range(10)]
@@ -145,7 +146,7 @@ def many_lines(count: int) -> Iterator[dict[str, Any]]:
         return (start + timedelta(seconds=number)).isoformat().replace("+00:00", "Z")
 
     def row_id(kind: int, number: int) -> str:
-        return str(uuid.UUID(int=(kind << 100) + number, version=7))
+        return str(uuid.UUID(int=(kind << 100) + number))
 
     yield {"format": "memory-server", "version": 1}
     for home in homes:
@@ -160,18 +161,18 @@ def many_lines(count: int) -> Iterator[dict[str, Any]]:
             **{"table": "episodes", "id": row_id(1, number)},
             **{"conversation_id": homes[number % 10]},
             **{"title": f"Episode {number} of a long life", "summary": f"It was day {number}."},
-            **{"first_seq": seq, "last_seq": seq + 1, "start_at": at(number)},
+            **{"first_seq": seq, "last_seq": seq, "start_at": at(number)},
             **{"end_at": at(number + 1), "surprise": 0.25, "stability": 2.5, "difficulty": 5.125},
             **{"created_at": at(number), "last_reviewed_at": at(number)},
             **{"consolidated_at": at(number), "engine": "offline", "degraded": False},
         }
-    for number, step in ((number, step) for number in third for step in range(3)):
+    for number, step in ((number, step) for number in third for step in range(2)):
         yield {
             **{"table": "messages", "id": row_id(2, 3 * number + step)},
             **{"conversation_id": homes[number % 10], "seq": 3 * (number // 10) + 1 + step},
             **{"role": "user", "name": "Mira", "content": f"Sentence {number} of step {step}."},
             **{"timestamp": at(number), "received_at": at(number)},
-            "episode_id": row_id(1, number) if step < 2 else None,
+            "episode_id": None if step else row_id(1, number),
             "metadata": {"number": number},
         }
     for number in third:
@@ -219,5 +220,7 @@ def test_ten_thousand_memories_come_back_byte_for_byte(ana: Agent, tmp_path: Pat
     assert Episode.objects.of(copy).count() + Fact.objects.of(copy).count() == 6_668
     kinds = ("episode", "fact", "note")
     assert all(SearchUnit.objects.of(copy).filter(shelf=kind).exists() for kind in kinds)
-    ids = chain(Fact.objects.of(copy).values_list("id"), Fact.objects.of(ana.tenant).values_list("id"))
+    ids = chain(
+        Fact.objects.of(copy).values_list("id"), Fact.objects.of(ana.tenant).values_list("id")
+    )
     assert len(set(ids)) == 2 * 3_334
