@@ -25,7 +25,7 @@ ERASED = {
     Scope.CONVERSATION: "conversations/<uuid:conversation_id>/erase/",
     Scope.NOTE: "notes/<uuid:note_id>/erase/",
     Scope.USER: "notes/<uuid:note_id>/erase-user/",
-    Scope.IMPORT: "changesets/<uuid:changeset_id>/erase/",
+    Scope.IMPORT: "changesets/<uuid:import_id>/erase/",
     Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
 }
 urlpatterns = [

@@ -92,7 +92,7 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
         word = str(home.external_id)
         return Subject(home, _draft(home, scope), f"conversation {word}", word[:8])
     if scope is Scope.IMPORT:
-        changeset = get_object_or_404(Changeset.across_tenants.select_related("tenant"), id=row_id)
+        changeset = get_row(Changeset, row_id)
         if not imports_of(changeset.tenant).filter(id=row_id).exists():
             raise Http404("It is no import from another system.")
         name = f"import of {changeset.started_at:%Y-%m-%d %H:%M}"

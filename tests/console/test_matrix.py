@@ -26,6 +26,8 @@ from jobs.models import Job
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes.models import Link, Note
 from retrieval.models import Retrieval
+from semantic.curation import Act
+from semantic.fact_imports import start_import
 from semantic.models import Changeset, Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import newest
@@ -148,6 +150,7 @@ PAGES = {
     "console:erase_conversation": Page("s", post=400),
     "console:erase_note": Page("s", post=400),
     "console:erase_user": Page("s", post=400),
+    "console:erase_import": Page("s", post=400),
     "console:erase_tenant": Page("s", post=400),
     "admin:index": Page(STAFF, post=200),
     "admin:app_list": Page("cas", post=200, denied=404),
@@ -239,6 +242,9 @@ def fill_slot(slot: str) -> Any:
         "withholding_id": Withholding,
         "id": User,
     }
+    if slot == "import_id":
+        act = Act(tenant=newest(Changeset).tenant, actor="somebody", reason="a test")
+        return start_import(act=act, source="mem0").id
     if slot in rows:
         return newest(rows[slot]).pk
     of_no_row = {"app_label": "episodic", "object_id": newest(Fact).pk}

@@ -204,7 +204,7 @@ class Curating(Calls):
         """Erase something with all that was made of it, for good: there is no way back.
 
         Args:
-            scope: message, conversation, note, user (all notes of one) or tenant.
+            scope: message, conversation, note, user (all notes of one), import or tenant.
             id: whose; of a user, your own id.
             dry_run: only count what would be erased.
         """

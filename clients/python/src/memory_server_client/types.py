@@ -460,7 +460,7 @@ class RollbackPage(TypedDict):
     next: str | None
 
 
-ScopeEnum: TypeAlias = Literal["message", "conversation", "note", "user", "tenant"]
+ScopeEnum: TypeAlias = Literal["message", "conversation", "note", "user", "import", "tenant"]
 
 
 ScopesEnum: TypeAlias = Literal["ingest", "read", "curate", "admin"]
