@@ -38,7 +38,7 @@ from notes.models import Link, Note, NoteVersion
 from semantic import fact_imports
 from semantic import services as semantic
 from semantic.curation import Act
-from semantic.models import Evidence, Fact
+from semantic.models import Changeset, Evidence, Fact
 from semantic.queries import content_hash
 
 __all__ = ["MEMORY", "import_memory"]
@@ -53,23 +53,31 @@ EPISODES_AT_ONCE = 50
 
 
 def import_memory(
-    *, tenant: Tenant, path: Path, source: str, act: Act | None, report: Callable[[int], object]
-) -> Outcome:
+    outcome: Outcome,
+    *,
+    tenant: Tenant,
+    path: Path,
+    source: str,
+    act: Act | None,
+    report: Callable[[int], object],
+) -> None:
     """Import a file, or with no act only say what an import would do; `report` gets numbers.
 
-    A run that was broken off leaves a changeset of what it has written; the next one goes on.
+    `outcome` is filled meanwhile. A run that was broken off leaves a changeset of what it has
+    written; the next one goes on.
 
     Raises:
         OSError, Problem: the file cannot be read, or is not of our format.
         OverQuota: the tenant may not store so much; what came before is written.
     """
-    restorer = _Restorer(tenant, act)
+    restorer = _Restorer(tenant, act, outcome)
     if act is not None:
         restorer.keeps_ids = all(_are_free(tenant, rows) for _, rows in _read_batches(path))
     for table, rows in _read_batches(path):
         try:
             with transaction.atomic():
-                restorer.restore(table, rows)
+                changeset = restorer.restore(table, rows)
+            outcome.changeset = changeset
         except (KeyError, TypeError, ValueError, ValidationError) as error:
             raise Problem(f"A line of {table} is not as `export_memory all` writes it.") from error
         except (IntegrityError, DataError) as error:
@@ -77,7 +85,6 @@ def import_memory(
         report(len(rows))
     if act is not None:
         restorer.finish()
-    return restorer.outcome
 
 
 def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
@@ -107,15 +114,15 @@ def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
 class _Restorer:
     """Writes batches of rows, table by table, into one changeset."""
 
-    def __init__(self, tenant: Tenant, act: Act | None) -> None:
-        self.tenant, self.act = tenant, act
-        self.outcome = Outcome()
+    def __init__(self, tenant: Tenant, act: Act | None, outcome: Outcome) -> None:
+        self.tenant, self.act, self.outcome = tenant, act, outcome
+        self.changeset: Changeset | None = None
         self.keeps_ids = True
         self.replaced: list[tuple[uuid.UUID, str]] = []
         """Facts, and by the file's id what took their place."""
 
-    def restore(self, table: str, rows: Sequence[Row]) -> None:
-        """Count what becomes of rows, and write those that are new."""
+    def restore(self, table: str, rows: Sequence[Row]) -> Changeset | None:
+        """Count what becomes of rows, and write those that are new; return the changeset."""
         homes, ids = self._find_homes(rows), self._find_ids(rows)
         taken = self._find_taken(table, rows, homes, ids)
         new = []
@@ -125,7 +132,7 @@ class _Restorer:
             if fate == NEW:
                 new.append(row)
         if self.act is None:
-            return
+            return None
         own = {}
         if table not in ANONYMOUS:
             own = {uuid.UUID(row["id"]): self._make_own_id(row) for row in new}
@@ -134,9 +141,9 @@ class _Restorer:
             pairs = ((ids.get(uuid.UUID(row["id"])), row["superseded_by"]) for row in rows)
             self.replaced += [(fact_id, newer) for fact_id, newer in pairs if fact_id and newer]
         if not new:
-            return
-        if self.outcome.changeset is None:
-            self.outcome.changeset = fact_imports.start_import(act=self.act, source=MEMORY)
+            return self.changeset
+        if self.changeset is None:
+            self.changeset = fact_imports.start_import(act=self.act, source=MEMORY)
         if table in {"messages", "notes", "note_versions"}:
             size = sum(len(json.dumps(row, ensure_ascii=False).encode()) for row in new)
             check_quota(self.tenant, more_rows=len(new), more_bytes=size)
@@ -155,7 +162,8 @@ class _Restorer:
         }[table]
         brought = write(new, homes, ids) or own
         named = [(row_id, source_id) for source_id, row_id in brought.items()]
-        fact_imports.note_imported(self.outcome.changeset, rows=named)
+        fact_imports.note_imported(self.changeset, rows=named)
+        return self.changeset
 
     def _make_own_id(self, row: Row) -> uuid.UUID:
         return uuid.UUID(row["id"]) if self.keeps_ids else make_id()
@@ -260,7 +268,7 @@ class _Restorer:
 
     def _add_facts(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
         facts, evidence = [], []
-        own: dict[str, Any] = {"changeset": self.outcome.changeset, "superseded_by_id": None}
+        own: dict[str, Any] = {"changeset": self.changeset, "superseded_by_id": None}
         for row in rows:
             home, hashed = homes[row["conversation_id"]], content_hash(row["fact"])
             fact = self._make(

@@ -24,6 +24,8 @@ from memoryproject.edge.errors import Problem
 
 MEMBERS = re.compile(r"(?:^|/)(?:conversations|memories|projects)[-\w]*\.json$")
 """What is read of a ZIP archive."""
+WHOLE = ""
+"""Instead of a key: the file itself is one element, if it has none of the keys before."""
 MILLISECONDS_FROM = 100_000_000_000
 """Larger numbers than this are no seconds since 1970 but milliseconds."""
 Row = Mapping[str, Any]
@@ -238,7 +240,7 @@ Reader = Callable[[Row], Iterator[Record]]
 SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "mem0": (read_mem0, ("results", "memories")),
     "zep": (read_zep, ("threads", "messages", "episodes", "nodes", "edges")),
-    "letta": (read_letta, ("agents", "blocks", "passages")),
+    "letta": (read_letta, ("agents", "blocks", "passages", WHOLE)),
     "langmem": (read_langmem, ("items",)),
     "chatgpt": (read_chatgpt, ("conversations",)),
     "claude": (read_claude, ("conversations", "projects", "memories")),
@@ -287,16 +289,15 @@ def _read_rows(file: IO[bytes], keys: Sequence[str], *, has_lines: bool) -> Iter
         yield from (json.loads(line) for line in file if line.strip())
         return
     start = file.read(1_000).lstrip()
-    prefixes = ["item"] if start.startswith(b"[") else [f"{key}.item" for key in keys]
-    is_empty = True
-    for prefix in prefixes:
+    prefixes = [key and f"{key}.item" for key in keys]
+    has_rows = False
+    for prefix in ["item"] if start.startswith(b"[") else prefixes:
+        if prefix == WHOLE and has_rows:
+            return
         file.seek(0)
         for row in ijson.items(file, prefix, use_float=True):
-            is_empty = False
+            has_rows = True
             yield row
-    if is_empty and prefixes != ["item"]:
-        file.seek(0)
-        yield from ijson.items(file, "", use_float=True)
 
 
 def _text(value: Any) -> str:

@@ -77,29 +77,34 @@ class Outcome:
 
 
 def import_peer(
-    *, tenant: Tenant, path: Path, source: str, act: Act | None, report: Callable[[int], object]
-) -> Outcome:
+    outcome: Outcome,
+    *,
+    tenant: Tenant,
+    path: Path,
+    source: str,
+    act: Act | None,
+    report: Callable[[int], object],
+) -> None:
     """Import a file, or with no act only say what an import would do; `report` gets numbers.
 
-    A run that was broken off leaves a changeset of what it has written; the next one writes
-    the rest, as another. Nothing is written of a record that the source has brought before.
+    `outcome` is filled meanwhile. A run that was broken off leaves a changeset of what it has
+    written; the next one writes the rest, as another. Nothing is written of a record that the
+    source has brought before.
 
     Raises:
         OSError, Problem: the file cannot be read, or is none of the source's.
         OverQuota: the tenant may not store so much; what came before is written.
     """
-    outcome, seen = Outcome(), set[object]()
+    seen = set[object]()
     records = read_records(path, source=source)
     while batch := list(islice(records, AT_ONCE)):
         new = list(_choose_new(batch, tenant, source, outcome, seen))
         if act is not None and new:
             with transaction.atomic():
-                outcome.changeset = outcome.changeset or fact_imports.start_import(
-                    act=act, source=source
-                )
-                _write(new, act=act, changeset=outcome.changeset)
+                changeset = outcome.changeset or fact_imports.start_import(act=act, source=source)
+                _write(new, act=act, changeset=changeset)
+            outcome.changeset = changeset
         report(len(batch))
-    return outcome
 
 
 def _choose_new(
@@ -122,9 +127,9 @@ def _choose_new(
             fate = "twice in the file"
         elif fates.get(item.source_id, Fate.NEW) is not Fate.NEW:
             fate = FATES[fates[item.source_id]]
-        seen |= {item.source_id, same} if fate is NEW else set()
+        seen |= {item.source_id, same} if fate == NEW else set()
         outcome.counts[item.kind.value, fate] += 1
-        if fate is NEW:
+        if fate == NEW:
             outcome.lost.update(item.record.lost if item.kind is not Kind.NOTE else ())
             if item.home and len(outcome.homes) < CONVERSATIONS_SHOWN:
                 outcome.homes[item.record.conversation] = item.home
@@ -157,7 +162,8 @@ def _find_fault(item: Item) -> str:
         return "characters that cannot be stored"
     if len(record.text.encode()) > settings.MAX_CONTENT_BYTES:
         return "longer than 64 KiB"
-    if count_bytes(record.metadata) > settings.MAX_METADATA_BYTES // 2:
+    is_kept = item.kind is not Kind.FACT
+    if is_kept and count_bytes(record.metadata) > settings.MAX_METADATA_BYTES // 2:
         return "too much metadata"
     return ""
 

@@ -35,26 +35,28 @@ class Command(BaseCommand):
         run = import_memory if options["source"] == MEMORY else import_peer
         act = Act(tenant=tenant, actor=PERSON, reason=options["reason"])
         values = {"tenant": tenant, "path": options["path"], "source": options["source"]}
+        preview, outcome = Outcome(), Outcome()
         try:
             with tqdm(unit=" records", desc="reading") as bar:
-                outcome = run(**values, act=None, report=bar.update)
-            self._print(outcome)
+                run(preview, **values, act=None, report=bar.update)
+            self._print(preview)
             if not options["reason"]:
                 self.stdout.write("Nothing was written. Give a --reason to import.")
                 return
-            with tqdm(total=outcome.total, unit=" records", desc="importing") as bar:
-                outcome = run(**values, act=act, report=bar.update)
+            with tqdm(total=preview.total, unit=" records", desc="importing") as bar:
+                run(outcome, **values, act=act, report=bar.update)
         except Problem as problem:
             raise CommandError(problem.message) from problem
         except OSError as error:
             raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+        finally:
+            if outcome.changeset is not None:
+                self.stdout.write(
+                    f"Imported as changeset {outcome.changeset.id}. To undo it: manage.py erase "
+                    f'import {outcome.changeset.id} --tenant "{tenant.name}" --reason …'
+                )
         if outcome.changeset is None:
             self.stdout.write("There was nothing new: nothing was written.")
-            return
-        self.stdout.write(
-            f"Imported as changeset {outcome.changeset.id}. To undo it: manage.py erase import "
-            f'{outcome.changeset.id} --tenant "{tenant.name}" --reason …'
-        )
 
     def _print(self, outcome: Outcome) -> None:
         """Print a table: what becomes of the records of a file, kind by kind."""

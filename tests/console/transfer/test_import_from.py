@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 import uuid
 import zipfile
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 
+from console.transfer.peer_files import read_records
 from episodic.loading import to_uuid
 from episodic.models import Conversation, Message
 from erasure.models import Erasure
@@ -119,6 +121,12 @@ def test_what_each_source_says_becomes_messages_facts_and_notes(ana: Agent, tmp_
     ]
     note = Note.objects.of(ana.tenant).get(label="human")
     assert (note.content, note.source_id) == ("Chad likes vibe coding.", "block-0")
+    flat = {**LETTA["agents"][0], "core_memory": LETTA["blocks"]}
+    assert parts(bring("letta", write(tmp_path, "flat.af", flat))) == {
+        ("message", "imported before"): 2,
+        ("message", "no text"): 1,
+        ("note", "imported before"): 1,
+    }
     lines = "".join(json.dumps(item) + "\n" for item in LANGMEM)
     path = tmp_path / "store.jsonl"
     path.write_text(lines, encoding="utf-8")
@@ -236,3 +244,23 @@ def test_what_cannot_be_stored_is_counted_and_a_quota_holds(ana: Agent, tmp_path
     with pytest.raises(CommandError, match="may store"):
         bring("zep", write(tmp_path, "zep.json", ZEP), reason="so")
     assert not Message.objects.of(ana.tenant).exists()
+
+
+@pytest.mark.gate
+def test_a_large_file_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for number in range(2_000):
+            text = f"{number} " + "and so on " * 1_000
+            message = {"uuid": str(number), "sender": "human", "text": text}
+            chat = {"uuid": ALICE, "chat_messages": [message]}
+            file.write(("," if number else "") + json.dumps(chat))
+        file.write("]")
+    assert path.stat().st_size > 20_000_000
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_records(path, source="claude")) == 2_000
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
