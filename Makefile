@@ -21,7 +21,7 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run login test clients coverage lint docs audit lock screens stop clean install install-dev
+.PHONY: help run login test clients coverage lint docs manifests images audit lock screens stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
@@ -32,6 +32,8 @@ help:
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
 	@echo "make lint   check style, types, layers, migrations and Django's list for a deployment"
 	@echo "make docs   build the documentation into docs/_build and check its links"
+	@echo "make manifests  check the Dockerfiles, the compose file, the chart and the units"
+	@echo "make images  build the container images and run the README's session in them (as root, on Debian)"
 	@echo "make audit  ask whether a package that we pin has a known vulnerability"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
@@ -72,6 +74,16 @@ docs: install-dev
 	$(VENV_PYTHON) -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet \
 		docs docs/_build
 
+# Takes minutes the first time: a root file system is made, and packages are fetched into it.
+images: install-dev
+	.ci/podman
+	@exec $(VENV_PYTHON) -m pytest -m images tests/deploy
+
+# The Dockerfiles, the compose file, the chart and the units, by tools that nothing else needs.
+manifests: install-dev
+	@.venv/bin/uv run --quiet --no-project --python $(VENV_PYTHON) \
+		--with-requirements deploy/requirements.lock deploy/check.py
+
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev
 	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock \
@@ -89,6 +101,9 @@ lock: install-dev
 	$(UV_COMPILE) --extra minilm --group dev -o requirements-dev.lock
 	$(UV_COMPILE:pyproject.toml=) --no-emit-package memory-server-client clients/python/pyproject.toml \
 		clients/mcp/pyproject.toml clients/dev.in -o clients/requirements.lock
+	$(UV_COMPILE:pyproject.toml=) deploy/requirements.in -o deploy/requirements.lock
+	$(UV_COMPILE:pyproject.toml=) --no-emit-package memory-server-client --constraints clients/requirements.lock \
+		clients/mcp/pyproject.toml -o clients/mcp/requirements.lock
 
 # Pictures of every screen of the admin, as the tests see them.
 SCREENS ?= docs/screens

@@ -34,6 +34,7 @@ KEY_PEPPER = env.read_or_make_secret(
 if SECRET_KEY == KEY_PEPPER:  # who learns it would hold both
     raise env.SettingError("MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER must be two secrets, not one.")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS.append("localhost")  # as whom probes ask, which come to an address
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
@@ -172,6 +173,7 @@ Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
 }
 
 # ---- limits at the edge
+WEB_WORKERS = env.read_integer("MEMORY_WEB_WORKERS", 2, at_least=1, at_most=64)
 WEB_THREADS = env.read_integer("MEMORY_WEB_THREADS", 8, at_least=2, at_most=64)
 REQUEST_SECONDS = env.read_integer("MEMORY_REQUEST_SECONDS", 10, at_least=1, at_most=3600)
 MAX_CONTENT_BYTES = 64 * 1024

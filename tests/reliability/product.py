@@ -94,11 +94,9 @@ class Product:
 def web(environment: Mapping[str, str], *, app: str = "memoryproject.wsgi") -> Iterator[int]:
     """Run the product's web server, one process of eight threads; yield its port."""
     port = find_port()
-    command = ["--workers=1" if part.startswith("--workers=") else part
-               for part in web_command(HOST, port)]  # fmt: skip
-    command = [app if part == "memoryproject.wsgi" else part for part in command]
+    command = [app if part == "memoryproject.wsgi" else part for part in web_command(HOST, port)]
     process = subprocess.Popen(
-        [*command, "--log-level=critical"],
+        [*command, "--workers=1", "--log-level=critical"],
         env={**environment, "MEMORY_WEB_THREADS": str(WEB_THREADS)},
         cwd=settings.BASE_DIR,
         start_new_session=True,
