@@ -25,7 +25,7 @@ from tests.server import FAST_SETTINGS, throwaway_folder
 pytestmark = pytest.mark.images
 
 AT_MOST_BYTES = 350_000_000
-STARTS_WITHIN_S = 30
+STARTS_WITHIN_S = 120
 DATABASE_HOST = "127.0.0.77"  # of its own, so that the port is free
 PASSWORD = "of-a-test"
 
