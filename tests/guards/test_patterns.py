@@ -43,6 +43,7 @@ OUTSIDE = {
     "docs",
     "examples",
     ".ci",
+    ".pytest_cache",
 }
 OURS = {path.parent.name for path in settings.BASE_DIR.glob("*/__init__.py")} - OUTSIDE
 MEMBERS = {

@@ -36,7 +36,7 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
     )
 
 

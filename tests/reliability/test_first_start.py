@@ -23,7 +23,7 @@ from tests.reliability.client import Caller
 from tests.reliability.product import MANAGE, Product, end, web
 
 pytestmark = pytest.mark.gate
-LISTENS_WITHIN_S, SHOWS_WITHIN_S = 30.0, 60.0
+LISTENS_WITHIN_S, SHOWS_WITHIN_S = 60.0, 180.0
 
 
 def wait_until(port: int, key: str, *, call: str, since: float, within_s: float) -> None:
@@ -133,7 +133,7 @@ def test_an_owner_that_may_not_make_the_serving_role_is_told_so_in_one_sentence(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
     )
     assert done.returncode == 1
     assert done.stderr == (

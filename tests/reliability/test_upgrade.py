@@ -88,7 +88,7 @@ def test_migrations_run_while_work_is_done(product: Product) -> None:
         assert writer.statuses <= {201, 202, 200, 503} and writer.sent > 10
         # What failed meanwhile waits, for some minutes at most.
         product.query("UPDATE jobs_job SET run_after = now() WHERE state = 'ready' RETURNING 1")
-        wait_for(lambda: is_quiet(product), within_s=90)
+        wait_for(lambda: is_quiet(product), within_s=240)
     lost = "SELECT count(*), count(episode_id), count(quarantined_by_id) FROM episodic_message"
     count = writer.sent * len(whole_talk())
     assert product.query(lost) == [(count, count, 0)]

@@ -37,6 +37,12 @@ POISON = [
 TALKS = [uuid.UUID(int=number) for number in range(1, 5)]
 
 
+@pytest.fixture(autouse=True)
+def patient(settings: Any) -> None:
+    """A rollback is done in one go, also where the machine is slow."""
+    settings.FLUSH_AT_MOST_S = 600
+
+
 def poison(**changed: Any) -> list[dict[str, Any]]:
     """The lies, three hours and more after everything else."""
     return [{**line, **changed} for line in messages(POISON, EVENING + timedelta(days=1))]
