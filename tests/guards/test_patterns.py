@@ -31,21 +31,7 @@ UNITS_AT_MOST = 80
 GENERIC = [" ", "\n", "a", "A", "0", ".", ",", "-", "'", '"', "(", "[", "{", "<", "*", "`", "\\",
            "a ", "a.", ". ", "\n\n", "a\n", "a,", "\u00e9", "\u4e2d"]  # fmt: skip
 STOPPER = "\x01"
-OUTSIDE = {
-    "tests",
-    "bench",
-    "clients",
-    ".venv",
-    ".venv-clients",
-    "node_modules",
-    "migrations",
-    "var",
-    "docs",
-    "examples",
-    ".ci",
-    ".pytest_cache",
-}
-OURS = {path.parent.name for path in settings.BASE_DIR.glob("*/__init__.py")} - OUTSIDE
+OURS = {path.parent.name for path in settings.BASE_DIR.glob("*/__init__.py")} - {"tests", "bench"}
 MEMBERS = {
     codes.CATEGORY_DIGIT: "0",
     codes.CATEGORY_WORD: "a",
@@ -58,9 +44,10 @@ MEMBERS = {
 
 def modules() -> Iterator[Path]:
     """Yield the product's files of code, relative to its folder."""
-    for path in sorted(settings.BASE_DIR.rglob("*.py")):
+    for path in sorted(settings.BASE_DIR.glob("*/**/*.py")):
         place = path.relative_to(settings.BASE_DIR)
-        if len(place.parts) > 1 and not OUTSIDE & set(place.parts) and place.stem != "__main__":
+        is_run = place.stem == "__main__" or "migrations" in place.parts
+        if place.parts[0] in OURS and not is_run:
             yield place
 
 
