@@ -37,6 +37,7 @@ OUTSIDE = {
     "clients",
     ".venv",
     ".venv-clients",
+    ".venv-adapters",
     "node_modules",
     "migrations",
     "var",
