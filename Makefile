@@ -56,7 +56,8 @@ CLIENTS_PYTHON := $(CURDIR)/.venv-clients/bin/python
 ADAPTERS_PYTHON := $(CURDIR)/.venv-adapters/bin/python
 clients: install-dev
 	$(VENV_PYTHON) clients/install.py
-	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy src tests integration_tests generate_types.py
+	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy src tests generate_types.py
+	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy integration_tests
 	cd clients/mcp && "$(CLIENTS_PYTHON)" -m mypy src
 	@$(VENV_PYTHON) clients/live.py sh clients/run_tests.sh $(ARGS)
 

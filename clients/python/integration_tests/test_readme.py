@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from memory_server_client import integrations
 from sessions import check_session, find_sessions
+
+from memory_server_client import integrations
 
 FOLDER = Path(integrations.__file__).parent
 MODULES = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "keeping"}

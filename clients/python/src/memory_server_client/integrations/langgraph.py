@@ -32,7 +32,7 @@ PAGE = 200
 FOUND_AT_MOST = 100
 """What one search of the server returns."""
 TAG_AT_MOST, SOURCE_ID_AT_MOST = 100, 255
-WRITES_AT_MOST = 5
+WRITES_AT_MOST = 10
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$eq": operator.eq,
     "$ne": operator.ne,
