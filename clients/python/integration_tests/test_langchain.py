@@ -70,6 +70,11 @@ def test_a_document_says_where_it_is_from(client: Client, told: uuid.UUID) -> No
     assert MemoryServerRetriever(client=client, conversation_id=uuid.uuid4()).invoke("x") == []
 
 
+async def test_fewer_documents_can_be_asked_for(client: Client, told: uuid.UUID) -> None:
+    retriever = MemoryServerRetriever(client=client, conversation_id=told)
+    assert len(await retriever.ainvoke("Where does my sister live?", None, k=2)) == 2
+
+
 MESSAGES: list[BaseMessage] = [
     SystemMessage("Be kind."),
     HumanMessage("What is the tide?", name="Ana", id="m1"),

@@ -236,7 +236,7 @@ def test_threads_that_put_one_key_do_not_fail(plain: MemoryServerStore) -> None:
     assert len(plain.search(PEOPLE)) == 1
 
 
-def test_an_item_that_was_put_twice_at_once_is_read_and_deleted(
+def test_an_item_that_two_processes_put_first_is_read_and_deleted(
     client: Client, plain: MemoryServerStore
 ) -> None:
     plain.put(PEOPLE, "k", {"n": 1})

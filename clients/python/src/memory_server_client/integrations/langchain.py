@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from operator import itemgetter
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.documents import Document
 from langchain_core.messages import (
@@ -64,6 +67,14 @@ class MemoryServerRetriever(BaseRetriever):
         documents.sort(key=lambda document: -document.metadata["score"])
         return documents[:limit]
 
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        manager = run_manager.get_sync()
+        return await asyncio.to_thread(
+            self._get_relevant_documents, query, run_manager=manager, k=k
+        )
+
     def _search(self, query: str, limit: int) -> Iterator[Document]:
         for item in self.client.search(query, max_results=limit)["items"]:
             kind = item["source_type"]
@@ -83,18 +94,16 @@ class MemoryServerRetriever(BaseRetriever):
 
 def read_facts(answer: RawAnswer) -> Iterator[Document]:
     """Yield the facts of an answer as documents."""
-    shown = itemgetter("score", "category", "conversation_id", "valid_at")
     for fact in answer["semantic"]:
-        score, category, conversation_id, valid_at = shown(fact)
         yield Document(
             fact["fact"],
             id=fact["id"],
             metadata={
                 "kind": "fact",
-                "score": score,
-                "category": category,
-                "conversation_id": conversation_id,
-                "valid_at": valid_at,
+                "score": fact["score"],
+                "category": fact["category"],
+                "conversation_id": fact["conversation_id"],
+                "valid_at": fact["valid_at"],
                 "evidence": [source["message_id"] for source in answer["sources"][fact["id"]]],
                 "receipt": answer["receipt"],
             },
@@ -123,7 +132,7 @@ class MemoryServerChatHistory(BaseChatMessageHistory):
     """The messages of one conversation, which the server makes episodes and facts of.
 
     What others post to the conversation is among them. What a message has besides its text is
-    kept in the metadata, and may have 16 KiB.
+    kept in the metadata, and may have 16 KiB; its text 64 KiB.
     """
 
     def __init__(self, client: Client, conversation_id: Id) -> None:
@@ -163,10 +172,9 @@ def write_message(message: BaseMessage) -> NewMessage:
         calls = message.tool_calls if isinstance(message, AIMessage) else []
         named = [f"{call['name']}({json.dumps(call['args'])})" for call in calls]
         text = "\n".join(named) or "(no text)"
+    speaker = message.role if isinstance(message, ChatMessage) else message.type
     return {
-        "role": ROLES.get(
-            message.role if isinstance(message, ChatMessage) else message.type, "user"
-        ),
+        "role": ROLES.get(speaker, "user"),
         "content": text,
         "name": message.name,
         "metadata": {KEPT: fold(message_to_dict(message), text)},

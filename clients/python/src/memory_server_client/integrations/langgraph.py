@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from langgraph.store.base import (
@@ -32,7 +33,8 @@ PAGE = 200
 FOUND_AT_MOST = 100
 """What one search of the server returns."""
 TAG_AT_MOST, SOURCE_ID_AT_MOST = 100, 255
-WRITES_AT_MOST = 10
+WRITES_AT_MOST = 5
+LOCKS = 64
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$eq": operator.eq,
     "$ne": operator.ne,
@@ -65,6 +67,8 @@ class MemoryServerStore(BaseStore):
         self.client = client
         self.name = name
         self.index_fields = index_fields
+        # An item is looked up, then written: threads that put the same one take turns.
+        self._locks = [Lock() for _ in range(LOCKS)]
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do one operation after the other; each sees what those before it have put."""
@@ -79,10 +83,11 @@ class MemoryServerStore(BaseStore):
             note = next(self._notes_at(op.namespace, op.key), None)
             return None if note is None else Item(**read_item(note))
         if isinstance(op, PutOp):
-            if op.value is None:
-                self._delete(op)
-            else:
-                self._put(op, dict(op.value))
+            with self._locks[hash(self._place(op.namespace, op.key)) % LOCKS]:
+                if op.value is None:
+                    self._delete(op)
+                else:
+                    self._put(op, dict(op.value))
             return None
         if isinstance(op, SearchOp):
             return self._search(op)
@@ -91,16 +96,15 @@ class MemoryServerStore(BaseStore):
         raise ValueError(f"Unknown operation: {type(op).__name__}.")
 
     def _notes_at(self, namespace: Sequence[str], key: str) -> Iterator[ListedNote]:
-        """Yield the notes of an item, newest first: one, unless two were put at the same moment."""
-        return self.client.list_notes(
-            source_type="note",
-            source_id=encode([self.name, *namespace, key], SOURCE_ID_AT_MOST),
-            tag=self._tag(namespace),
-        )
+        """Yield the notes of an item, newest first: one, unless two processes began it at once."""
+        return self.client.list_notes(source_type="note", source_id=self._place(namespace, key))
 
     def _notes_below(self, prefix: Sequence[str]) -> Iterator[ListedNote]:
         """Yield the notes of a namespace and those below it, newest first."""
         return self.client.list_notes(source_type="note", tag=self._tag(prefix), page_size=PAGE)
+
+    def _place(self, namespace: Sequence[str], key: str) -> str:
+        return encode([self.name, *namespace, key], SOURCE_ID_AT_MOST)
 
     def _tag(self, prefix: Sequence[str]) -> str:
         return encode([self.name, *prefix], TAG_AT_MOST)
@@ -126,7 +130,7 @@ class MemoryServerStore(BaseStore):
                 else:
                     ends = range(len(op.namespace) + 1)
                     self.client.add_note(
-                        source_id=encode([self.name, *op.namespace, op.key], SOURCE_ID_AT_MOST),
+                        source_id=self._place(op.namespace, op.key),
                         tags=[self._tag(op.namespace[:end]) for end in ends],
                         **fields,
                     )

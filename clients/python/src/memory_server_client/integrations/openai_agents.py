@@ -32,7 +32,7 @@ class MemoryServerSession:
     """Keeps the items of a session as messages, which the server makes episodes and facts of.
 
     Calls of tools and their results are messages of the role `tool`. What an item has besides
-    its text is kept in the metadata, and may have 16 KiB.
+    its text is kept in the metadata, and may have 16 KiB; its text 64 KiB.
     """
 
     session_settings: SessionSettings | None = None
