@@ -52,11 +52,14 @@ login: install
 test: install-dev
 	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(if $(ARGS),$(ARGS),-n 2 --dist worksteal)
 
-# What the clients need is in a virtualenv of its own: the server knows nothing of it.
+# What the clients need is in virtualenvs of its own: the server knows nothing of it. The
+# frameworks stand apart, since langchain-tests brings plugins that change any run of pytest.
 CLIENTS_PYTHON := $(CURDIR)/.venv-clients/bin/python
+ADAPTERS_PYTHON := $(CURDIR)/.venv-adapters/bin/python
 clients: install-dev
 	$(VENV_PYTHON) clients/install.py
-	cd clients/python && "$(CLIENTS_PYTHON)" -m mypy src tests generate_types.py
+	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy src tests generate_types.py
+	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy integration_tests
 	cd clients/mcp && "$(CLIENTS_PYTHON)" -m mypy src
 	@$(VENV_PYTHON) clients/live.py sh clients/run_tests.sh $(ARGS)
 
@@ -87,7 +90,7 @@ manifests: install-dev
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev
 	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock \
-		clients/requirements.lock
+		clients/requirements.lock clients/adapters.lock
 
 # ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
 REPORT ?=
@@ -104,6 +107,8 @@ lock: install-dev
 	$(UV_COMPILE:pyproject.toml=) deploy/requirements.in -o deploy/requirements.lock
 	$(UV_COMPILE:pyproject.toml=) --no-emit-package memory-server-client --constraints clients/requirements.lock \
 		clients/mcp/pyproject.toml -o clients/mcp/requirements.lock
+	$(UV_COMPILE:pyproject.toml=) --all-extras clients/python/pyproject.toml clients/adapters.in \
+		-o clients/adapters.lock
 
 # Pictures of every screen of the admin, as the tests see them.
 SCREENS ?= docs/screens
@@ -117,7 +122,7 @@ stop:
 
 # The server runs out of .venv: it must end first.
 clean: stop
-	rm -rf .venv .venv-clients clients/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-clients .venv-adapters clients/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 install:

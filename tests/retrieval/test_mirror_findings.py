@@ -91,6 +91,13 @@ def test_a_filter_narrows(name: str, value: Any, field: str, other: str) -> None
     assert len(ids(ask("bread"))) == 2
 
 
+def test_a_tag_is_a_notes_and_no_keyword_of_a_fact() -> None:
+    wanted = store("Bread.", tags=("food", "baking"))
+    store("Bread.", tags=("travel",))
+    store("Bread.", kind=MemoryKind.FACT, source_type="fact", tags=("food",))
+    assert ids(ask("bread", tag="food")) == [wanted]
+
+
 def test_least_relevance_and_most_results() -> None:
     whole = store("Bread butter.")
     store("Bread.")

@@ -121,6 +121,7 @@ class Asking(Calls):
         conversation_id: Id | None = None,
         user_id: str | None = None,
         category: str | None = None,
+        tag: str | None = None,
         source_types: Sequence[types.SourceTypeEnum] | None = None,
         source_ids: Sequence[str] | None = None,
         min_importance: float | None = None,

@@ -1,0 +1,59 @@
+"""A LlamaIndex memory block that is a conversation of the memory server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import BaseMemoryBlock
+
+from memory_server_client import Client, Id, NewMessage
+from memory_server_client.types import RoleEnum
+
+BATCH = 500
+ROLES: Mapping[str, RoleEnum] = {
+    "user": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "chatbot": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+class MemoryServerBlock(BaseMemoryBlock[str]):
+    """Stores what leaves the short-term memory, and brings back what bears on the last question.
+
+    Sessions that share a conversation share what is known. A message without text is left out.
+    """
+
+    name: str = "long_term_memory"
+    client: Client
+    conversation_id: Id
+    max_tokens: int = 500
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        asked = [message.content for message in messages or [] if message.role == "user"]
+        if not asked or not (asked[-1] or "").strip():
+            return ""
+        return await asyncio.to_thread(
+            self.client.retrieve_memory,
+            self.conversation_id,
+            str(asked[-1]),
+            max_tokens=self.max_tokens,
+            fence=True,
+        )
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        said: list[NewMessage] = [
+            {"role": ROLES[message.role.value], "content": message.content}
+            for message in messages
+            if message.content and message.content.strip()
+        ]
+        for start in range(0, len(said), BATCH):
+            batch = said[start : start + BATCH]
+            await asyncio.to_thread(self.client.add_messages, self.conversation_id, batch)

@@ -1,0 +1,112 @@
+"""A session of the OpenAI Agents SDK that is a conversation of the memory server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from agents import SessionSettings, TResponseInputItem
+
+from memory_server_client import Client, NewMessage
+from memory_server_client.integrations.keeping import fold, unfold
+from memory_server_client.types import RoleEnum
+
+BATCH, PAGE = 500, 200
+KEPT = "openai_agents"
+ROLES: Mapping[Any, RoleEnum] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+KEEPS_ALL = (
+    "The memory server takes nothing back. Start another session, by another id; or erase with "
+    "all that is known from it: client.erase('conversation', session.conversation_id, reason=…)."
+)
+
+
+class MemoryServerSession:
+    """Keeps the items of a session as messages, which the server makes episodes and facts of.
+
+    Calls of tools and their results are messages of the role `tool`. What an item has besides
+    its text is kept in the metadata, and may have 16 KiB; its text 64 KiB.
+    """
+
+    session_settings: SessionSettings | None = None
+
+    def __init__(self, session_id: str, client: Client) -> None:
+        """Read from and write to a conversation.
+
+        Args:
+            session_id: the conversation's UUID, or any other text: then its UUID follows from it.
+        """
+        self.session_id = session_id
+        self.client = client
+        try:
+            self.conversation_id = UUID(session_id)
+        except ValueError:
+            self.conversation_id = uuid5(NAMESPACE_URL, f"memory-server-session:{session_id}")
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the latest items, oldest first; all where no limit is given."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+
+        def read() -> list[TResponseInputItem]:
+            messages = self.client.list_messages(self.conversation_id, page_size=PAGE)
+            return [read_item(message) for message in deque(messages, maxlen=limit)]
+
+        return await asyncio.to_thread(read)
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Store items, 500 at a time, each batch all or nothing."""
+        messages = [write_item(cast("dict[str, Any]", item)) for item in items]
+        for start in range(0, len(messages), BATCH):
+            batch = messages[start : start + BATCH]
+            await asyncio.to_thread(self.client.add_messages, self.conversation_id, batch)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Refuse: what was said stays said.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(KEEPS_ALL)
+
+    async def clear_session(self) -> None:
+        """Refuse.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(KEEPS_ALL)
+
+
+def write_item(item: dict[str, Any]) -> NewMessage:
+    """Return an item as the server takes it."""
+    text = "\n".join(read_texts(item))
+    content = text if text.strip() else f"({item.get('type', 'no text')})"
+    role = ROLES.get(item.get("role"), "tool")
+    return {"role": role, "content": content, "metadata": {KEPT: fold(item, content)}}
+
+
+def read_texts(item: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an item says: its text, the call of a tool, or the tool's answer."""
+    for said in (item.get("content"), item.get("output")):
+        if isinstance(said, str):
+            yield said
+        elif isinstance(said, list):
+            yield from (part["text"] for part in said if isinstance(part.get("text"), str))
+    if "arguments" in item:
+        yield f"{item.get('name')}({item['arguments']})"
+
+
+def read_item(message: Mapping[str, Any]) -> TResponseInputItem:
+    """Return an item as it was added; what others posted is a message of its role."""
+    text, kept = message["content"], message["metadata"].get(KEPT)
+    role = message["role"] if message["role"] in ROLES else "assistant"
+    item = unfold(kept, text) if kept else {"role": role, "content": text}
+    return cast("TResponseInputItem", item)

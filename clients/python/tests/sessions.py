@@ -1,0 +1,34 @@
+"""Runs the programs of a README, and compares what they print."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def find_sessions(readme: Path) -> list[str]:
+    """Return the Python programs of a README."""
+    return re.findall(r"```python\n(.*?)```", readme.read_text(encoding="utf-8"), re.S)
+
+
+def check_session(session: str, *options: str) -> None:
+    """Run a program with options of Python's; it must print what its comments say.
+
+    A comment `# → text` is what the line before prints, or begins with where `…` ends it.
+    """
+    done = subprocess.run(
+        [sys.executable, *options, "-c", session],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"# → (.*)", session)
+    assert shown
+    printed = iter(done.stdout.splitlines())
+    for line in shown:
+        begin, cut, _ = line.partition("…")
+        assert any(one.startswith(begin) if cut else one == line for one in printed), line
