@@ -15,7 +15,7 @@ import pytest
 from django.db import connection, transaction
 
 from episodic.models import Message
-from memoryproject.edge.web_pool import submit
+from memoryproject.edge.web_pool import BESIDE_S, USED_S, WAIT_FOR_TURN_S, Turns, submit
 from tests.conftest import Agent
 from tests.reliability.client import HOST, Answer, Caller, assert_unavailable
 from tests.reliability.product import WEB_THREADS, web
@@ -87,6 +87,16 @@ def test_a_request_of_a_process_that_ends_is_answered_all_the_same() -> None:
     ended = ThreadPoolExecutor(1)
     ended.shutdown()
     assert submit(ended, lambda word: [word], b"ok").result() == [b"ok"]
+
+
+def test_who_has_used_more_than_his_share_waits_while_others_call() -> None:
+    turns = Turns(2, waiting=8)
+    for _ in range(2):  # alone he may use all of it
+        assert turns.enter("ana")
+        turns.leave("ana", {USED_S: 10.0})
+    started = time.monotonic()
+    assert turns.enter("cleo") and turns.enter("ana")
+    assert BESIDE_S <= time.monotonic() - started < WAIT_FOR_TURN_S
 
 
 def test_work_for_a_client_that_is_gone_is_stopped(ana: Agent, port: int) -> None:
