@@ -26,11 +26,11 @@ class UnfinishedJobs(Exception):
 
 
 def load(
-    conversations: Sequence[LoadedConversation], *, tenant_name: str, max_tokens: int | None
+    conversations: Sequence[LoadedConversation], *, tenant_name: str, **asked: int | None
 ) -> Ask:
     """Store and process conversations; return a function that asks about one of them.
 
-    It asks the product's own view, with default settings but for the budget.
+    It asks the product's own view, with default settings but for those `asked`.
 
     Raises:
         UnfinishedJobs: not all of it could be processed.
@@ -42,8 +42,7 @@ def load(
 
     def ask(conversation_id: uuid.UUID, question: str) -> Answer:
         body: dict[str, Any] = {"conversation_id": str(conversation_id), "query": question}
-        if max_tokens is not None:
-            body["max_tokens"] = max_tokens
+        body |= {name: value for name, value in asked.items() if value is not None}
         response = client.post(RETRIEVE_RAW, body, content_type="application/json")
         if response.status_code != 200:
             raise RuntimeError(f"retrieve answered {response.status_code}")
@@ -58,7 +57,7 @@ def _process(conversations: Sequence[LoadedConversation], *, tenant: Tenant) -> 
     total = sum(len(conversation.messages) for conversation in conversations)
     with tqdm(total=total, unit=" messages", desc="loading") as bar:
         post_conversations(conversations, tenant=tenant, report=bar.update)
-    for conversation in Conversation.objects.of(tenant):
+    for conversation in Conversation.objects.of(tenant).filter(pending_count__gt=0):
         # What was said months ago is no window any more: a day of silence closes it.
         services.request_flush(conversation=conversation)
     with tqdm(unit=" jobs", desc="processing") as bar:

@@ -15,6 +15,7 @@ from bench.quality import (
     episodes,
     facts,
     locomo,
+    longmemeval,
     memorybank,
     merges,
     reviews,
@@ -27,7 +28,7 @@ from episodic.loading import UnreadableFile
 from memoryproject import embedded
 
 WITHOUT_DATABASE = (segmentation, weights, episodes, reviews, facts, contradictions, merges)
-WITH_DATABASE = (locomo, memorybank)
+WITH_DATABASE = (locomo, longmemeval, memorybank)
 
 
 def main(arguments: Sequence[str]) -> int:
