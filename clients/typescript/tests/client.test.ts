@@ -1,10 +1,14 @@
 /** The client against a live server (see clients/live.py), and one that answers by a script. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 
 import { connect, items, waitFor } from "../src/index.ts";
 
@@ -34,6 +38,20 @@ test("what was said comes back as text and as typed facts", async () => {
     });
   const facts = await Array.fromAsync(items(read));
   assert.ok(facts.some((fact) => fact.fact.includes("Porto")));
+});
+
+test("the program of the README prints what the server knows", async () => {
+  const folder = join(import.meta.dirname, "..");
+  const readme = await readFile(join(folder, "README.md"), "utf8");
+  const program = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
+  const file = join(folder, `first-${randomUUID()}.ts`);
+  await writeFile(file, program);
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [file]);
+    assert.match(stdout, /Porto/);
+  } finally {
+    await rm(file);
+  }
 });
 
 test("an error has the one shape", async () => {
