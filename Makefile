@@ -89,7 +89,7 @@ manifests: install-dev
 
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev
-	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-dev.lock \
+	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-traces.lock requirements-dev.lock \
 		clients/requirements.lock clients/adapters.lock
 
 # ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
@@ -101,7 +101,8 @@ coverage: install-dev
 lock: install-dev
 	$(UV_COMPILE) -o requirements.lock
 	$(UV_COMPILE) --extra minilm -o requirements-minilm.lock
-	$(UV_COMPILE) --extra minilm --group dev -o requirements-dev.lock
+	$(UV_COMPILE) --extra traces -o requirements-traces.lock
+	$(UV_COMPILE) --extra minilm --extra traces --group dev -o requirements-dev.lock
 	$(UV_COMPILE:pyproject.toml=) --no-emit-package memory-server-client clients/python/pyproject.toml \
 		clients/mcp/pyproject.toml clients/dev.in -o clients/requirements.lock
 	$(UV_COMPILE:pyproject.toml=) deploy/requirements.in -o deploy/requirements.lock

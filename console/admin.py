@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from console import webhooks
 from console.cases import page as case_page
+from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
 from console.erasing.page import ERASE
@@ -15,18 +17,22 @@ from console.jobs import actions as job_actions
 from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
+from console.keys.admin import APIKeyAdmin
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from console.notes import page as note_page
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
+from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
-from memoryproject.tenancy.admin import APIKeyAdmin, TenantAdmin
+from memoryproject.tenancy.admin import TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
-from retrieval.admin import RetrievalAdmin
+from people.admin import PersonAdmin
+from retrieval.admin import MemoryTestAdmin, RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
 JobAdmin.actions = (job_actions.retry_selected,)
+EventAdmin.actions = (webhooks.redeliver_selected,)
 LLMCallAdmin.story = Story("console/jobs/call.html", job_page.get_call_story)
 APIKeyAdmin.story = Story("console/keys/key.html", key_page.get_key_story)
 TenantAdmin.story = Story("console/keys/tenant.html", key_page.get_tenant_story)
@@ -42,12 +48,15 @@ LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
 
+MemoryTestAdmin.story = Story("console/cases/memory_test.html", tests.get_story)
+
 MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
 ConversationAdmin.doors += (Door("Erase…", ERASE, "console:erase_conversation"),)
 NoteAdmin.doors += (
     Door("Erase…", ERASE, "console:erase_note"),
     Door("Erase all of this user…", ERASE, "console:erase_user", needs="user_id"),
 )
+PersonAdmin.doors += (Door("Erase…", ERASE, "console:erase_person"),)
 TenantAdmin.doors += (Door("Erase…", ERASE, "console:erase_tenant"),)
 
 

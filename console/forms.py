@@ -1,12 +1,14 @@
-"""Form parts that several pages share: a reason, search words, the id of a conversation."""
+"""Form parts that several pages share: a reason, search words, a time, a conversation's id."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django import forms
 
+from memoryproject.adminkit.filters import read_moment
 from memoryproject.edge.errors import Problem
 from semantic.curation import REASON_AT_MOST
 
@@ -35,6 +37,17 @@ class ConversationField(forms.UUIDField):
     """The whole id of a conversation, the agent's or ours."""
 
     default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
+
+
+class MomentField(forms.CharField):
+    """A time as `read_moment` reads it."""
+
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        try:
+            return read_moment(text) if text else None
+        except Problem as problem:
+            raise forms.ValidationError(problem.message) from None
 
 
 def submit(form: Any, act: Callable[[], Result]) -> Result | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
@@ -20,31 +21,47 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
 from console.action_log import record
+from episodic.models import Conversation
+from episodic.naming import render_name, with_names
+from episodic.revealing import Reader
 from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
 
-TENANTS_OFFERED = 200
+CONVERSATIONS_OFFERED = 30
 Row = TypeVar("Row", bound=TenantModel)
 View = Callable[..., HttpResponseBase]
 
 
-def page_for(*permissions: str) -> Callable[[View], View]:
+def page_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:
     """Make a view a page for members of staff who have all these permissions.
 
-    Others who have logged in get 403; who has not is sent to the login.
+    Others who have logged in get 403; who has not is sent to the login. A page of one tenant
+    has whoever looks at all of several choose.
     """
 
     def decorate(view: View) -> View:
-        guarded = permission_required(permissions, raise_exception=True)(view)
+        of_tenant = _ask_first(view) if of_one_tenant else view
+        guarded = permission_required(permissions, raise_exception=True)(of_tenant)
         page: View = admin.site.admin_view(guarded)
         return page
 
     return decorate
 
 
-def action_for(*permissions: str) -> Callable[[View], View]:
+def action_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:
     """Make a view a page that takes POST alone, for members of staff with these permissions."""
-    return lambda view: page_for(*permissions)(require_POST(view))
+    return lambda view: page_for(*permissions, of_one_tenant=of_one_tenant)(require_POST(view))
+
+
+def _ask_first(view: View) -> View:
+    @wraps(view)
+    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if choose_tenant(request) is None and Tenant.objects.exists():
+            return ask_for_tenant(request)
+        return view(request, *args, **kwargs)
+
+    return show
 
 
 def show_page(
@@ -52,19 +69,25 @@ def show_page(
 ) -> HttpResponse:
     """Render a template that extends `console/page.html` in the admin's frame.
 
-    `tenants` are the names to choose from; they are read only if the template asks for them.
+    `conversations` are those to choose from; they are read only if the template asks for them.
+
     Without a status it is 400 where a form that was sent has errors, else 200.
     """
     if status is None:
         form = shown.get("form")
         status = 400 if request.method == "POST" and form is not None and form.errors else 200
-    context = {**admin.site.each_context(request), "title": title, "tenants": list_tenants, **shown}
+    offered = {"conversations": partial(list_conversations, request)}
+    context = {**admin.site.each_context(request), **offered, "title": title, **shown}
     return render(request, template, context, status=status)
 
 
-def list_tenants() -> list[str]:
-    """Return the names of the tenants to choose from."""
-    return list(Tenant.objects.order_by("name").values_list("name", flat=True)[:TENANTS_OFFERED])
+def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
+    """Return the latest conversations of the tenant looked at: the agents' ids, and names."""
+    tenant, reader = choose_tenant(request), Reader(request.user)
+    if tenant is None or not request.user.has_perm("episodic.view_conversation"):
+        return []
+    rows = with_names(Conversation.objects.of(tenant)).order_by("-id")[:CONVERSATIONS_OFFERED]
+    return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
 
 
 def get_row(model: type[Row], row_id: uuid.UUID, *related: str) -> Row:
@@ -103,16 +126,22 @@ def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpRespons
     return redirect(f"{address}{query}{anchor}")
 
 
-def choose_tenant(request: HttpRequest) -> Tenant | None:
-    """Return the tenant that the address names as `tenant`, else the oldest; None: there is none.
+def read_choice(request: HttpRequest) -> TenantChoice:
+    """Return which tenants the person may see, and which one they look at."""
+    choice: TenantChoice = request.tenants  # type: ignore[attr-defined]
+    return choice
 
-    People in the admin may look at all tenants, at one at a time.
-    """
-    tenants = Tenant.objects.order_by("created_at", "id")
-    name = request.GET.get("tenant") or request.POST.get("tenant") or ""
-    storable = name and "\x00" not in name
-    tenant = tenants.filter(name=name).first() if storable else None
-    return tenant or tenants.first()
+
+def choose_tenant(request: HttpRequest) -> Tenant | None:
+    """Return the tenant that the person looks at; None: all of them, or there is none."""
+    return read_choice(request).current
+
+
+def ask_for_tenant(request: HttpRequest) -> HttpResponse:
+    """Show the tenants to choose from, where a page is about one."""
+    status = 400 if request.method == "POST" else 200
+    template, title = "console/choose_tenant.html", "Choose a tenant"
+    return show_page(request, template, title=title, status=status)
 
 
 def find_way_back(request: HttpRequest, *, otherwise: str) -> str:

@@ -2,19 +2,20 @@
 
 from django.urls import path
 
+from console.cases import ask_again, tests
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
 from console.erasing.page import erase
 from console.facts import actions as facts
-from console.facts import bulk_actions, review_queue
+from console.facts import bulk_actions, comparison, marks, review_queue
 from console.graph import links
 from console.graph import page as graph
 from console.jobs import actions as jobs
 from console.keys import actions as keys
 from console.notes import actions as notes
+from console.palette import page as palette
 from console.playground import page as playground
-from console.search import page as search
 from console.search import saved_filters
 from console.transfer import export_page, import_page
 from erasure.models import Scope
@@ -25,6 +26,7 @@ ERASED = {
     Scope.CONVERSATION: "conversations/<uuid:conversation_id>/erase/",
     Scope.NOTE: "notes/<uuid:note_id>/erase/",
     Scope.USER: "notes/<uuid:note_id>/erase-user/",
+    Scope.PERSON: "people/<uuid:person_id>/erase/",
     Scope.IMPORT: "changesets/<uuid:import_id>/erase/",
     Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
 }
@@ -44,6 +46,8 @@ urlpatterns = [
         path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
         for act in ("invalidate", "restore", "correct")
     ),
+    path("facts/<uuid:fact_id>/marks/", marks.decide_marks, name="fact_marks"),
+    path("facts/<uuid:fact_id>/ask-again/", ask_again.show_answers, name="ask_again"),
     *(
         path(f"facts/{act}/", bulk_actions.change_facts, {"name": act}, f"facts_{act}")
         for act in ("invalidate", "restore")
@@ -57,15 +61,21 @@ urlpatterns = [
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
+    path("compare/", comparison.show_comparison, name="compare"),
     path("review-queue/", review_queue.show_queue, name="review_queue"),
     path("review-queue/decide/", review_queue.decide, name="review_decide"),
     path("roll-back/", rollback.show_rollback, name="roll_back"),
     path("roll-back/<uuid:withholding_id>/lift/", rollback.lift, name="lift"),
-    path("search/", search.show_search, name="search"),
+    path("search/", palette.search_or_palette, name="search"),
     path("saved/", saved_filters.save_filter, name="save_filter"),
     path("saved/<uuid:filter_id>/", saved_filters.delete_filter, name="forget_filter"),
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
+    path("case-file/<uuid:retrieval_id>/test/", tests.create_test, name="case_test"),
+    *(
+        path(f"tests/<uuid:test_id>/{act}/", tests.change_test, {"name": act}, f"test_{act}")
+        for act in ("run", "delete")
+    ),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", export_page.show_exports, name="export"),
     path("export/file/", export_page.download, name="export_download"),

@@ -13,6 +13,7 @@ from django.http import HttpRequest
 
 from episodic import queries
 from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
+from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import UnitKind
 from indexing.tenant_search import Match, Scope, Sought
@@ -26,17 +27,32 @@ from memoryproject.adminkit.filters import recent_filter
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
     list_display = (
-        "external_id", "messages", "pending_count", "language", "previous_summary", "created_at",
+        "called", "last_at", "messages", "pending_count", "external_id", "language", "created_at",
         "tenant",
     )  # fmt: skip
     list_filter = ("language", recent_filter("made", "made"), "tenant")
-    search_fields = ("previous_summary",)
     id_search = ("id", "external_id")
+    search_help_text = "A whole id; the search page finds words"
     listings: Listings = (
         Listing("Messages", Message, "conversation"),
         Listing("Episodes", Episode, "conversation"),
         Listing("Jobs", Job, "scope"),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        reader = Reader(request.user)
+        rows = with_names(super().get_queryset(request))
+        if reader.reads_all:
+            return rows.annotate(is_readable=Value(True))
+        return rows.annotate(is_readable=Q(id__in=reader.revealed))
+
+    @admin.display(description="conversation")
+    def called(self, conversation: Any) -> str:
+        return render_name(conversation, may_read=conversation.is_readable)
+
+    @admin.display(description="last message", ordering="last_at")
+    def last_at(self, conversation: Any) -> str:
+        return values.moment(conversation.last_at)
 
     @admin.display(description="messages", ordering="next_seq")
     def messages(self, conversation: Conversation) -> int:
@@ -54,10 +70,22 @@ class EpisodeAdmin(WordSearchAdmin):
     search_fields = ("title", "summary")
     id_search = ("id", "conversation", "conversation__external_id")
 
+    def keep_matches(
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        matches: Sequence[Match],
+        sought: Sought,
+        scope: Scope,
+    ) -> QuerySet[Any]:
+        """Return those that were found; a masked one would be confirmed, and is left out."""
+        found = super().keep_matches(request, rows, matches, sought, scope)
+        return Reader(request.user).keep_readable(found)
+
 
 @admin.register(Message)
 class MessageAdmin(WordSearchAdmin):
-    """What was said. Who may not read it does not even load it, but finds it by its words."""
+    """What was said. Who may not read it neither loads it nor finds it by its words."""
 
     found_as = UnitKind.MESSAGE
     hidden = ("content", "metadata")
@@ -86,23 +114,26 @@ class MessageAdmin(WordSearchAdmin):
             shown_metadata=Case(When(revealed, then=F("metadata")), default=None),
         )
 
-    def read_search(self, request: HttpRequest, typed: str) -> Sought:
-        sought = super().read_search(request, typed)
-        return sought if Reader(request.user).reads_all else sought.in_whole_words
-
     def keep_matches(
-        self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        matches: Sequence[Match],
+        sought: Sought,
+        scope: Scope,
     ) -> QuerySet[Any]:
+        """Return those that were found; a masked one would be confirmed, and is left out."""
+        reader = Reader(request.user)
         window_ids = queries.waiting_with_words(
             [*sought.words.split(), *sought.phrases],
             tenant_id=scope.tenant_id,
             conversation_id=scope.conversation_id,
-            whole=sought.whole,
         )
         places = [(match.conversation_id, match.seq or 0) for match in matches]
         ids = queries.messages_in_places(places).values_list("id", flat=True)
         # As values: of two subqueries with OR between them the planner reads every message.
-        return rows.filter(id__in=[*ids, *window_ids])
+        found = rows.filter(id__in=[*ids, *window_ids])
+        return found if reader.reads_all else found.filter(conversation__in=reader.revealed)
 
     @admin.display(description="content")
     def said(self, message: Any) -> str:
@@ -143,6 +174,6 @@ class ReviewAdmin(ReadOnlyAdmin):
         "degraded", "tenant",
     )  # fmt: skip
     list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
-    search_fields = ("episode__title",)
     id_search = ("id", "episode", "job", "retrieval_id")
+    search_help_text = "A whole id"
     points_at = {"retrieval_id": "retrieval_retrieval"}

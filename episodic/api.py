@@ -7,7 +7,6 @@ import json
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,16 +18,18 @@ from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.edge.fields import (
+    Batch,
     ContentField,
     IdField,
     MetadataField,
     MomentField,
+    NameField,
     Strict,
     TextField,
     WordField,
 )
-from memoryproject.edge.http import TOO_LARGE
 from memoryproject.edge.schema import Error
+from memoryproject.process import traces
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 
@@ -40,6 +41,7 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
 )
 
 
+OWNER = "The first call that names one decides; another one later is refused with 409."
 REFUSALS = {409: Error, 410: Error, 429: Error}
 
 
@@ -59,27 +61,25 @@ class MessageInput(Strict):
     )
 
 
-class AddMessageInput(Strict):
-    """The body of `add_message`."""
+class AddInput(Strict):
+    """What both calls take that store messages."""
 
     conversation_id = IdField(help_text="Any UUID of yours; the conversation starts with it.")
+    user_id = NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
+    agent_id = NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
+
+
+class AddMessageInput(AddInput):
+    """The body of `add_message`."""
+
     message = MessageInput()
 
 
-class AddMessagesInput(Strict):
+class AddMessagesInput(Batch, AddInput):
     """The body of `add_messages`."""
 
-    conversation_id = IdField(help_text="Any UUID of yours; the conversation starts with it.")
+    listed = "messages"
     messages = MessageInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
-
-    def to_internal_value(self, value: Any) -> Any:
-        messages = value.get("messages") if isinstance(value, dict) else None
-        if isinstance(messages, list) and len(messages) > settings.MAX_BATCH:
-            raise serializers.ValidationError(
-                {"messages": [f"A batch holds at most {settings.MAX_BATCH} messages."]},
-                code=TOO_LARGE,
-            )
-        return super().to_internal_value(value)
 
 
 class StoredMessage(serializers.Serializer[Any]):
@@ -107,15 +107,22 @@ class AddMessagesOutput(serializers.Serializer[Any]):
 class AddView(KeyedView):
     """Stores messages for the caller."""
 
+    for_users = True
     scope = Scope.INGEST
+    memory_operations = {"POST": "create_memory"}
 
-    def add(self, external_id: uuid.UUID, messages: list[dict[str, Any]]) -> Posted:
-        """Store checked messages."""
+    def add(self, params: dict[str, Any], messages: list[dict[str, Any]]) -> Posted:
+        """Store checked messages in the conversation that the checked body names."""
         now = timezone.now()
+        place = str(params["conversation_id"])
+        known = {traces.CONVERSATION: place, traces.RECORDS: len(messages)}
+        traces.describe(known)
         return services.add_messages(
             tenant=self.tenant(),
             posted_by=self.key(),
-            external_id=external_id,
+            external_id=params["conversation_id"],
+            user_id=params.get("user_id", ""),
+            agent_id=params.get("agent_id", ""),
             messages=[
                 NewMessage(**{"occurred_at": message.pop("timestamp", now), **message})
                 for message in messages
@@ -148,7 +155,7 @@ class AddMessage(AddView):
     )
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
-        posted = self.add(params["conversation_id"], [params["message"]])
+        posted = self.add(params, [params["message"]])
         shown = StoredMessage(posted.messages[0]).data
         return self.respond(params["conversation_id"], posted, shown)
 
@@ -165,7 +172,7 @@ class AddMessages(AddView):
     )
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
-        posted = self.add(params["conversation_id"], params["messages"])
+        posted = self.add(params, params["messages"])
         shown = {"messages": StoredMessage(posted.messages, many=True).data}
         return self.respond(params["conversation_id"], posted, shown)
 
@@ -197,6 +204,7 @@ class FlushOutput(serializers.Serializer[Any]):
 class Flush(KeyedView):
     """Segments and consolidates now."""
 
+    for_users = True
     scope = Scope.INGEST
 
     @extend_schema(

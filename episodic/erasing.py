@@ -19,6 +19,9 @@ from episodic.withholding import ERASED
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 
+OWNERS = ["user_id", "agent_id"]
+"""The columns of a conversation that say whose it is."""
+
 
 def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
     """Return the tenant's message of that id as it is now; None where there is none."""
@@ -60,8 +63,9 @@ def erase_message(
 
 
 def erase_messages(conversation: Conversation) -> int:
-    """Delete every message of a conversation; return how many there were."""
+    """Delete every message of a conversation, and whose it is; return how many there were."""
     conversation.window_doubled = False
+    conversation.user_id = conversation.agent_id = ""
     return _delete(
         conversation, Message.objects.of(conversation.tenant).filter(conversation=conversation)
     )
@@ -114,7 +118,7 @@ def erase_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
 
 def settle(conversation: Conversation) -> None:
     """Store what erasing has changed of the conversation, and abort the runs in flight."""
-    recount(conversation, changed=["erased_count", "window_doubled"])
+    recount(conversation, changed=["erased_count", "window_doubled", *OWNERS])
     services.request_segmentation_if_due(conversation)
 
 

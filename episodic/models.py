@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Any, Self
+
 from django.contrib.postgres.constraints import ExclusionConstraint
-from django.contrib.postgres.fields import RangeBoundary, RangeOperators
+from django.contrib.postgres.fields import ArrayField, RangeBoundary, RangeOperators
 from django.contrib.postgres.fields.ranges import BigIntegerRangeField
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
 
 from episodic.engines import Rating
+from episodic.masks import show_masked
 from indexing.languages import LANGUAGES, SIMPLE
 from jobs.models import Job
 from memoryproject.tenancy.fields import TenantForeignKey
@@ -31,7 +35,21 @@ class Conversation(TenantModel):
     Its row is the lock under which everything in the conversation is written.
     """
 
+    users_by = "user_id"
+
     external_id = models.UUIDField(help_text="The agent's id; unique within the tenant.")
+    user_id = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose it is, by the agent's own id; empty: nobody was named.",
+    )
+    agent_id = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Which agent leads it, by an id of its own; empty: none was named.",
+    )
     next_seq = models.BigIntegerField(default=1, help_text="The seq that the next message gets.")
     pending_count = models.PositiveIntegerField(
         default=0, help_text="Messages in the window: those in no episode yet."
@@ -54,6 +72,16 @@ class Conversation(TenantModel):
     erased_count = models.PositiveBigIntegerField(
         default=0, help_text="Messages that were erased: each leaves a gap in seq."
     )
+    has_corrections = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether a person ever corrected something: reading looks for marks then.",
+    )
+    has_tests = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether memory tests may ask it: changesets queue them then.",
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
@@ -63,6 +91,26 @@ class Conversation(TenantModel):
                 fields=["tenant", "external_id"], name="episodic_conversation_external_id"
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "user_id"],
+                condition=~Q(user_id=""),
+                name="episodic_conversation_by_user",
+            ),
+            models.Index(
+                fields=["tenant", "agent_id"],
+                condition=~Q(agent_id=""),
+                name="episodic_conversation_by_agent",
+            ),
+        ]
+
+    @classmethod
+    def from_db(cls, *args: Any, **options: Any) -> Self:
+        """Load a row; whoever may not read the messages sees a mask of the summary."""
+        row = super().from_db(*args, **options)
+        if row.__dict__.get("previous_summary"):
+            row.previous_summary = show_masked(row.previous_summary, row.id, "")
+        return row
 
     def __str__(self) -> str:
         return str(self.external_id)
@@ -75,11 +123,16 @@ class Withholding(TenantModel):
     to the window. Both are done one conversation after the other.
     """
 
+    users_by = "conversation"
+
     since = models.DateTimeField(help_text="What was received from then on, by the server's clock.")
     posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
     conversation = TenantForeignKey(Conversation, null=True, help_text="Empty: in any.")
     speaker = models.TextField(blank=True, help_text="The messages' name; empty: any.")
     role = models.CharField(max_length=16, choices=Role.choices, blank=True)
+    message_ids = ArrayField(
+        models.UUIDField(), null=True, help_text="These messages alone; NULL: any."
+    )
     actor = models.CharField(max_length=200, help_text="Who did it: a person or a key.")
     reason = models.TextField(help_text="Why, in the person's own words.")
     made = models.JSONField(default=dict, help_text="What it came to, in numbers.")
@@ -102,6 +155,8 @@ class Withholding(TenantModel):
 
 class Episode(TenantModel):
     """A run of consecutive messages: something that happened. Shares its id with a Memory."""
+
+    users_by = "conversation"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     first_seq = models.BigIntegerField(help_text="First message, included.")
@@ -128,6 +183,10 @@ class Episode(TenantModel):
         null=True,
         help_text="Why it was taken apart: it is a record, and holds no message any more.",
     )
+    correction: str = ""
+    """What answers say of its summary where that contradicts a correction; set by who reads."""
+    corrected_by: uuid.UUID | None = None
+    """The fact that is right, which the correction quotes."""
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -176,6 +235,15 @@ class Episode(TenantModel):
             ),
         ]
 
+    @classmethod
+    def from_db(cls, *args: Any, **options: Any) -> Self:
+        """Load a row; whoever may not read the messages sees masks of what quotes them."""
+        row = super().from_db(*args, **options)
+        for name in {"title", "summary"} & row.__dict__.keys():
+            home, engine = row.__dict__.get("conversation_id"), row.__dict__.get("engine", "")
+            row.__dict__[name] = show_masked(row.__dict__[name], home, engine)
+        return row
+
     def __str__(self) -> str:
         return self.title
 
@@ -186,6 +254,8 @@ class Message(TenantModel):
     It is in the window while `episode` is NULL. Draining the window sets `episode`;
     only an erasure deletes a message, so it is in the window or in exactly one episode.
     """
+
+    users_by = "conversation"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     seq = models.BigIntegerField(
@@ -222,6 +292,10 @@ class Message(TenantModel):
     withheld_by = TenantForeignKey(
         Withholding, null=True, help_text="Why it is neither learnt from nor served; NULL: it is."
     )
+    correction: str = ""
+    """What answers say of it where it contradicts a correction; set by who reads."""
+    corrected_by: uuid.UUID | None = None
+    """The fact that is right, which the correction quotes."""
 
     class Meta(TenantModel.Meta):
         permissions = [

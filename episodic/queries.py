@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -243,6 +242,14 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
     return [row["conversation_id"] for row in stale]
 
 
+def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
+    """Return the episodes that there were at a moment; none that was withheld since."""
+    rows = Episode.objects.of(conversation.tenant).filter(
+        conversation=conversation, created_at__lte=known_at, withheld_by=None
+    )
+    return list(rows.order_by("id").values_list("id", flat=True))
+
+
 def count_set_aside(conversation: Conversation) -> int:
     """Return how many messages and episodes wait for a retry."""
     messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
@@ -272,11 +279,10 @@ def waiting_with_words(
     *,
     tenant_id: uuid.UUID | None,
     conversation_id: uuid.UUID | None,
-    whole: bool = False,
 ) -> QuerySet[Message, uuid.UUID]:
     """Return the ids of the newest messages of the window that hold all the words as typed.
 
-    Of one tenant or conversation, or of all. `whole`: a part of a longer word does not do.
+    Of one tenant or conversation, or of all.
     Uses index: episodic_message_waiting.
     """
     newest = Message.across_tenants.filter(IN_WINDOW)
@@ -286,13 +292,8 @@ def waiting_with_words(
         newest = newest.filter(conversation=conversation_id)
     ids = newest.order_by("-received_at").values("id")[:WAITING_READ_AT_MOST]
     holding = Message.across_tenants.filter(id__in=ids)
-    if whole:
-        alone = re.findall(r"\w+", " ".join(words))
-        tests = [Q(content__iregex=rf"\m{word}\M") for word in alone] or [Q(pk=None)]
-    else:
-        tests = [Q(content__icontains=word) for word in words]
-    for test in tests:
-        holding = holding.filter(test)
+    for word in words:
+        holding = holding.filter(content__icontains=word)
     return holding.values_list("id", flat=True)
 
 

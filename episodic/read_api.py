@@ -5,23 +5,79 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.db.models import Q
+from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic.models import Episode, Message
+from episodic.models import Conversation, Episode, Message
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import IdField, Strict, TextOrNull
+from memoryproject.edge.fields import IdField, NameField, Strict, TextField, TextOrNull
 from memoryproject.edge.pages import (
     PAGE,
     PAGE_AT_MOST,
+    PageFilter,
     PageQuery,
+    PlaceQuery,
+    QueryMomentField,
     QueryNumberField,
     load_rows,
     page_schema,
 )
 from memoryproject.tenancy.views import ReadView
+
+
+class OwnerOutput(serializers.Serializer[Any]):
+    """Whose a conversation is."""
+
+    user_id = TextOrNull()
+    agent_id = TextOrNull()
+
+
+class ListedConversation(OwnerOutput):
+    """A conversation as the list has it."""
+
+    id = serializers.UUIDField(source="external_id")
+    pending = serializers.IntegerField(
+        source="pending_count", help_text="Messages that no episode holds yet."
+    )
+    created_at = serializers.DateTimeField()
+
+
+class ConversationQuery(PlaceQuery):
+    """The query parameters of the list of conversations."""
+
+    user_id = NameField(help_text="Only this user's.")
+    agent_id = NameField(help_text="Only this agent's.")
+
+
+class ConversationFilter(PageFilter):
+    """Narrows the list of conversations."""
+
+    user_id = CharFilter(strip=False)
+    agent_id = CharFilter(strip=False)
+
+
+class Conversations(ReadView):
+    """Lists conversations, newest first."""
+
+    for_users = True
+
+    @extend_schema(
+        operation_id="list_conversations",
+        parameters=[ConversationQuery],
+        responses=page_schema(ListedConversation, "ConversationPage"),
+        description="The conversations, newest first: of all, of a user, or of an agent.",
+    )
+    def get(self, request: Request) -> Response:
+        return self.list_page(
+            Conversation.objects.of(self.tenant()),
+            ListedConversation,
+            form=ConversationQuery,
+            filters=ConversationFilter,
+        )
 
 
 class MessageOutput(serializers.Serializer[Any]):
@@ -51,12 +107,15 @@ class MessageQuery(Strict):
     """The query parameters of the list of messages."""
 
     conversation_id = IdField()
+    name = TextField(required=False, max_length=200, help_text="Only what this speaker said.")
     after = QueryNumberField(required=False, min_value=0, help_text="Only seq above this.")
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class Messages(ReadView):
     """Lists the messages of a conversation, oldest first."""
+
+    for_users = True
 
     @extend_schema(
         operation_id="list_messages",
@@ -68,6 +127,8 @@ class Messages(ReadView):
         rows = Message.objects.of(self.tenant()).filter(
             conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
         )
+        if "name" in query:
+            rows = rows.filter(name=query["name"])
         messages = rows.select_related("conversation").order_by("seq")
         page, more = load_rows(messages, query["limit"], place="seq")
         after = str(page[-1].seq) if more else None
@@ -76,6 +137,8 @@ class Messages(ReadView):
 
 class OneMessage(ReadView):
     """A message by its id, as a receipt or a fact's evidence names it."""
+
+    for_users = True
 
     @extend_schema(operation_id="get_message", responses=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
@@ -108,14 +171,33 @@ class ListedEpisode(EpisodeOutput):
     degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
 
 
+class EpisodeQuery(PageQuery):
+    """The query parameters of the list of episodes."""
+
+    known_at = QueryMomentField(
+        required=False,
+        help_text="Those that there were then, also where their source was rolled back since.",
+    )
+    as_of = QueryMomentField(required=False, help_text="Those that had begun then.")
+
+
 class Episodes(ReadView):
     """Lists episodes, newest first."""
 
+    for_users = True
+
     @extend_schema(
         operation_id="list_episodes",
-        parameters=[PageQuery],
+        parameters=[EpisodeQuery],
         responses=page_schema(ListedEpisode, "EpisodePage"),
     )
     def get(self, request: Request) -> Response:
-        rows = Episode.objects.of(self.tenant()).filter(withheld_by=None)
-        return self.list_page(rows.select_related("conversation"), ListedEpisode, form=PageQuery)
+        query = self.read(EpisodeQuery, request.query_params.dict())
+        rows = Episode.objects.of(self.tenant()).select_related("conversation")
+        counts = Q(withheld_by=None)
+        if "known_at" in query:
+            counts |= Q(withheld_by__created_at__gt=query["known_at"])
+            rows = rows.filter(created_at__lte=query["known_at"])
+        if "as_of" in query:
+            rows = rows.filter(start_at__lte=query["as_of"])
+        return self.list_page(rows.filter(counts), ListedEpisode, form=EpisodeQuery)

@@ -10,13 +10,17 @@ import uuid
 from datetime import timedelta
 from functools import cached_property
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from episodic import queries
-from episodic.models import Conversation, Reveal
+from episodic.models import Conversation, Episode, Reveal
 from memoryproject.edge.errors import Problem
 
+MODEL = "llm"
+"""The engine that words titles and summaries anew."""
 REVEALED_FOR = timedelta(hours=1)
 REASON_AT_MOST = 500
 READ, REVEAL = "episodic.read_content", "episodic.reveal_content"
@@ -51,6 +55,20 @@ class Reader:
             person=self._person.get_username(), until__gt=queries.database_now()
         )
         return frozenset(reveals.values_list("conversation", flat=True))
+
+    def keep_readable(self, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
+        """Return the episodes whose titles and summaries the person sees unmasked."""
+        if self.reads_all:
+            return episodes
+        shown = Q(conversation__in=self.revealed)
+        if not settings.MASK_SUMMARIES:
+            shown |= Q(engine=MODEL)
+        return episodes.filter(shown)
+
+    def mask(self, text: str, conversation_id: uuid.UUID | None, engine: str) -> str:
+        """Return a title or a summary, or a mask: an engine without a model quotes messages."""
+        is_shown = engine == MODEL and not settings.MASK_SUMMARIES
+        return text if is_shown else self.show(text, conversation_id)
 
     def show(self, text: str, conversation_id: uuid.UUID | None) -> str:
         """Return what was said, or a mask of its length."""

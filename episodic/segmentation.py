@@ -17,6 +17,8 @@ from episodic import fsrs_memory, queries, services, window
 from episodic.engines import Line, Segment, Segmenter, Vectors
 from episodic.models import Conversation, Episode, Message
 from episodic.vectors import embed_lines, headline
+from events.models import EventType
+from events.outbox import NewEvent, announce
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
@@ -193,8 +195,20 @@ def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language:
         services.request_consolidation(locked, force=is_flashbulb)
         locked.previous_summary = episodes[-1].summary
         locked.pending_count -= sum(len(plan.messages) for plan in planned)
+        _announce(episodes, locked)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
+
+
+def _announce(episodes: Sequence[Episode], conversation: Conversation) -> None:
+    home = str(conversation.external_id)
+    events = [
+        NewEvent(
+            EventType.EPISODE_CREATED, {"conversation_id": home, "episode_id": str(episode.id)}
+        )
+        for episode in episodes
+    ]
+    announce(events, tenant=conversation.tenant, scope=conversation.id)
 
 
 def _check_snapshot(
@@ -277,17 +291,16 @@ def _fill_index(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        language=conversation.language,
         model=embeddings.get_embedder().name,
         entries=[
             entry
             for plan, episode in zip(planned, episodes, strict=True)
-            for entry in _list_entries(plan, episode)
+            for entry in _list_entries(plan, episode, language=conversation.language)
         ],
     )
 
 
-def _list_entries(plan: PlannedEpisode, episode: Episode) -> Iterator[Entry]:
+def _list_entries(plan: PlannedEpisode, episode: Episode, *, language: str) -> Iterator[Entry]:
     """Yield the units of one episode: its headline, and each message with its neighbours."""
     memory = Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
     yield Entry(
@@ -295,6 +308,7 @@ def _list_entries(plan: PlannedEpisode, episode: Episode) -> Iterator[Entry]:
         kind=UnitKind.EPISODE,
         lexical=headline(episode),
         vector=plan.vectors[0],
+        language=language,
         valid_at=episode.start_at,
         first_seq=episode.first_seq,
         last_seq=episode.last_seq,
@@ -306,6 +320,7 @@ def _list_entries(plan: PlannedEpisode, episode: Episode) -> Iterator[Entry]:
             kind=UnitKind.MESSAGE,
             lexical=line.text,
             vector=vector,
+            language=language,
             valid_at=line.at,
             first_seq=line.seq,
             last_seq=line.seq,

@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from episodic import fsrs_memory, queries, window
@@ -22,6 +23,7 @@ from jobs.models import Job, Kind
 from memoryproject.edge.errors import Conflict
 from memoryproject.edge.fields import count_bytes
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.quotas import check_quota
 from memoryproject.text.cleaning import clean
@@ -71,20 +73,24 @@ def add_messages(
     messages: Sequence[NewMessage],
     idempotency: IdempotencyKey | None = None,
     capped: bool = False,
+    user_id: str = "",
+    agent_id: str = "",
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
     One transaction, no model call. The conversation is made if there is none; its row
     is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
-    wait, or be stored, than the settings allow.
+    wait, or be stored, than the settings allow. `user_id` and `agent_id` name whose the
+    conversation is; empty: nothing is said of it.
 
     Raises:
-        Conflict: the idempotency key was used for another body.
+        Conflict: the idempotency key was used for another body, or the conversation is
+            another user's or another agent's.
         Gone: what was posted under the key was erased.
         TooMany, OverQuota: with `capped`, there is no room; a replay needs none.
     """
     with transaction.atomic():
-        conversation = lock_or_make(tenant=tenant, external_id=external_id)
+        conversation = lock_or_make(tenant=tenant, external_id=external_id, user_id=user_id)
         if idempotency is not None:
             if conversation.erased_count:
                 refuse_erased_key(tenant=tenant, place=conversation.id, key=idempotency.key)
@@ -98,6 +104,7 @@ def add_messages(
                 more_rows=len(messages),
                 more_bytes=sum(message.byte_count for message in messages),
             )
+        name_owner(conversation, user_id=user_id, agent_id=agent_id)
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
@@ -105,10 +112,41 @@ def add_messages(
     return Posted(messages=stored, replayed=False)
 
 
-def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
-    """Lock a conversation by the agent's id, and make it if there is none."""
+def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -> Conversation:
+    """Lock a conversation by the agent's id, and make it, for a user, if there is none.
+
+    Raises:
+        Conflict: it is of a user to whom the caller's key is not bound.
+        Forbidden: it would be made for such a user.
+    """
     rows = Conversation.objects.of(tenant).select_for_update()
-    return rows.get_or_create(tenant=tenant, external_id=external_id)[0]
+    owner = {"user_id": partial(walls.choose_user, user_id)}
+    try:
+        found = rows.get_or_create(tenant=tenant, external_id=external_id, defaults=owner)
+    except IntegrityError:
+        if walls.get_users() is None:
+            raise
+        raise Conflict("This conversation id is taken.") from None
+    conversation, _ = found
+    conversation.tenant = tenant  # else it would be read
+    return conversation
+
+
+def name_owner(conversation: Conversation, **owners: str) -> None:
+    """Store whose a locked conversation is, by `user_id` and `agent_id`; empty: not said.
+
+    Raises:
+        Conflict: it is somebody else's. Whose it is once named stays so.
+    """
+    changed = []
+    for name, owner in owners.items():
+        if owner and not getattr(conversation, name):
+            setattr(conversation, name, owner)
+            changed.append(name)
+        elif owner and getattr(conversation, name) != owner:
+            raise Conflict(f"This conversation has another {name} already; that does not change.")
+    if changed:
+        conversation.save(update_fields=changed)
 
 
 def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:

@@ -44,6 +44,7 @@ def _is_from(source: Withholding) -> Q:
         "conversation": source.conversation_id,
         "name": source.speaker,
         "role": source.role,
+        "id__in": source.message_ids,
     }
     return Q(**{name: value for name, value in conditions.items() if value})
 

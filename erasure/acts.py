@@ -27,6 +27,7 @@ from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from retrieval import erasure as retrieval
 from semantic import erasing as semantic
+from semantic.correction_marks import erase_marks
 
 
 @dataclass(slots=True)
@@ -58,6 +59,9 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     done.counts["receipts"] += retrieval.erase_receipts_beside(
         tenant=tenant, conversation_id=conversation.id, seq=message.seq, content=message.content
     )
+    done.counts["memory_tests"] += retrieval.erase_tests(
+        tenant=tenant, conversation_id=conversation.id, content=message.content
+    )
     episodes = episodic.find_episode_ids(conversation, seq=message.seq)
     episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
     tainted = semantic.find_tainted(tenant=tenant, episode_ids=episodes)
@@ -78,6 +82,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=conversation.id)
     draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
+    erase_marks(tenant=tenant, ids=[message.id])
     done.counts += other_rows.erase_mentions([message.id])
     episodic.settle(conversation)
     changed = [*held_again, *tainted.bereft]
@@ -146,6 +151,9 @@ def erase_conversation(
     done.counts["receipts"] += retrieval.erase_receipts_of_conversation(
         tenant=tenant, conversation_id=conversation.id
     )
+    done.counts["memory_tests"] += retrieval.erase_tests(
+        tenant=tenant, conversation_id=conversation.id
+    )
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     _erase_what_rests_on(done, tenant, home=conversation)
     semantic.forget_reasons(conversation=conversation)
@@ -189,6 +197,7 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     counts["links"] += links
     counts += index.erase_entries(tenant=tenant, memory_ids=ids)
     counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
+    erase_marks(tenant=tenant, ids=ids)
     counts += other_rows.erase_mentions(ids)
     other_rows.forget_reasons(tenant=tenant, memory_ids=ids)
     tell_mirror(

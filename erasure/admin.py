@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import admin
 
 from episodic.models import ErasedKey
-from erasure.models import Erasure
+from erasure.models import Erasure, Hold, RetentionPolicy, Scope
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
 from memoryproject.adminkit.values import coloured_word
@@ -43,3 +44,32 @@ class ErasedKeyAdmin(ReadOnlyAdmin):
 
     list_display = ("erased_at", "digest", "tenant")
     list_filter = ("erased_at", "tenant")
+
+
+@admin.register(RetentionPolicy)
+class RetentionPolicyAdmin(ReadOnlyAdmin):
+    """What a policy took stands among the erasures, under its id."""
+
+    list_display = ("words", "looked_at", "erased", "actor", "created_at", "tenant")
+    list_filter = ("kind", "tenant")
+    search_fields = ("actor",)
+    more_lines = ("erased",)
+
+    @admin.display(description="erases")
+    def words(self, policy: RetentionPolicy) -> str:
+        return str(policy)
+
+    @admin.display(description="erased so far")
+    def erased(self, policy: RetentionPolicy) -> str:
+        runs = Erasure.objects.of(policy.tenant).filter(scope=Scope.RETENTION, target=policy.id)
+        counts = sum(map(Counter, runs.values_list("counts", flat=True)), Counter[str]())
+        return ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing"
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "conversation_id", "reason", "actor", "lifted_at", "tenant")
+    list_filter = ("tenant",)
+    search_fields = ("actor", "reason")
+    id_search = ("id", "conversation_id")
+    points_at = {"conversation_id": "episodic_conversation"}

@@ -24,6 +24,7 @@ class Erasures(KeyedView):
     """Erases, and lists what was erased."""
 
     scope = Scope.ADMIN
+    memory_operations = {"POST": "delete_memory"}
 
     @extend_schema(
         operation_id="list_erasures",
@@ -37,12 +38,12 @@ class Erasures(KeyedView):
     @extend_schema(
         operation_id="erase",
         request=EraseInput,
-        responses={200: ErasureOutput, 202: ErasureOutput, 404: Error},
+        responses={200: ErasureOutput, 202: ErasureOutput, 404: Error, 409: Error},
         description="Erases a message, a conversation, a note, all notes of a user, what "
-        "`manage.py import_from` brought in, or the tenant, with all that was made of it, for "
-        "good: there is no way back. 200: it is done. 202: a worker does it; ask `erasures/{id}` "
-        "until its state is done. An erased tenant has no keys any more, and so nobody who could "
-        "ask. `dry_run` answers with the counts alone.",
+        "`manage.py import_from` brought in, what a retention policy no longer keeps, or the "
+        "tenant, with all that was made of it, for good: there is no way back. 200: it is done. "
+        "202: a worker does it; ask `erasures/{id}` until its state is done. An erased tenant has "
+        "no keys any more, and so nobody who could ask. `dry_run` answers with the counts alone.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)

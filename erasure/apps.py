@@ -8,5 +8,6 @@ class ErasureConfig(AppConfig):
     verbose_name = "Erasure"
 
     def ready(self) -> None:
-        """Register the job that erases."""
+        """Register the job that erases, and what applies policies in time."""
         import_module("erasure.flow").register()
+        import_module("erasure.schedule").register()

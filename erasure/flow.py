@@ -15,8 +15,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from erasure import acts, imports, tenants
+from erasure import acts, imports, persons, retention, tenants
 from erasure.models import Erasure, Scope, State
+from events.models import EventType
+from events.outbox import NewEvent, announce
 from jobs import claims
 from jobs.claims import Claim, LeaseLost
 from jobs.enqueue import wake
@@ -31,7 +33,7 @@ from retrieval import mirror
 
 TAKEN = "taken"
 """In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
-MANY_PARTS = {Scope.TENANT, Scope.USER, Scope.IMPORT}
+MANY_PARTS = {Scope.TENANT, Scope.USER, Scope.PERSON, Scope.IMPORT, Scope.RETENTION}
 Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 
@@ -95,8 +97,12 @@ def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
             tenant=tenant, user_id=erasure.subject, at_most=settings.ERASED_NOTES_AT_ONCE
         )
         return acts.erase_notes(tenant=tenant, note_ids=note_ids) if note_ids else None
+    if erasure.scope == Scope.PERSON:
+        return persons.erase_part(erasure)
     if erasure.scope == Scope.IMPORT:
         return imports.erase_part(erasure)
+    if erasure.scope == Scope.RETENTION:
+        return retention.erase_part(erasure)
     if erasure.target is None:
         return None
     if erasure.scope == Scope.MESSAGE:
@@ -125,6 +131,9 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
     pass_point(Point.PAGES_REMOVED)
     with claims.commit(claim, result={"rows": sum(erasure.counts.values())}):
         _mark_done(erasure)
+        data = {"erasure_id": str(erasure.id), "scope": erasure.scope, "counts": erasure.counts}
+        event = NewEvent(EventType.ERASURE_DONE, data)
+        announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 
 
 def _finish_tenant(claim: Claim, erasure: Erasure) -> None:

@@ -20,8 +20,9 @@ class EraseInput(Strict):
     scope = WordField(choices=Scope.choices, help_text="What is erased, with all made of it.")
     id = ContentField(
         max_length=USER_ID_AT_MOST,
-        help_text="Of a message or note its id, of a conversation the agent's own, of a user the "
-        "`user_id` of its notes, of an import its changeset, of the tenant its id or name.",
+        help_text="Of a message, note or person its id, of a conversation the agent's own, of a "
+        "user the `user_id` of its notes, of an import its changeset, of a retention policy its "
+        "id, of the tenant its id or name.",
     )
     reason = ContentField(
         max_length=REASON_AT_MOST, help_text="Why; kept for good, so do not quote."

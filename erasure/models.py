@@ -17,8 +17,17 @@ class Scope(models.TextChoices):
     CONVERSATION = "conversation", "a conversation"
     NOTE = "note", "a note"
     USER = "user", "a user's notes"
+    PERSON = "person", "a person"
     IMPORT = "import", "an import"
+    RETENTION = "retention", "what a retention policy no longer keeps"
     TENANT = "tenant", "a tenant"
+
+
+class Kept(models.TextChoices):
+    """What a retention policy is about."""
+
+    CONVERSATION = "conversation", "conversations"
+    NOTE = "note", "notes"
 
 
 class State(models.TextChoices):
@@ -73,3 +82,77 @@ class Erasure(TenantModel):
 
     def __str__(self) -> str:
         return f"erasure of {self.get_scope_display()}"
+
+
+class RetentionPolicy(TenantModel):
+    """What of a tenant is erased by itself: what meets all that the policy asks."""
+
+    kind = models.CharField(max_length=16, choices=Kept.choices)
+    source_type = models.CharField(
+        max_length=16, blank=True, help_text="Only notes of this source type; empty: all."
+    )
+    older_than_days = models.PositiveIntegerField(
+        null=True, help_text="Nothing was said in it, or written of it, for so long."
+    )
+    unserved_days = models.PositiveIntegerField(
+        null=True, help_text="No answer was given from it for so long, by the receipts."
+    )
+    keep_newest = models.PositiveIntegerField(
+        null=True, help_text="Beyond so many, the ones that changed last counted first."
+    )
+    actor = models.CharField(max_length=200, help_text="Who made it.")
+    created_at = models.DateTimeField(db_default=Now())
+    looked_at = models.DateTimeField(null=True, help_text="When it was last applied.")
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "retention policies"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(older_than_days__gte=1)
+                | Q(unserved_days__gte=1)
+                | Q(keep_newest__isnull=False),
+                name="erasure_retentionpolicy_asks_something",
+            ),
+            models.CheckConstraint(
+                condition=Q(source_type="") | Q(kind="note"),
+                name="erasure_retentionpolicy_source_type_of_notes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        asked = {
+            "older than {} days": self.older_than_days,
+            "not served for {} days": self.unserved_days,
+            "beyond the newest {}": self.keep_newest,
+        }
+        what = f"{self.source_type} {self.get_kind_display()}".strip()
+        limits = [words.format(one) for words, one in asked.items() if one is not None]
+        return f"{what} {', '.join(limits)}"
+
+
+class Hold(TenantModel):
+    """A legal hold: nothing of a conversation, or of the tenant, is erased until it is lifted."""
+
+    conversation_id = models.UUIDField(null=True, help_text="NULL: of the whole tenant.")
+    actor = models.CharField(max_length=200, help_text="Who wanted it.")
+    reason = models.TextField(help_text="Why, in their own words.")
+    created_at = models.DateTimeField(db_default=Now())
+    lifted_at = models.DateTimeField(null=True, help_text="NULL: it holds.")
+    lifted_by = models.CharField(max_length=200, blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(condition=~Q(reason=""), name="erasure_hold_has_reason"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "conversation_id"],
+                condition=Q(lifted_at=None),
+                name="erasure_hold_in_force",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"hold {self.id}"

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from episodic.models import Message
-from erasure import flow, imports, tenants
-from erasure.models import Erasure, Scope
+from erasure import flow, imports, persons, retention, tenants
+from erasure.holds import check_holds
+from erasure.models import Erasure, RetentionPolicy, Scope
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
@@ -24,12 +25,15 @@ def preview(erasure: Erasure) -> dict[str, int]:
     """Return how many rows an unsaved erasure would delete now, by kind.
 
     It does all of it and takes it back, so the figures are those of the deed; the
-    conversation is locked meanwhile. Of a tenant and an import the rows are counted instead.
+    conversation is locked meanwhile. Of a tenant, an import and a policy rows are counted instead.
     """
     if erasure.scope == Scope.TENANT:
         return dict(+tenants.count_tenant(erasure.tenant))
     if erasure.scope == Scope.IMPORT:
         return dict(+imports.count_import(erasure))
+    if erasure.scope == Scope.RETENTION:
+        policy = RetentionPolicy.objects.of(erasure.tenant).get(id__in=[erasure.target])
+        return dict(+retention.count_due(policy))
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -38,7 +42,7 @@ def preview(erasure: Erasure) -> dict[str, int]:
         counts: Counter[str] = Counter()
         while (done := flow.erase_next(erasure.tenant, erasure)) is not None:
             counts += done.counts
-            if erasure.scope != Scope.USER:
+            if erasure.scope not in flow.MANY_PARTS:
                 break
         transaction.set_rollback(True)
     return dict(+counts)
@@ -49,8 +53,10 @@ def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
 
     Raises:
         Problem: no reason, or one of more than 2,000 characters.
+        Conflict: something of it is on hold.
     """
     erasure.actor, erasure.reason = actor, check_reason(reason)
+    check_holds(erasure)
     with transaction.atomic():
         job = Job.objects.create(tenant=erasure.tenant, kind=Kind.ERASE, scope=erasure.id)
         erasure.job_id = job.id
@@ -74,8 +80,10 @@ def do(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 def is_large(erasure: Erasure) -> bool:
     """Return whether nobody should wait for an erasure."""
-    if erasure.scope == Scope.TENANT:
+    if erasure.scope in {Scope.TENANT, Scope.RETENTION}:
         return True
+    if erasure.scope == Scope.PERSON:
+        return persons.is_large(erasure)
     if erasure.scope == Scope.IMPORT:
         large: int = settings.ERASURE_WAITS_FOR_MESSAGES
         return imports.count_import(erasure).total() > large

@@ -6,18 +6,20 @@ import uuid
 
 from episodic.models import Conversation, Message
 from erasure.imports import imports_of
-from erasure.models import Erasure, Scope
+from erasure.models import Erasure, RetentionPolicy, Scope
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes import erasing as notes
 from notes.models import Note
+from people.models import Person
 
 USER_ID_AT_MOST = 1_000
 NAMED_BY: dict[Scope, tuple[type[TenantModel], str]] = {
     Scope.MESSAGE: (Message, "id"),
     Scope.NOTE: (Note, "id"),
     Scope.CONVERSATION: (Conversation, "external_id"),
+    Scope.PERSON: (Person, "id"),
 }
 """By scope, the table and the column of it that a request names a row by."""
 
@@ -25,8 +27,9 @@ NAMED_BY: dict[Scope, tuple[type[TenantModel], str]] = {
 def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     """Return an unsaved erasure of what `name` means in a scope.
 
-    A message and a note go by their id, a conversation by the agent's own, a user by the
-    `user_id` of the notes, an import by its changeset, and the tenant by its id or name.
+    A message, a note and a person go by their id, a conversation by the agent's own, a user by the
+    `user_id` of the notes, an import by its changeset, a retention policy by its id, and the
+    tenant by its id or name.
 
     Raises:
         NotFound: the tenant has nothing of that name.
@@ -43,6 +46,9 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     if not CANONICAL_UUID.fullmatch(name):
         message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
         raise Problem("The request has errors.", fields={"id": [message]})
+    if scope is Scope.RETENTION:
+        policy = get_row(RetentionPolicy.objects.of(tenant), "policy", id=uuid.UUID(name))
+        return Erasure(tenant=tenant, scope=scope, target=policy.id)
     if scope is Scope.IMPORT:
         changeset = get_row(imports_of(tenant), "import", id=uuid.UUID(name))
         return Erasure(tenant=tenant, scope=scope, target=changeset.id)

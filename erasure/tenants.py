@@ -17,7 +17,9 @@ from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Review
 from erasure import acts, other_rows
-from erasure.models import Erasure
+from erasure.models import Erasure, Hold, RetentionPolicy
+from events.erasing import erase_events, erase_webhooks
+from events.models import Event, Webhook
 from indexing import erasing as index
 from indexing.models import SearchUnit, SearchVector
 from jobs import erasing as jobs
@@ -27,8 +29,10 @@ from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
 from notes import erasing as notes
 from notes.models import Link, Note, NoteVersion
+from people import services as people
+from people.models import Person
 from retrieval import erasure as retrieval
-from retrieval.models import Context, Retrieval
+from retrieval.models import Context, MemoryTest, Retrieval
 from semantic.models import Changeset, Evidence, Fact
 
 AT_ONCE = 2_000
@@ -46,8 +50,12 @@ COUNTED: dict[str, type[TenantModel]] = {
     "search_vectors": SearchVector,
     "receipts": Retrieval,
     "contexts": Context,
+    "people": Person,
+    "memory_tests": MemoryTest,
     "changesets": Changeset,
     "model_calls": LLMCall,
+    "events": Event,
+    "webhooks": Webhook,
     "keys": APIKey,
 }
 """What a preview counts; the rest of a tenant hangs on these."""
@@ -81,6 +89,8 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
         done.counts.pop("saved_searches", None)
         return done
     parts: dict[str, Callable[[], int]] = {
+        "events": lambda: erase_events(tenant, at_most=AT_ONCE),
+        "webhooks": lambda: erase_webhooks(tenant),
         "contexts": lambda: retrieval.erase_contexts(tenant),
         "receipts": lambda: retrieval.erase_other_receipts(tenant=tenant, at_most=AT_ONCE),
         "changesets": lambda: _erase_history(tenant, None),
@@ -122,8 +132,11 @@ def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
 def erase_rest(tenant: Tenant) -> Counter[str]:
     """Delete what all else hung on, and the tenant, inside the caller's transaction."""
     counts: Counter[str] = Counter()
+    counts["people"] += people.erase_people(tenant=tenant)
     episodic.erase_tenant(tenant)
     index.erase_scope(tenant=tenant, conversation_id=None)
+    for model in (RetentionPolicy, Hold):
+        model.objects.of(tenant).delete()
     keys = APIKey.objects.of(tenant).values_list("id", flat=True)
     other_rows.erase_mentions([tenant.id, *keys])
     counts += other_rows.erase_of_tenant(tenant)

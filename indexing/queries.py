@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,8 +15,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
-from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind
+from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant
 
 _NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
@@ -27,7 +29,6 @@ class Neighbour:
 
     memory_id: uuid.UUID
     cosine: float
-    vector: Vectors
 
 
 def nearest(
@@ -39,15 +40,23 @@ def nearest(
     """
     rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
     distance = MaxInnerProduct("embedding", HalfVector(vector))
-    near = rows.annotate(distance=distance).order_by("distance", "memory_id")[:at_most]
-    return [
-        Neighbour(
-            memory_id=cast(uuid.UUID, row.memory_id),
-            cosine=-row.distance,
-            vector=_to_array(row.embedding),
-        )
-        for row in near
-    ]
+    near = rows.annotate(distance=distance).order_by("distance", "memory_id")
+    found = near.values_list("memory_id", "distance")[:at_most]
+    return [Neighbour(memory_id=memory_id, cosine=-distance) for memory_id, distance in found]
+
+
+def nearest_units(
+    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
+) -> list[tuple[SearchUnit, float]]:
+    """Return the units that lie nearest to a vector with their cosine, nearest first.
+
+    Exact; `where` narrows them by columns of `Searchable`.
+    """
+    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
+    pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
+    units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
+    return [(units[unit_id], -distance) for unit_id, distance in pairs if unit_id in units]
 
 
 def nearest_to_any(
@@ -101,15 +110,31 @@ def _to_array(embedding: Sequence[float]) -> Vectors:
 
 
 def units_without_vector(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None, model: str, at_most: int
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID | None,
+    model: str,
+    at_most: int,
+    since: datetime | None = None,
 ) -> list[SearchUnit]:
     """Return units of a conversation that a model has made no vector for, oldest first.
 
-    Without a conversation those that belong to none. Of a text that is spread over several
-    units the first one stands for all.
+    Without a conversation those that belong to none; with `since` those made from then on. Of a
+    text that is spread over several units the first one stands for all.
     """
     lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
+    if since is not None:
+        lacking = lacking.filter(id__gte=first_id_at(since))
     return list(lacking.order_by("id")[:at_most])
+
+
+def lock_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
+    """Wait for all who are adding units to a conversation, or to none, and let nobody begin.
+
+    The trigger that keeps the sizes of shelves holds their rows until the units are committed.
+    """
+    sizes = ShelfSize.objects.of(tenant).filter(conversation=conversation_id)
+    list(sizes.select_for_update().order_by("id").values_list("id"))
 
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:

@@ -26,6 +26,8 @@ from memoryproject.tenancy.models import Tenant
 
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
 """The columns that a vector has from its unit."""
+EVERYTHING = "everything"
+"""In the input of a job that makes vectors: also those that lacked before it was made."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -38,8 +40,8 @@ MARK = """
 class Entry:
     """One thing to make findable.
 
-    `lexical` is searched by words and `vector` (a unit vector, or None where the
-    model was away) by meaning: the two may stand for different text. `neighbours`, the
+    `lexical` is searched by words, and `vector` (a unit vector, or None where a job is to make
+    it) by meaning: the two may stand for different text. `neighbours`, the
     nearest first, are searched by words too, as far as one unit holds them.
     """
 
@@ -47,6 +49,7 @@ class Entry:
     kind: UnitKind
     lexical: str
     vector: Vectors | None
+    language: str
     valid_at: datetime
     category: str = ""
     first_seq: int | None = None
@@ -74,15 +77,14 @@ def add_entries(
     *,
     tenant: Tenant,
     conversation_id: uuid.UUID | None,
-    language: str,
-    model: str,
     entries: Sequence[Entry],
+    model: str = "",
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry; a job makes those that are missing. A text too long for one
-    unit gets several; the vector goes with the first.
+    vectors the entries carry, if any does; a job makes those that are missing. A text too
+    long for one unit gets several; the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -102,7 +104,7 @@ def add_entries(
                 valid_until=entry.valid_until,
                 first_seq=entry.first_seq,
                 last_seq=entry.last_seq,
-                language=language,
+                language=entry.language,
                 lexical_text=piece,
                 own_words=len(own.split()) if entry.neighbours and len(cut) == 1 else None,
             )

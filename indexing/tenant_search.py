@@ -100,16 +100,6 @@ class Sought:
 
     words: str
     phrases: tuple[str, ...] = ()
-    whole: bool = False
-    """Whether only whole words are looked for, also where no index knows words."""
-
-    @property
-    def in_whole_words(self) -> Sought:
-        """The same for who may not read what is searched.
-
-        Who could ask for parts of words and for letters in a row would read by guessing.
-        """
-        return Sought(self.words, whole=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,26 +32,29 @@ class WordSearchAdmin(ReadOnlyAdmin):
         if not search_term.strip() or read_id(search_term) is not None:
             rows: Results = super().get_search_results(request, queryset, search_term)
             return rows
-        sought, scope = self.read_search(request, search_term), read_scope(request)
+        sought, scope = tenant_search.read_query(search_term), read_scope(request)
         matches = tenant_search.find(sought, kind=self.found_as, scope=scope).found
-        return self.keep_matches(queryset, matches, sought, scope), False
-
-    def read_search(self, request: HttpRequest, typed: str) -> Sought:
-        """Return what the person may look for."""
-        return tenant_search.read_query(typed)
+        return self.keep_matches(request, queryset, matches, sought, scope), False
 
     def keep_matches(
-        self, rows: QuerySet[Any], matches: Sequence[Match], sought: Sought, scope: Scope
+        self,
+        request: HttpRequest,
+        rows: QuerySet[Any],
+        matches: Sequence[Match],
+        sought: Sought,
+        scope: Scope,
     ) -> QuerySet[Any]:
         """Return those of the list's rows that were found."""
         return rows.filter(pk__in=[match.memory_id for match in matches])
 
 
 def read_scope(request: HttpRequest) -> Scope:
-    """Return the tenant and the conversation to which the list's address narrows it."""
+    """Return the tenant that is looked at, and to what the list's address narrows it."""
 
     def chosen(column: str) -> Any:
         value = request.GET.get(f"{column}__exact") or request.GET.get(f"{column}__id__exact")
         return read_id(value or "")
 
-    return Scope(tenant_id=chosen("tenant"), conversation_id=chosen("conversation"))
+    looked_at = request.tenants.current  # type: ignore[attr-defined]
+    tenant_id = looked_at.id if looked_at else chosen("tenant")
+    return Scope(tenant_id=tenant_id, conversation_id=chosen("conversation"))

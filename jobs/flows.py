@@ -40,7 +40,7 @@ class Chore(Protocol):
     """Queues or deletes what time has made due, `at_most` so many rows at once."""
 
     def __call__(self, *, at_most: int) -> object:
-        """Do it; called every two seconds, for all tenants, in the reconciler's transaction."""
+        """Do it; called every four seconds, for all tenants, in the reconciler's transaction."""
 
 
 _flows: dict[Kind, Flow] = {}

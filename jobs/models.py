@@ -20,6 +20,8 @@ class Kind(models.TextChoices):
     MIRROR = "mirror", "write what has changed to the mirror"
     ERASE = "erase", "erase what somebody wants erased"
     ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
+    TEST = "test", "run the memory tests of a conversation"
+    DELIVER = "deliver", "tell a webhook what has happened"
 
 
 INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK)
@@ -52,7 +54,7 @@ class Job(TenantModel):
     kind = models.CharField(max_length=16, choices=Kind.choices)
     scope = models.UUIDField(
         help_text="What the job works on: the id of a conversation; for reviews the job's own id; "
-        "for erasures and rollbacks theirs; "
+        "for erasures, rollbacks and webhooks theirs; "
         "for vectors of what belongs to no conversation the tenant's."
     )
     input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")

@@ -26,8 +26,8 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger("memory.worker")
 
-RECONCILE_EVERY_S = 2.0
-LOOK_EVERY_S = 0.1
+RECONCILE_EVERY_S = 4.0
+LOOK_EVERY_S = 0.25
 RESTART_FIRST_S, RESTART_LAST_S = 0.3, 10.0
 HEALTHY_AFTER_S = 30.0
 DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
@@ -36,11 +36,16 @@ DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
 class Supervisor:
     """Runs the workers of this machine, in a session of their own, until told to stop."""
 
-    def __init__(self) -> None:
-        self._stopping = False
+    def __init__(self, *, is_over: Callable[[], bool] = lambda: False) -> None:
+        self._told_to_stop = False
+        self._is_over = is_over
+
+    @property
+    def _stopping(self) -> bool:
+        return self._told_to_stop or self._is_over()
 
     def run(self) -> None:
-        """Start, watch and restart the cluster; return after SIGTERM or SIGINT."""
+        """Start, watch and restart the cluster; return after a signal to end, or when `is_over`."""
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         wait = RESTART_FIRST_S
@@ -61,7 +66,7 @@ class Supervisor:
             self._sleep(wait)
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
-        self._stopping = True
+        self._told_to_stop = True
 
     def _start(self, cluster_id: uuid.UUID) -> subprocess.Popen[bytes]:
         me = os.getpid()

@@ -20,7 +20,7 @@ from jobs.renewing import renewing
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
-from memoryproject.process import logs
+from memoryproject.process import logs, traces
 from memoryproject.tenancy.walls import acting_for
 
 logger = logging.getLogger("memory.jobs")
@@ -59,7 +59,10 @@ def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:
     if claim is None:
         return False
     bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
-    with acting_for(claim.tenant.id), bound:
+    traced = traces.span(
+        f"job {claim.kind}", {traces.STORE: str(claim.tenant.id)}, kind="consumer", carrier={}
+    )
+    with acting_for(claim.tenant.id), bound, traced:
         run_claimed(claim)
     return True
 
@@ -82,6 +85,8 @@ def run_claimed(claim: Claim) -> None:
 def _settle(claim: Claim, error: Exception) -> None:
     """Give a failed job back with a wait that fits the failure."""
     logger.warning("job failed", extra=logs.describe_error(error))
+    traces.describe({"error.type": type(error).__name__})
+    traces.mark_failed()
     if isinstance(error, LeaseLost):
         return
     wait, charge = judge_failure(claim, error)

@@ -155,6 +155,7 @@ FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose tu
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     "name": "memory",
     "orm": "default",
+    "broker_class": "jobs.broker.PatientBroker",
     "workers": WORKERS,
     "queue_limit": WORKERS,
     "bulk": 1,
@@ -166,7 +167,7 @@ Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     "save_limit": -1,
     "scheduler": False,
     "catch_up": False,
-    "guard_cycle": 0.5,
+    "guard_cycle": 1,
     "recycle": 200,
     "max_rss": 900_000,
     "compress": False,
@@ -188,7 +189,6 @@ RECONSTRUCTION_LINKS_AT_MOST = 100  # memories that links bring in: hubs have ma
 KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
 KEY_VOUCHED_S = 300.0  # a key that was found counts so long where the database is away
 GUESSERS_REMEMBERED = 10_000  # addresses; those that were wrong longest ago are forgotten first
-NOTE_EMBEDDED_AT_ONCE = 2_000  # characters: a longer note would keep its caller waiting
 ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to a worker
 ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
@@ -200,6 +200,19 @@ MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most
 MAX_PENDING_TENANT = env.read_integer(
     "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9
 )
+
+# ---- metrics: who may scrape them from elsewhere than this machine; empty: nobody
+METRICS_KEY = env.read_text("MEMORY_METRICS_KEY")
+
+# ---- traces: where they go the variables of OpenTelemetry say
+TRACES = env.read_flag("MEMORY_TRACES", False)
+if TRACES:
+    env.require_packages("MEMORY_TRACES", "opentelemetry.exporter", extra="traces")
+
+# ---- what happens here, told to tenants' own addresses
+WEBHOOK_NETWORKS = env.read_networks("MEMORY_WEBHOOK_NETWORKS")
+# ---- what people in the admin see who may not read messages
+MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES", False)
 
 # ---- limits of the admin's pages: so many are read, and a page says where there are more
 COUNTED_AT_MOST = 10_000  # rows
@@ -229,11 +242,13 @@ INSTALLED_APPS = [
     "memoryproject.ai",
     "memoryproject.tenancy",
     "jobs",
+    "events",
     "indexing",
     "episodic",
     "semantic",
     "notes",
     "retrieval",
+    "people",
     "operations",
     "console",
     "erasure",
@@ -252,6 +267,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
     "memoryproject.tenancy.middleware.WallsMiddleware",
+    "console.masking.MaskMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
 WSGI_APPLICATION = "memoryproject.wsgi.application"
@@ -279,7 +295,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
 HTTPS = env.read_flag("MEMORY_HTTPS", False)
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^api/v0/health/"]  # probes come to the port itself
+SECURE_REDIRECT_EXEMPT = [r"^api/v0/health/", r"^metrics$"]  # which come to the port itself
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -292,7 +308,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "memoryproject.tenancy.membership.RoleBackend",
 ]
 LOGIN_REDIRECT_URL = "admin:index"
 AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)
@@ -341,7 +357,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",
         "JobKindEnum": "jobs.models.Kind",
+        "EventTypeEnum": "events.models.EventType",
         "ChangesetKindEnum": "semantic.models.Changeset.Kind",
+        "ErasureScopeEnum": "erasure.models.Scope",
+        "KeyScopeEnum": "memoryproject.tenancy.models.Scope",
+        "RetrievalScopeEnum": "retrieval.request.SCOPES",
+        "ExportKindEnum": "people.api.KINDS",
         "RetrievalKindEnum": "retrieval.models.Retrieval.Kind",
         "LinkTypeEnum": "notes.kinds.LINK_TYPES",
         "DrawnLinkTypeEnum": "notes.kinds.LinkType",

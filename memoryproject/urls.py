@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.http import Http404
+from django.templatetags.static import static
 from django.urls import include, path, re_path, register_converter
 from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
@@ -10,6 +11,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from episodic import api as episodic
 from episodic import read_api as episodic_reading
 from erasure import api as erasure
+from events import api as webhooks
 from jobs import api as jobs
 from memoryproject.edge.description import Description
 from memoryproject.edge.fields import IdConverter
@@ -17,12 +19,17 @@ from memoryproject.tenancy.api import WhoAmI
 from notes import api as notes
 from notes import link_api as links
 from operations.health import HealthLive, HealthReady
+from operations.metrics import show_metrics
+from people import api as people
 from retrieval.api import contexts, memories, receipts, reconstruct, search
 from retrieval.api import links as navigation
+from retrieval.api import memory_tests as tests
 from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
+from semantic import diff_api as diff
+from semantic import mark_api as marks
 from semantic import rollback_api as rollbacks
 from semantic import suggestion_api as suggestions
 
@@ -37,10 +44,12 @@ api = [
     path("episodes", episodic_reading.Episodes.as_view()),
     path("episodes/<id:episode_id>", semantic.OneEpisode.as_view()),
     path("facts", semantic.Facts.as_view()),
+    path("diff", diff.Diff.as_view()),
     path("facts/<id:fact_id>", semantic.OneFact.as_view()),
     path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
     path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),
     path("facts/<id:fact_id>/correct", curation.CorrectFact.as_view()),
+    path("facts/<id:fact_id>/marks", marks.Marks.as_view()),
     path("facts/<id:fact_id>/approve", curation.ApproveFact.as_view()),
     path("facts/<id:fact_id>/reject", curation.RejectFact.as_view()),
     path("changesets", changesets.Changesets.as_view()),
@@ -53,6 +62,7 @@ api = [
     path("rollbacks/<id:rollback_id>", rollbacks.OneRollback.as_view()),
     path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),
     path("notes", notes.Notes.as_view()),
+    path("notes/batch", notes.NoteBatch.as_view()),
     path("notes/<id:note_id>", notes.OneNote.as_view()),
     path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
     path("links", links.Links.as_view()),
@@ -67,11 +77,26 @@ api = [
     path("contexts/<id:context_id>/text", contexts.ContextText.as_view()),
     path("retrievals", receipts.Retrievals.as_view()),
     path("retrievals/<id:retrieval_id>", receipts.OneRetrieval.as_view()),
+    path("conversations", episodic_reading.Conversations.as_view()),
+    path("retrievals/<id:retrieval_id>/replay", receipts.RetrievalReplay.as_view()),
+    path("memory_tests", tests.MemoryTests.as_view()),
+    path("memory_tests/run", tests.RunMemoryTests.as_view()),
+    path("memory_tests/<id:test_id>", tests.OneMemoryTest.as_view()),
     path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
+    path("people", people.People.as_view()),
+    path("people/<id:person_id>", people.OnePerson.as_view()),
+    path("people/<id:person_id>/merge", people.MergePerson.as_view()),
+    path("people/<id:person_id>/unmerge", people.UnmergePerson.as_view()),
+    path("people/<id:person_id>/export", people.ExportPerson.as_view()),
     path("jobs/<id:job_id>", jobs.JobState.as_view()),
     path("jobs/<id:job_id>/retry", jobs.JobRetry.as_view()),
     path("usage", jobs.Usage.as_view()),
+    path("webhooks", webhooks.Webhooks.as_view()),
+    path("webhooks/<id:webhook_id>", webhooks.OneWebhook.as_view()),
+    path("webhooks/<id:webhook_id>/rotate", webhooks.RotateWebhook.as_view()),
+    path("webhooks/<id:webhook_id>/events", webhooks.WebhookEvents.as_view()),
+    path("events/<id:event_id>/redeliver", webhooks.RedeliverEvent.as_view()),
     path("erasures", erasure.Erasures.as_view()),
     path("erasures/<id:erasure_id>", erasure.OneErasure.as_view()),
     path("retrieve_memory", retrieval.RetrieveMemory.as_view()),
@@ -89,7 +114,9 @@ api = [
 ]
 
 urlpatterns = [
+    path("metrics", show_metrics),
     path("", RedirectView.as_view(url="/admin/")),
+    path("favicon.ico", RedirectView.as_view(url=static("console/favicon.svg"))),
     path("admin/", include("console.urls")),
     # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
     re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),

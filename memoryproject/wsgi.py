@@ -26,3 +26,7 @@ with without_collecting():
     get_resolver().url_patterns  # noqa: B018
     tokens.count_tokens("ready")
 logs.install_hooks()
+
+from memoryproject.tenancy import key_usage  # noqa: E402 - its tables need Django, set up above
+
+key_usage.keep_writing()

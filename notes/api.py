@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -14,16 +15,33 @@ from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from notes import queries, services
-from notes.forms import NoteFilter, NoteInput, NotePatch, NoteQuery, VersionQuery
+from notes.forms import (
+    NoteFilter,
+    NoteInput,
+    NotePatch,
+    NoteQuery,
+    NotesInput,
+    VersionQuery,
+)
 from notes.models import NoteState
-from notes.renderings import ListedNote, NoteOutput, NoteVersionOutput, render_note, render_state
+from notes.renderings import (
+    ListedNote,
+    NoteOutput,
+    NotesOutput,
+    NoteVersionOutput,
+    StoredNote,
+    render_note,
+    render_state,
+)
 
 
 class Notes(KeyedView):
     """Lists notes, newest first, and takes new ones."""
 
+    for_users = True
     scope = Scope.READ
     writing_scope = Scope.INGEST
+    memory_operations = {"POST": "create_memory"}
 
     @extend_schema(
         operation_id="list_notes",
@@ -48,9 +66,10 @@ class Notes(KeyedView):
         parameters=[IDEMPOTENCY_HEADER],
         request=NoteInput,
         responses={201: NoteOutput, 200: NoteOutput, 409: Error, 410: Error},
-        description="Stores a note on purpose, and makes it findable at once. A summary needs its "
+        description="Stores a note on purpose. A summary needs its "
         "metadata; its label, description and content follow from them where none is given. Other "
-        "notes need a content, an excerpt, a description or a label. A replay under the same "
+        "notes need a content, an excerpt, a description or a label. Keywords find it at once, its "
+        "meaning a moment later, when a job has made its vectors. A replay under the same "
         "Idempotency-Key answers 200 with the first answer.",
     )
     def post(self, request: Request) -> Response:
@@ -63,16 +82,51 @@ class Notes(KeyedView):
             fields=body,
             idempotency=read_idempotency(request),
         )
-        if first is None:
-            return Response(render_note(note), status=201)
-        return Response(render_note(note, first), headers={"Idempotent-Replayed": "true"})
+        return _respond(render_note(note, first), replayed=first is not None)
+
+
+class NoteBatch(KeyedView):
+    """Stores a batch of notes, all or nothing."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="add_notes",
+        parameters=[IDEMPOTENCY_HEADER],
+        request=NotesInput,
+        responses={201: NotesOutput, 200: NotesOutput, 409: Error, 410: Error},
+        description="Stores up to 500 notes of one conversation, or of none, in order, all or "
+        "nothing. Each is checked and found as if it were posted alone.",
+    )
+    def post(self, request: Request) -> Response:
+        body = self.read(NotesInput)
+        posted = services.add_notes(
+            tenant=self.tenant(),
+            actor=self.actor(),
+            made_by=self.key(),
+            conversation_id=body.get("conversation_id"),
+            notes=body["notes"],
+            idempotency=read_idempotency(request),
+        )
+        shown = {"notes": StoredNote(posted.notes, many=True).data}
+        return _respond(shown, replayed=posted.replayed)
+
+
+def _respond(shown: dict[str, Any], *, replayed: bool) -> Response:
+    """Return the answer to what stored notes, or had stored them before."""
+    answer = Response(shown, status=200 if replayed else 201, headers={"Memory-Indexed": "words"})
+    if replayed:
+        answer["Idempotent-Replayed"] = "true"
+    return answer
 
 
 class OneNote(KeyedView):
     """A note by its id."""
 
+    for_users = True
     scope = Scope.READ
     writing_scope = Scope.INGEST
+    memory_operations = {"PATCH": "update_memory", "DELETE": "delete_memory"}
 
     @extend_schema(
         operation_id="get_note", responses=NoteOutput, description="A note as it stands now."
@@ -116,6 +170,7 @@ class OneNote(KeyedView):
 class NoteVersions(KeyedView):
     """What a note said, version by version."""
 
+    for_users = True
     scope = Scope.READ
 
     @extend_schema(

@@ -48,8 +48,12 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str
     counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
-        keys = rows.filter(client_key__isnull=False).values_list("client_key", flat=True)
-        remember_erased_keys(tenant=tenant, place=tenant.id, keys=filter(None, keys))
+        posted = rows.filter(client_key__isnull=False)
+        keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
+        remember_erased_keys(tenant=tenant, place=tenant.id, keys=keys)
+        # The rest of a batch knows a hash of the whole request.
+        batches = Note.objects.of(tenant).filter(client_key__in=keys)
+        batches.update(client_key=None, body_sha256="")
         counts["note_versions"] += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
         counts["notes"] += rows.delete()[0]
     return counts

@@ -106,15 +106,30 @@ class NoteFields(fields.Strict):
         return attrs | dict(span or {})
 
 
-class NoteInput(NoteFields):
-    """The body of `POST notes`."""
+class BatchedNoteInput(NoteFields):
+    """A note of a batch."""
 
     source_type = fields.WordField(
         choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
     )
+
+
+class NoteInput(BatchedNoteInput):
+    """The body of `POST notes`."""
+
     conversation_id = fields.IdField(
         required=False, help_text="Any UUID of yours; without it the whole tenant's."
     )
+
+
+class NotesInput(fields.Batch):
+    """The body of `POST notes/batch`."""
+
+    listed = "notes"
+    conversation_id = fields.IdField(
+        required=False, help_text="Any UUID of yours; without it the notes are the whole tenant's."
+    )
+    notes = BatchedNoteInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
 
 
 class NotePatch(NoteFields):
@@ -142,7 +157,7 @@ class NoteQuery(PageQuery):
 
     source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
     source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
-    user_id = fields.TextField(required=False, max_length=ID_AT_MOST)
+    user_id = fields.NameField(help_text="Only about this user, or of his conversations.")
     category = fields.TextField(required=False, max_length=WORD_AT_MOST)
     tag = fields.TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
 
@@ -152,9 +167,13 @@ class NoteFilter(PageFilter):
 
     source_type = CharFilter()
     source_id = CharFilter(strip=False)
-    user_id = CharFilter(strip=False)
+    user_id = CharFilter(method="filter_user", strip=False)
     category = CharFilter(strip=False)
     tag = CharFilter(strip=False, method="filter_tag")
+
+    def filter_user(self, rows: QuerySet[Note], name: str, user_id: str) -> QuerySet[Note]:
+        """Keep a user's notes."""
+        return rows.filter(Note.of_users([user_id]))
 
     def filter_tag(self, rows: QuerySet[Note], name: str, tag: str) -> QuerySet[Note]:
         """Keep the notes that have a tag."""

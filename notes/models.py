@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -91,12 +93,21 @@ class Note(NoteState):
     A deleted note stays as a row without being found or shown, until it is erased.
     """
 
+    @classmethod
+    def of_users(cls, users: Sequence[str]) -> Q:
+        """Return what holds of notes about these users, or about nobody in their conversations."""
+        theirs = Conversation.across_tenants.filter(user_id__in=users)
+        return Q(user_id__in=users) | Q(user_id="", conversation__in=theirs)
+
     conversation = TenantForeignKey(
         Conversation, null=True, help_text="Empty: it belongs to the whole tenant."
     )
     made_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
     client_key = models.CharField(
         max_length=255, null=True, help_text="Idempotency key of the request that posted it."
+    )
+    client_index = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Its place in that request: 0, 1, 2, …"
     )
     body_sha256 = models.CharField(
         max_length=64, blank=True, help_text="Of that request, with an idempotency key."
@@ -114,7 +125,9 @@ class Note(NoteState):
         permissions = [("curate_note", "Can change and delete notes, draw and remove links")]
         constraints = [
             *NoteState.Meta.constraints,
-            models.UniqueConstraint(fields=["tenant", "client_key"], name="notes_note_client_key"),
+            models.UniqueConstraint(
+                fields=["tenant", "client_key", "client_index"], name="notes_note_client_key"
+            ),
         ]
         indexes = [
             models.Index(

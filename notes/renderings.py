@@ -65,6 +65,18 @@ class NoteOutput(ListedNote):
     excerpt = serializers.CharField(allow_null=True)
 
 
+class StoredNote(serializers.Serializer[Any]):
+    """A note that was stored."""
+
+    id = serializers.UUIDField()
+
+
+class NotesOutput(serializers.Serializer[Any]):
+    """The answer of `POST notes/batch`."""
+
+    notes = StoredNote(many=True, help_text="In the order of the request.")
+
+
 class NoteVersionOutput(NoteStateOutput):
     """A note as it stood."""
 

@@ -1,16 +1,15 @@
 """Stores, changes, deletes and restores notes; each change is a version, indexed anew.
 
-Vectors are made before the transaction, so that nothing waits for a model under a lock.
-Where the model is away, or the text is long, a job makes them; words find the note until then.
+Nobody waits for a model: words find a note at once, and a job makes its vectors.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Required, TypedDict, Unpack
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from episodic.erased_keys import refuse_erased_key
@@ -20,10 +19,9 @@ from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
-from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
 from memoryproject.edge.fields import count_bytes
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.quotas import check_quota
 from memoryproject.text.cleaning import clean_block
@@ -31,16 +29,26 @@ from memoryproject.text.tokens import measure
 from notes import wording
 from notes.models import Note, NoteState, NoteVersion
 from notes.queries import active_notes, passages_of
-from notes.wording import Passage
 
-EMBEDDING_TIMEOUT_S = 5.0
-"""Of an endpoint: an agent waits for the answer, and a job can make the vectors, too."""
 KEPT = [
     field.attname
     for field in NoteVersion._meta.local_fields
     if field.name not in {"id", "tenant", "note", "replaced_at"}
 ]
 """The columns that a version keeps."""
+
+
+class Request(TypedDict, total=False):
+    """Who stores notes, where and under which key.
+
+    `conversation_id` is the agent's own; the conversation is made if there is none.
+    """
+
+    tenant: Required[Tenant]
+    actor: Required[str]
+    made_by: Required[APIKey | None]
+    conversation_id: uuid.UUID | None
+    idempotency: IdempotencyKey | None
 
 
 def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
@@ -55,77 +63,118 @@ def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     return note
 
 
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The stored notes in order; `replayed` where an earlier request stored them."""
+
+    notes: list[Note]
+    replayed: bool
+
+
 def add_note(
-    *,
-    tenant: Tenant,
-    actor: str,
-    made_by: APIKey | None,
-    fields: Mapping[str, Any],
-    conversation_id: uuid.UUID | None = None,
-    idempotency: IdempotencyKey | None = None,
-    embed_now: bool = True,
+    *, fields: Mapping[str, Any], **request: Unpack[Request]
 ) -> tuple[Note, NoteState | None]:
     """Store a note, and make it findable.
 
-    Where an earlier request stored it, its first version comes with it.
+    Where an earlier request stored it, its first version comes with it. `fields` are as
+    `add_notes` takes them.
 
-    `fields` are columns of a note by name, checked; label, description and content that
-    are not given follow from the others. `conversation_id` is the agent's own; the
-    conversation is made if there is none. Without `embed_now` a job makes the vectors.
+    Raises:
+        Conflict, Gone, OverQuota, Problem: as `add_notes`.
+    """
+    posted = _add([_complete(fields)], **request)
+    note = posted.notes[0]
+    if not posted.replayed:
+        return note, None
+    first = NoteVersion.objects.of(note.tenant).filter(note=note, version=1).first()
+    return note, first or note
+
+
+def add_notes(*, notes: Sequence[Mapping[str, Any]], **request: Unpack[Request]) -> Posted:
+    """Store notes in order, all or nothing, and make them findable.
+
+    Each has the columns of a note by name, checked; label, description and content that
+    are not given follow from the others. The notes are found by their words at once; a
+    job that is stored with them makes their vectors.
 
     Raises:
         Conflict: the idempotency key was used for another body.
         Gone: what was posted under the key was erased.
+        Forbidden: the caller's key is bound to other users.
         OverQuota: the tenant may not store so much.
-        Problem: there is no content, and nothing that it could follow from.
+        Problem: a note has no content, and nothing that it could follow from.
     """
-    stored = _find_earlier(tenant, idempotency)
-    if stored is not None:
-        return stored
-    note = Note(tenant=tenant, made_by=made_by, actor=actor, **_complete(fields))
-    if idempotency is not None:
-        note.client_key, note.body_sha256 = idempotency.key, idempotency.body_sha256
+    columns = [_complete(fields, f"notes.{index}.") for index, fields in enumerate(notes)]
+    return _add(columns, **request)
+
+
+def _add(
+    columns: Sequence[Mapping[str, Any]],
+    *,
+    tenant: Tenant,
+    actor: str,
+    made_by: APIKey | None,
+    conversation_id: uuid.UUID | None = None,
+    idempotency: IdempotencyKey | None = None,
+) -> Posted:
+    earlier = _find_earlier(tenant, idempotency)
+    if earlier:
+        return Posted(notes=earlier, replayed=True)
+    key, body_sha256 = (idempotency.key, idempotency.body_sha256) if idempotency else (None, "")
+    notes = [
+        Note(
+            tenant=tenant,
+            made_by=made_by,
+            actor=actor,
+            client_key=key,
+            client_index=index,
+            body_sha256=body_sha256,
+            token_sizes=measure(clean_block(fields["content"])),
+            **fields,
+        )
+        for index, fields in enumerate(columns)
+    ]
+    _check_quota(notes)
     try:
-        _insert(note, conversation_id, embed_now=embed_now)
+        with transaction.atomic():
+            _insert(notes, conversation_id)
     except IntegrityError:  # the same request, at the same moment
-        stored = _find_earlier(tenant, idempotency)
-        if stored is None:
+        earlier = _find_earlier(tenant, idempotency)
+        if not earlier and idempotency and walls.get_users() is not None:
+            raise Conflict("This Idempotency-Key was used for another request.") from None
+        if not earlier:
             raise
-        return stored
-    return note, None
+        return Posted(notes=earlier, replayed=True)
+    return Posted(notes=notes, replayed=False)
 
 
-def _insert(note: Note, conversation_id: uuid.UUID | None, *, embed_now: bool) -> None:
-    """Write a new note and what finds it, in one transaction."""
-    _check_quota(note)
-    parts, vectors = _embed(note, at_once=embed_now)
-    note.token_sizes = measure(clean_block(note.content))
-    with transaction.atomic():
-        note.created_at = note.updated_at = database_now()
-        note.occurred_at = note.occurred_at or note.created_at
-        if conversation_id is not None:
-            note.conversation = lock_or_make(tenant=note.tenant, external_id=conversation_id)
-        (memory,) = index.register(tenant=note.tenant, kind=MemoryKind.NOTE, count=1)
+def _insert(notes: Sequence[Note], conversation_id: uuid.UUID | None) -> None:
+    """Write new notes of one tenant and what finds them, by as many statements as for one."""
+    tenant, home = notes[0].tenant, None
+    if conversation_id is not None:
+        home = lock_or_make(tenant=tenant, external_id=conversation_id)
+    for note in notes:
+        note.conversation = home
+        _check_user(note)
+    memories = index.register(tenant=tenant, kind=MemoryKind.NOTE, count=len(notes))
+    for note, memory in zip(notes, memories, strict=True):
         note.id = memory.id
-        note.save(force_insert=True)
-        _fill_index(note, parts, vectors)
+        note.created_at = note.updated_at = memory.created_at
+        note.occurred_at = note.occurred_at or memory.created_at
+    Note.objects.bulk_create(notes)
+    index_notes(notes)
 
 
-def _find_earlier(
-    tenant: Tenant, idempotency: IdempotencyKey | None
-) -> tuple[Note, NoteState] | None:
-    """Return what an earlier request under the same key stored, as it was then."""
+def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[Note]:
+    """Return what an earlier request under the same key stored, in its order, as it is now."""
     if idempotency is None:
-        return None
+        return []
     refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
     rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
-    note = rows.select_related("conversation").first()
-    if note is None:
-        return None
-    if note.body_sha256 != idempotency.body_sha256:
+    notes = list(rows.select_related("conversation", "tenant").order_by("client_index"))
+    if notes and notes[0].body_sha256 != idempotency.body_sha256:
         raise Conflict("This Idempotency-Key was used for another request.")
-    first = NoteVersion.objects.of(tenant).filter(note=note, version=1).first()
-    return note, first or note
+    return notes
 
 
 def change_note(
@@ -149,8 +198,8 @@ def change_note(
         setattr(note, name, value)
     if all(getattr(note, name) == getattr(before, name) for name in KEPT):
         return note
-    _check_quota(note)
-    parts, vectors = _embed(note)
+    _check_user(note)
+    _check_quota([note])
     note.token_sizes = measure(clean_block(note.content))
     with transaction.atomic():
         rows = active_notes(tenant=tenant).select_for_update()
@@ -160,7 +209,7 @@ def change_note(
         before.save(force_insert=True)
         note.save(update_fields=[*KEPT, "token_sizes"])
         index.remove_entries(tenant=tenant, memory_id=note.id)
-        _fill_index(note, parts, vectors)
+        index_notes([note])
     return note
 
 
@@ -186,15 +235,24 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
     note = get_row(deleted.select_related("conversation"), "note")
     note.tenant = tenant
-    parts, vectors = _embed(note)
     with transaction.atomic():
         # What has been erased or restored in between must not get into the index.
         same = deleted.filter(version=note.version, updated_at=note.updated_at)
         if same.update(deleted_at=None, deleted_by="") != 1:
             raise NotFound("There is no such note.")
-        _fill_index(note, parts, vectors)
+        index_notes([note])
     note.deleted_at, note.deleted_by = None, ""
     return note
+
+
+def _check_user(note: Note) -> None:
+    """Name the user of a note that a key bound to users writes.
+
+    Raises:
+        Forbidden: it may not write for that user.
+    """
+    if note.user_id or note.conversation_id is None:
+        note.user_id = walls.choose_user(note.user_id)
 
 
 def _check_version(note: Note, version: int) -> None:
@@ -202,13 +260,16 @@ def _check_version(note: Note, version: int) -> None:
         raise Conflict(f"The note has version {note.version} by now: look at it again.")
 
 
-def _complete(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a new note, with the texts that follow from the others."""
+def _complete(fields: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return the columns of a new note, with the texts that follow from the others.
+
+    `path` leads to the note in the request, for errors.
+    """
     columns = {"metadata": {}, **fields}
     for name in wording.TEXTS:
         if not columns.get(name, "").strip():
             columns[name] = wording.own_text(name, columns)
-    return _check_texts(columns)
+    return _check_texts(columns, path)
 
 
 def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,62 +295,48 @@ def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
     return _check_texts(after)
 
 
-def _check_texts(columns: dict[str, Any]) -> dict[str, Any]:
+def _check_texts(columns: dict[str, Any], path: str = "") -> dict[str, Any]:
     if not columns["content"].strip():
         raise Problem(
             "The request has errors.",
-            fields={"content": ["This is needed, or something that it follows from."]},
+            fields={f"{path}content": ["This is needed, or something that it follows from."]},
         )
     return columns
 
 
-def _check_quota(note: Note) -> None:
-    texts = (note.label, note.description, note.content, note.excerpt)
-    size = sum(len(text.encode()) for text in texts) + count_bytes(note.metadata)
-    check_quota(note.tenant, more_rows=1, more_bytes=size)
-
-
-def _embed(note: Note, *, at_once: bool = True) -> tuple[list[Passage], Sequence[Vectors | None]]:
-    """Return the note's passages and their vectors; None: they are made later, by a job."""
-    parts = passages_of(note)
-    texts = [part.meaning for part in parts]
-    if not at_once or sum(map(len, texts)) > settings.NOTE_EMBEDDED_AT_ONCE:
-        return parts, [None] * len(parts)
-    return parts, index.try_embed(texts, timeout_s=EMBEDDING_TIMEOUT_S)
+def _check_quota(notes: Sequence[Note]) -> None:
+    size = sum(
+        sum(
+            len(text.encode())
+            for text in (note.label, note.description, note.content, note.excerpt)
+        )
+        + count_bytes(note.metadata)
+        for note in notes
+    )
+    check_quota(notes[0].tenant, more_rows=len(notes), more_bytes=size)
 
 
 def index_notes(notes: Sequence[Note]) -> None:
-    """Make notes of one conversation, or one of none, findable; a job makes their vectors."""
+    """Make notes of one conversation, or of none, findable; a job makes their vectors."""
     if notes:
-        parts = [(note, *_embed(note, at_once=False)) for note in notes]
-        entries = [entry for part in parts for entry in _list_entries(*part)]
-        _add_entries(notes[0], entries)
+        index.add_entries(
+            tenant=notes[0].tenant,
+            conversation_id=notes[0].conversation_id,
+            entries=[entry for note in notes for entry in _list_entries(note)],
+        )
 
 
-def _fill_index(note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]) -> None:
-    _add_entries(note, list(_list_entries(note, parts, vectors)))
-
-
-def _add_entries(note: Note, entries: Sequence[Entry]) -> None:
-    home = note.conversation
-    index.add_entries(
-        tenant=note.tenant,
-        conversation_id=note.conversation_id,
-        language=home.language if home else detect_language([entry.lexical for entry in entries]),
-        model=embeddings.get_embedder().name,
-        entries=entries,
-    )
-
-
-def _list_entries(
-    note: Note, parts: Sequence[Passage], vectors: Sequence[Vectors | None]
-) -> Iterator[Entry]:
-    for place, (part, vector) in enumerate(zip(parts, vectors, strict=True)):
+def _list_entries(note: Note) -> Iterator[Entry]:
+    """Yield the parts of a note; in no conversation each note has a language of its own."""
+    parts, home = passages_of(note), note.conversation
+    language = home.language if home else detect_language([part.words for part in parts])
+    for place, part in enumerate(parts):
         yield Entry(
             memory=Memory(id=note.id, tenant=note.tenant, kind=MemoryKind.NOTE),
             kind=UnitKind.NOTE,
             lexical=part.words,
-            vector=vector,
+            vector=None,
+            language=language,
             valid_at=note.occurred_at,
             first_seq=place,
             last_seq=place,

@@ -10,7 +10,7 @@ from indexing.admin import MemoryAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from retrieval.models import Context, ContextSection, Retrieval, RetrievalHit
+from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, RetrievalHit
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
 MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
@@ -19,6 +19,15 @@ MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
 def missing_parts() -> dict[str, Q]:
     """Return what tells answers apart that had all there is, and those that had no vectors."""
     return {"complete": Q(degraded=""), "degraded": ~Q(degraded="")}
+
+
+def test_states() -> dict[str, Q]:
+    """Return what tells memory tests apart that pass, that fail, and that have not run."""
+    return {
+        "fails": ~Q(failures=[]),
+        "passes": Q(failures=[], ran_at__isnull=False),
+        "not run": Q(ran_at=None),
+    }
 
 
 @admin.register(Retrieval)
@@ -33,6 +42,21 @@ class RetrievalAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     search_fields = ("query",)
     id_search = ("id", "conversation", "conversation__external_id", "review_job")
+
+
+@admin.register(MemoryTest)
+class MemoryTestAdmin(ReadOnlyAdmin):
+    list_display = (
+        "query", "state", "failures", "ran_at", "broken_by", "made_by", "conversation", "tenant",
+    )  # fmt: skip
+    list_filter = (words_filter("state", test_states), "tenant")
+    search_fields = ("query", "made_by")
+    id_search = ("id", "conversation", "conversation__external_id", "broken_by", "case_id")
+    points_at = {"broken_by": "semantic_changeset", "case_id": "retrieval_retrieval"}
+
+    @values.coloured_word("state")
+    def state(self, test: MemoryTest) -> str:
+        return "not run" if test.passes is None else "passes" if test.passes else "fails"
 
 
 @admin.register(RetrievalHit)

@@ -57,6 +57,9 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
     if draft.conversation is None:
         return Analysis(draft=draft, facts=(), episodes=())
     question = recall.to_question(request, draft.fusion, draft.vector, now)
+    if request.known_at:
+        known = recall.find_known(draft.conversation, request.known_at, request.as_of)
+        question = replace(question, known=known)
     everything = 2 * draft.fusion.depth
     hits = search(
         draft.conversation,

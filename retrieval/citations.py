@@ -11,18 +11,25 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import clean_line
 from retrieval import markdown
 from retrieval.hits import load_sources
+from semantic.correction_marks import set_corrections
 from semantic.models import Evidence
 
 
 def cite(
-    tenant: Tenant, evidence: Mapping[uuid.UUID, Sequence[Evidence]], *, with_content: bool
+    tenant: Tenant,
+    evidence: Mapping[uuid.UUID, Sequence[Evidence]],
+    *,
+    with_content: bool,
+    is_corrected: bool,
 ) -> dict[uuid.UUID, tuple[list[str], int]]:
     """Return by fact the messages that say it, or the titles of episodes of which all counts.
 
-    And the quarters of a token of what was not loaded.
+    And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
     """
     rows = [row for several in evidence.values() for row in several]
     messages = load_sources(tenant, rows, with_content=with_content)
+    if is_corrected:
+        set_corrections(tenant, list(messages.values()))
     whole = [row.episode_id for row in rows if not row.message_seqs]
     episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
     sources = {}

@@ -12,7 +12,7 @@ from django.db.models.functions import StrIndex
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
-from retrieval.models import Context, ContextSection, Retrieval, RetrievalHit
+from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, RetrievalHit
 
 BESIDE = 1
 """Messages before and after which an agent asks with the words of a message."""
@@ -49,6 +49,20 @@ def erase_receipts_beside(
     )
     quotes = Q(holds__gt=0) | Q(is_held__gt=0, query__regex=f".{{{WORDS_OF_OWN},}}")
     return _erase(tenant, rows.filter(beside | quotes))
+
+
+def erase_tests(*, tenant: Tenant, conversation_id: uuid.UUID, content: str | None = None) -> int:
+    """Delete memory tests of a conversation; with `content` those whose words it may hold."""
+    rows = MemoryTest.objects.of(tenant).filter(conversation=conversation_id)
+    ids = [row.id for row in rows if content is None or _shares_words(row, content)]
+    MemoryTest.objects.of(tenant).filter(id__in=ids).delete()
+    return len(ids)
+
+
+def _shares_words(test: MemoryTest, content: str) -> bool:
+    said = content.casefold()
+    texts = [text.casefold() for text in (test.query, *test.must_say, *test.must_not_say)]
+    return any(text in said or said in text for text in texts)
 
 
 def erase_other_receipts(*, tenant: Tenant, at_most: int) -> int:

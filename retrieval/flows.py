@@ -9,6 +9,7 @@ from django.conf import settings
 import episodic.flows
 import semantic.flows
 from episodic.choice import make_reviewer
+from events.outbox import register_receipts
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
@@ -16,7 +17,7 @@ from jobs.enqueue import wake
 from jobs.flows import Flow, register_chore
 from jobs.flows import register as register_flow
 from jobs.models import Kind
-from retrieval import mirror, receipts, vectors
+from retrieval import memory_tests, mirror, receipts, vectors
 from retrieval.reading import contexts
 from retrieval.receipts import echoes
 from retrieval.receipts.review import review_retrievals
@@ -28,8 +29,10 @@ def register() -> None:
     semantic.flows.register(
         take_reviews=receipts.take_pending_reviews, find_answers=echoes.find_answers
     )
+    register_receipts(receipts.find_receipts)
     register_flow(Kind.REVIEW, Flow(run=review))
     register_flow(Kind.EMBED, Flow(run=embed))
+    register_flow(Kind.TEST, Flow(run=memory_tests.run_claimed, asks_model=False))
     register_flow(Kind.MIRROR, Flow(run=mirror.mirror_changed, asks_model=False))
     register_chore(contexts.delete_expired)
 
@@ -42,8 +45,8 @@ def review(claim: Claim) -> None:
 def embed(claim: Claim) -> None:
     """Make the vectors that the conversation lacks, a batch at a time."""
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    while time.monotonic() < until:
-        if not vectors.embed_batch(claim):
+    while vectors.embed_batch(claim):
+        if time.monotonic() >= until:
+            claims.hand_back(claim)
+            wake(claim.job_id)
             return
-    claims.hand_back(claim)
-    wake(claim.job_id)

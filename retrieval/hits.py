@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
 from typing import Any
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
-from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
-
-PINNED_AT_MOST = 10
-"""Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +103,8 @@ def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
     return rows
 
 
-def episodes_shown(
-    tenant: Tenant, hits: Sequence[Hit], *, shows: Callable[[EpisodeHit], bool]
-) -> list[EpisodeHit]:
-    """Return episodes as the search brought them, fit for markdown.
-
-    One query, if there is an episode of which `shows` says that its messages are wanted.
-    """
+def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
+    """Return episodes as the search brought them, without messages: fit for markdown."""
     rows = []
     for hit in hits:
         if hit.shown:
@@ -122,31 +112,7 @@ def episodes_shown(
             fields = ("id", "title", "summary", "surprise", "end_at")
             values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
             rows.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
-    return _add_messages(tenant, rows, of=[row for row in rows if shows(row)])
-
-
-def load_facts(tenant: Tenant, hits: Sequence[Hit]) -> list[FactHit]:
-    """Load facts, evidence and source messages: three queries, however many hits."""
-    ids = [hit.memory_id for hit in hits]
-    facts = Fact.objects.of(tenant).in_bulk(ids)
-    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=ids)
-    messages = load_sources(tenant, [row for rows in evidence.values() for row in rows])
-    return [
-        FactHit(
-            found=hit,
-            fact=facts[hit.memory_id],
-            sources=len(evidence[hit.memory_id]),
-            evidence=tuple(evidence[hit.memory_id]),
-            messages=tuple(
-                messages[row.episode_id, seq]
-                for row in evidence[hit.memory_id]
-                for seq in row.message_seqs
-                if (row.episode_id, seq) in messages
-            ),
-        )
-        for hit in hits
-        if hit.memory_id in facts
-    ]
+    return rows
 
 
 def load_sources(
@@ -162,49 +128,3 @@ def load_sources(
     )
     rows = messages if with_content else episodic_queries.without_content(messages)
     return {(message.episode_id, message.seq): message for message in rows}
-
-
-def load_episodes(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
-    """Load episodes and their messages: two queries, however many hits."""
-    rows = load_headlines(tenant, hits)
-    return _add_messages(tenant, rows, of=rows)
-
-
-def load_headlines(tenant: Tenant, hits: Sequence[Hit]) -> list[EpisodeHit]:
-    """Load episodes without their messages, in one query."""
-    rows = Episode.objects.of(tenant).select_related("conversation")
-    episodes = rows.in_bulk([hit.memory_id for hit in hits])
-    return [
-        EpisodeHit(found=hit, episode=episodes[hit.memory_id], messages=())
-        for hit in hits
-        if hit.memory_id in episodes
-    ]
-
-
-def _add_messages(
-    tenant: Tenant, hits: list[EpisodeHit], *, of: Sequence[EpisodeHit]
-) -> list[EpisodeHit]:
-    """Return the hits, those in `of` with their messages."""
-    if not of:
-        return hits
-    episode_ids = [hit.episode.id for hit in of]
-    messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episode_ids)
-    return [replace(hit, messages=tuple(messages.get(hit.episode.id, ()))) for hit in hits]
-
-
-def find_pinned(conversation: Conversation, *, beside: Sequence[Hit]) -> list[Hit]:
-    """Return the pinned facts that a search has not found, newest first, ranked behind it."""
-    known = {hit.memory_id for hit in beside}
-    facts = semantic_queries.pinned_facts(conversation, at_most=PINNED_AT_MOST + len(known))
-    missing = [(fact, sources) for fact, sources in facts if fact.id not in known]
-    ranks = count(1 + max((hit.rank for hit in beside), default=0))
-    return [
-        Hit(
-            memory_id=fact.id,
-            shelf=MemoryKind.FACT,
-            rank=next(ranks),
-            score=0.0,
-            shown=(fact.category, fact.fact, fact.valid_at.isoformat(), sources),
-        )
-        for fact, sources in missing[:PINNED_AT_MOST]
-    ]

@@ -12,16 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from episodic import queries as episodic_queries
-from episodic.models import Conversation, Message
-from memoryproject.tenancy.models import Tenant
-from retrieval.hits import EpisodeHit, FactHit, Hit, load_headlines
+from episodic.models import Message
+from retrieval.candidates import Candidates
+from retrieval.hits import EpisodeHit, FactHit, Hit
 from retrieval.packing import Packed, pack
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
 from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import Question
 from retrieval.truncation import Trimmer
-from semantic import queries as semantic_queries
 
 SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
@@ -86,11 +84,9 @@ def widen(question: Question, *, max_tokens: int, any_episode: bool) -> Question
 
 
 def fill_budget(
-    facts: Sequence[FactHit],
+    candidates: Candidates,
     episodes: Sequence[Hit],
     *,
-    pinned: Sequence[FactHit],
-    conversation: Conversation,
     request: RecallRequest,
     max_tokens: int,
     now: datetime,
@@ -99,17 +95,17 @@ def fill_budget(
 
     Facts below the request's `semantic_limit` only point at their messages.
     """
-    is_past = request.as_of is not None
-    asked = days_asked(request.query, at=request.as_of or now)
+    facts = candidates.facts
+    asked = days_asked(request.query, at=request.as_of or request.known_at or now)
     ranks = rank_facts(facts, asked)
     facts = sorted(facts, key=lambda hit: ranks[hit.found.memory_id])
     messages = rank_messages(
-        _ranks_by_seq(facts, ranks),
+        _ranks_by_seq(facts, ranks, among=candidates.messages),
         episodes,
-        conversation=conversation,
+        messages=candidates.messages,
         query=request.query,
         asked=asked,
-        over=set() if is_past else semantic_queries.seqs_of_retired_facts(conversation),
+        over=candidates.retired,
     )
     trimmer = Trimmer(
         question=request.query,
@@ -119,7 +115,7 @@ def fill_budget(
     return pack(
         facts[: request.semantic_limit],
         messages,
-        pinned=pinned,
+        pinned=candidates.pinned,
         max_tokens=max_tokens,
         wants_facts=request.category is not None,
         trimmer=trimmer,
@@ -140,20 +136,18 @@ def rank_messages(
     fact_ranks: Mapping[int, float],
     episodes: Sequence[Hit],
     *,
-    conversation: Conversation,
+    messages: Mapping[int, Message],
     query: str,
     asked: Sequence[Span],
     over: Collection[int],
 ) -> list[Message]:
-    """Load the messages that were found, in one query, and return them best first.
+    """Return those of the messages, given by seq, that were found, best first.
 
     `fact_ranks` has, by seq, the rank of the best found fact that a message says. Those of
-    `over` say what is no longer true.
+    `over` say what is no longer true; what contradicts a correction does, too.
     """
     scores = {line.seq: (line.score, hit.retrievability) for hit in episodes for line in hit.lines}
-    messages = episodic_queries.messages_at(
-        tenant=conversation.tenant, conversation=conversation, seqs=scores
-    )
+    messages = {seq: message for seq, message in messages.items() if seq in scores}
     named = speakers_named(query, [row.name or row.role for row in messages.values()])
     weights = {
         seq: weigh(
@@ -162,7 +156,7 @@ def rank_messages(
             closeness=_closeness(
                 asked, at=message.occurred_at, text=message.content[:READ_FOR_DATES]
             ),
-            is_over=seq in over,
+            is_over=seq in over or bool(message.correction),
             is_named=(message.name or message.role) in named,
             fact_rank=fact_ranks.get(seq),
         )
@@ -175,18 +169,28 @@ def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
     return closeness(asked, on=at.date(), named=days_named(text)) if asked else 0.0
 
 
-def _ranks_by_seq(facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float]) -> dict[int, float]:
-    """Return, by seq of a message, the rank of the best fact drawn from it."""
+def _ranks_by_seq(
+    facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float], *, among: Mapping[int, Message]
+) -> dict[int, float]:
+    """Return, by seq of a message, the rank of the best fact drawn from it.
+
+    A fact of another conversation points at none of these messages.
+    """
     by_seq: dict[int, float] = {}
     for hit in facts:
         rank = ranks[hit.found.memory_id]
         for message in hit.messages:
+            if among.get(message.seq) is not message:
+                continue
             by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
     return by_seq
 
 
-def load_served(tenant: Tenant, hits: Sequence[Hit], packed: Packed) -> list[EpisodeHit]:
+def serve(episodes: Sequence[EpisodeHit], packed: Packed) -> list[EpisodeHit]:
     """Return the episodes that messages were chosen from, best first, with those only."""
     chosen = packed.messages()
-    rows = load_headlines(tenant, [hit for hit in hits if hit.memory_id in chosen])
-    return [replace(row, messages=tuple(chosen[row.episode.id])) for row in rows]
+    return [
+        replace(row, messages=tuple(chosen[row.episode.id]))
+        for row in episodes
+        if row.episode.id in chosen
+    ]

@@ -15,11 +15,15 @@ from typing import Any
 
 from django.db import connection
 
+from episodic.models import Episode
 from memoryproject.edge.errors import NotFound
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from notes.kinds import LINK_TYPES
 from notes.link_services import has_memory
+from notes.models import Note
 from retrieval.statements import read_edges, read_file
+from semantic.models import Fact
 
 DEPTH_AT_MOST = 5
 NODES_AT_MOST = 1_000
@@ -139,8 +143,35 @@ def walk_from(
         "fan": at_most + 1 + len(starts),
     }
     rows = _run(read_edges("walk.sql", once=True), params) if depth and starts else []
-    nodes = tuple(Node(*row[:-1]) for row in rows)
+    nodes = _keep_visible(tenant, [Node(*row[:-1]) for row in rows])
     return Walk(nodes, cut=bool(rows and rows[0][-1]))
+
+
+def _keep_visible(tenant: Tenant, nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Leave out what a key bound to users does not see, and what only that leads to."""
+    seen = find_visible(tenant, [id_ for node in nodes for id_ in (node.id, node.via)])
+    if seen is None:
+        return tuple(nodes)
+    hidden = {node.id for node in nodes if node.id not in seen}
+    kept: list[Node] = []
+    for node in nodes:
+        if node.via in seen and node.via not in hidden and node.id not in hidden:
+            kept.append(node)
+        else:
+            hidden.add(node.id)
+    return tuple(kept)
+
+
+def find_visible(tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uuid.UUID] | None:
+    """Return those of the memories that the caller's key sees; None: it is bound to no users."""
+    if walls.get_users() is None:
+        return None
+    ids = set(memory_ids)
+    return {
+        memory_id
+        for table in (Episode, Fact, Note)
+        for memory_id in table.objects.of(tenant).filter(id__in=ids).values_list("id", flat=True)
+    }
 
 
 def links_of(
@@ -168,7 +199,12 @@ def links_of(
         "after_outward": after and after.outward,
     }
     rows = _run(read_edges("links.sql", once=False), params)
-    return [Edge(*((memory_id, row[1]) if row[4] else (row[1], memory_id)), *row) for row in rows]
+    seen = find_visible(tenant, [row[1] for row in rows])
+    return [
+        Edge(*((memory_id, row[1]) if row[4] else (row[1], memory_id)), *row)
+        for row in rows
+        if seen is None or row[1] in seen
+    ]
 
 
 def links_between(
@@ -197,8 +233,11 @@ def neighbours(
         "types": list(LINK_TYPES),
         "fan": NEIGHBOURS_AT_MOST,
     }
-    for memory_id, other in _run(read_edges("neighbours.sql", once=True), params):
-        linked[memory_id].append(other)
+    pairs = _run(read_edges("neighbours.sql", once=True), params)
+    seen = find_visible(tenant, [other for _, other in pairs])
+    for memory_id, other in pairs:
+        if seen is None or other in seen:
+            linked[memory_id].append(other)
     return linked
 
 

@@ -9,6 +9,7 @@ from episodic.models import Episode, Message
 from memoryproject.text import cleaning
 from memoryproject.text.cleaning import clean_line
 from retrieval.hits import EpisodeHit, FactHit, Hit
+from semantic.models import Fact
 
 KEY_MOMENT = 0.7
 """Episodes at least this surprising are marked and may show their messages."""
@@ -34,17 +35,22 @@ def render(
     detail: str,
     now: datetime,
     explain: bool = False,
+    whole: bool = False,
 ) -> str:
     """Return the answer as markdown, each kind best first; empty where there is nothing to say.
 
-    With `explain` each memory says its id and how it was found, each line its day.
+    With `explain` each memory says its id and how it was found, each line its day; with
+    `whole` no message is cut.
     """
     sections = []
     if facts:
         bullets = [render_fact(hit, explain=explain) for hit in facts]
         sections.append("\n".join(["## Semantic Memory", *bullets]) + "\n")
     if episodes:
-        blocks = [render_episode(hit, detail=detail, now=now, explain=explain) for hit in episodes]
+        blocks = [
+            render_episode(hit, detail=detail, now=now, explain=explain, whole=whole)
+            for hit in episodes
+        ]
         sections.append("\n".join([EPISODES_HEADING, *blocks]))
     return "\n".join(sections)
 
@@ -52,10 +58,13 @@ def render(
 def render_fact(hit: FactHit, *, explain: bool = False) -> str:
     """Return one bullet; each supporting episode counts as a source."""
     noun = "conversation" if hit.sources == 1 else "conversations"
+    corrected = hit.fact.corrected_at
+    by_hand = f", corrected on {corrected:%Y-%m-%d}" if corrected else ""
     day = f", {hit.fact.valid_at:%Y-%m-%d}" if explain else ""
     trace = f" [{render_trace(hit.found)}]" if explain else ""
     text = clean_line(hit.fact.fact)
-    return f"- [{hit.fact.category}{day}] {text} (sources: {hit.sources} {noun}){trace}"
+    sources = f"(sources: {hit.sources} {noun}{by_hand})"
+    return f"- [{hit.fact.category}{day}] {text} {sources}{mark(hit.fact)}{trace}"
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
@@ -66,30 +75,39 @@ def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
     return hit.found.rank <= ranks and hit.episode.surprise >= KEY_MOMENT
 
 
-def render_episode(hit: EpisodeHit, *, detail: str, now: datetime, explain: bool = False) -> str:
+def render_episode(
+    hit: EpisodeHit, *, detail: str, now: datetime, explain: bool = False, whole: bool = False
+) -> str:
     """Return one episode: heading, time, summary, and its messages if asked for."""
     lines = [heading(hit), *about(hit.episode, now=now)]
     if explain:
         lines.append(f"**Found:** {render_trace(hit.found)}")
     if shows_details(hit, detail=detail):
         lines += ["", "**Details:**"]
-        lines += [render_message_capped(message, with_day=explain) for message in hit.messages]
+        show = render_message if whole else render_message_capped
+        lines += [show(message, with_day=explain) for message in hit.messages]
     return "\n".join(lines) + "\n"
 
 
 def heading(hit: EpisodeHit) -> str:
-    """Return the heading of an episode, with its rank, score and mark."""
-    mark = ", key moment" if hit.episode.surprise >= KEY_MOMENT else ""
+    """Return the heading of an episode, with its rank, score and marks."""
+    marks = ", key moment" if hit.episode.surprise >= KEY_MOMENT else ""
+    marks += ", corrected" if hit.episode.correction else ""
     title = clean_line(hit.episode.title)
-    return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{mark}]"
+    return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{marks}]"
 
 
 def about(episode: Episode, *, now: datetime) -> list[str]:
     """Return the lines under an episode's heading."""
     return [
         f"**When:** {render_age(episode.end_at, now=now)}",
-        f"**Summary:** {clean_line(episode.summary)}",
+        f"**Summary:** {clean_line(episode.summary)}{mark(episode)}",
     ]
+
+
+def mark(row: Message | Episode | Fact) -> str:
+    """Return what stands behind a quoted row that contradicts a correction; else nothing."""
+    return f" [{row.correction}]" if row.correction else ""
 
 
 def render_message(message: Message, *, with_day: bool = False, content: str | None = None) -> str:
@@ -101,13 +119,22 @@ def render_message(message: Message, *, with_day: bool = False, content: str | N
     day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
     text = clean_line(message.content if content is None else content)
     # A name that begins with a bracket could say where a reference leads.
-    return cleaning.break_definitions(f'- {day}{speaker}: "{text}"')
+    return cleaning.break_definitions(f'- {day}{speaker}: "{text}"{mark(message)}')
 
 
 def render_message_capped(message: Message, *, with_day: bool = False) -> str:
-    """Return one quoted message, or of a very long one the beginning."""
+    """Return one quoted message, or of a very long one the beginning and where the rest is."""
     content = cleaning.cap(message.content, SHOWN_AT_MOST)
-    return render_message(message, with_day=with_day, content=content)
+    line = render_message(message, with_day=with_day, content=content)
+    if not is_capped(message):
+        return line
+    size = len(message.content)
+    return f"{line} [the first {SHOWN_AT_MOST} of {size} characters; message {message.id}]"
+
+
+def is_capped(message: Message) -> bool:
+    """Return whether a message is so long that it is cut where no budget limits the answer."""
+    return len(message.content) > SHOWN_AT_MOST
 
 
 def render_trace(hit: Hit) -> str:
@@ -141,7 +168,8 @@ def render_recent(episodes: Sequence[Episode], *, now: datetime) -> str:
         return ""
     blocks = []
     for episode in episodes:
-        mark = " [key moment]" if episode.surprise >= KEY_MOMENT else ""
-        lines = [f"### {clean_line(episode.title)}{mark}", *about(episode, now=now)]
+        marks = " [key moment]" if episode.surprise >= KEY_MOMENT else ""
+        marks += " [corrected]" if episode.correction else ""
+        lines = [f"### {clean_line(episode.title)}{marks}", *about(episode, now=now)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join([EPISODES_HEADING, *blocks])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db.models.functions import Left
@@ -24,12 +25,16 @@ from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
 from retrieval.citations import cite, measure_unloaded, quote
+from retrieval.markdown import mark
 from semantic import queries as semantic_queries
+from semantic.correction_marks import find_corrections, set_corrections
 from semantic.models import Fact
 
 BEGINNING = 1_000
 """Characters of a note that an outline has."""
 FACT_IMPORTANCE = 0.5
+EPISODIC = "episodic"
+"""The category that every episode has in searches of the whole tenant."""
 A_FURTHER_EPISODE = 0.1
 """What each episode that supports a fact adds to that, beside the first; up to four do."""
 
@@ -64,11 +69,16 @@ class Memory:
     conversation: uuid.UUID | None = None
     """The agent's id of it."""
     user_id: str = ""
+    """Whom a note is about; else whose its conversation is."""
     category: str = ""
     emotion_type: str = ""
     emotion_intensity: float | None = None
     emotion_valence: str = ""
     tags: tuple[str, ...] = ()
+    correction: str = ""
+    """What answers say of it where it contradicts a correction."""
+    marked: str = ""
+    """The content with corrections beside what contradicts them; empty: nothing does."""
     unloaded_quarters: int = 0
     """Quarters of a token of what a prompt would show too and was not loaded."""
     links: tuple[tuple[str, uuid.UUID], ...] = ()
@@ -77,7 +87,7 @@ class Memory:
     @property
     def quotation(self) -> str:
         """Return what a prompt shows of it: the content, its messages quoted and dated."""
-        return self.content if self.citation is None else self.citation
+        return (self.marked or self.content) if self.citation is None else self.citation
 
     @property
     def token_estimate(self) -> int:
@@ -109,7 +119,7 @@ def load_memories(
     citations: the messages that say a fact are not loaded.
     """
     notes = note_queries.active_notes(tenant=tenant).filter(id__in=(ids := list(memory_ids)))
-    memories = map(_of_note, notes.select_related("conversation"))
+    memories = _mark_notes(tenant, notes.select_related("conversation"), _of_note)
     return _load(tenant, ids, memories, active_only=active_only)
 
 
@@ -123,7 +133,23 @@ def load_outlines(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uu
     sized = outlines.annotate(
         beginning=Left("content", BEGINNING), quarters=stored_quarters(in_use().name)
     )
-    return _load(tenant, ids, map(_outline_note, sized), with_content=False)
+    return _load(tenant, ids, _mark_notes(tenant, sized, _outline_note), with_content=False)
+
+
+def _mark_notes(
+    tenant: Tenant, notes: Iterable[Note], make: Callable[[Note], Memory]
+) -> Iterator[Memory]:
+    """Yield the memories of notes, with the corrections that they contradict."""
+    rows = list(notes)
+    ids = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
+    corrections = find_corrections(tenant=tenant, place_ids=ids) if ids else {}
+    for memory in map(make, rows):
+        found = corrections.get(memory.id)
+        if found is None:
+            yield memory
+        else:
+            marked = f"{memory.content} [{found.text}]"
+            yield replace(memory, correction=found.text, marked=marked)
 
 
 def _load(
@@ -148,6 +174,8 @@ def _load_episodes(
         episode_ids=[episode.id for episode in episodes],
         with_content=with_content,
     )
+    if any(episode.conversation.has_corrections for episode in episodes):
+        set_corrections(tenant, [*episodes, *chain.from_iterable(messages.values())])
     for episode in episodes:
         yield _of_episode(episode, messages[episode.id], active_only)
 
@@ -163,7 +191,14 @@ def _load_facts(
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
     facts = list(rows.filter(invalid_at=None) if active_only else rows)
     evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
-    sources = {} if active_only else cite(tenant, evidence, with_content=with_content)
+    is_corrected = any(fact.conversation.has_corrections for fact in facts)
+    if is_corrected:
+        set_corrections(tenant, facts)
+    sources = (
+        {}
+        if active_only
+        else cite(tenant, evidence, with_content=with_content, is_corrected=is_corrected)
+    )
     for fact in facts:
         lines, unloaded = sources.get(fact.id, ([], 0))
         memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only)
@@ -194,7 +229,7 @@ def _of_note(note: Note) -> Memory:
         at=note.occurred_at,
         created_at=note.created_at,
         conversation=note.conversation.external_id if note.conversation else None,
-        user_id=note.user_id,
+        user_id=note.user_id or (note.conversation.user_id if note.conversation else ""),
         category=note.category,
         emotion_type=note.emotion_type,
         emotion_intensity=note.emotion_intensity,
@@ -205,7 +240,9 @@ def _of_note(note: Note) -> Memory:
 
 def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool) -> Memory:
     head = [episode.title, episode.summary, ""]
+    marked_head = [episode.title, episode.summary + mark(episode), ""]
     lines = [f"{message.name or message.role}: {message.content}" for message in messages]
+    marked = [line + mark(message) for line, message in zip(lines, messages, strict=True)]
     external_id = episode.conversation.external_id
     return Memory(
         id=episode.id,
@@ -224,12 +261,16 @@ def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool
             "surprise": episode.surprise,
         },
         content="\n".join([*head, *lines]),
-        citation=None if active_only else "\n".join([*head, *quote(messages)]),
+        correction=episode.correction,
+        marked="\n".join([*marked_head, *marked]),
+        citation=None if active_only else "\n".join([*marked_head, *quote(messages)]),
         unloaded_quarters=measure_unloaded(messages),
         importance=episode.surprise,
         at=episode.end_at,
         created_at=episode.created_at,
         conversation=external_id,
+        user_id=episode.conversation.user_id,
+        category=EPISODIC,
     )
 
 
@@ -254,11 +295,14 @@ def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: boo
             "sources": episodes,
         },
         content=fact.fact,
-        citation=None if active_only else "\n".join([fact.fact, standing, *sources]),
+        correction=fact.correction,
+        marked=fact.fact + mark(fact),
+        citation=None if active_only else "\n".join([fact.fact + mark(fact), standing, *sources]),
         importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
         at=fact.valid_at,
         created_at=fact.created_at,
         conversation=external_id,
+        user_id=fact.conversation.user_id,
         category=fact.category,
         tags=tuple(fact.keywords),
     )

@@ -1,9 +1,10 @@
-"""Receipts: what was asked, by whom, and what was served. Contexts that agents put together."""
+"""Receipts: what was asked, by whom, and what was served. Contexts of agents. Memory tests."""
 
 from __future__ import annotations
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -17,6 +18,8 @@ from memoryproject.tenancy.models import APIKey, TenantModel
 
 class Retrieval(TenantModel):
     """The receipt of one answered call."""
+
+    users_by = "conversation"
 
     class Kind(models.TextChoices):
         RETRIEVE = "retrieve", "retrieve_memory"
@@ -52,6 +55,17 @@ class Retrieval(TenantModel):
         default=False, help_text="Whether the served episodes wait for a review."
     )
     review_job = TenantForeignKey(Job, null=True, help_text="The job that reviews them.")
+    parts = models.JSONField(
+        null=True,
+        help_text="What the text was made of: our words, and references to what was said; "
+        "NULL: not kept.",
+    )
+    signature = models.CharField(
+        max_length=64,
+        db_default="",
+        blank=True,
+        help_text="Keyed hash of the text that was served; empty: not kept.",
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
@@ -194,3 +208,46 @@ class ContextSection(TenantModel):
 
     def __str__(self) -> str:
         return f"section {self.position}"
+
+
+class MemoryTest(TenantModel):
+    """A question to one conversation with what its answer must and must not say.
+
+    It holds what a person has written, and goes with what it quotes.
+    """
+
+    conversation = TenantForeignKey(Conversation)
+    query = models.TextField()
+    max_tokens = models.PositiveIntegerField(
+        null=True, help_text="Of the call, as an agent gives it; NULL: none."
+    )
+    must_say = ArrayField(models.TextField(), default=list)
+    must_not_say = ArrayField(models.TextField(), default=list)
+    at_most_tokens = models.PositiveIntegerField(null=True, help_text="Of the answer; NULL: any.")
+    case_id = models.UUIDField(null=True, help_text="The receipt that it was made from.")
+    made_by = models.CharField(max_length=200, help_text="Who made it: a person or a key.")
+    created_at = models.DateTimeField(db_default=Now())
+    ran_at = models.DateTimeField(null=True, help_text="Its last run; NULL: none yet.")
+    failures = models.JSONField(
+        default=list, help_text="Of the last run: the names of fields, with the place in a list."
+    )
+    broken_by = models.UUIDField(
+        null=True, help_text="The changeset after which it first failed; NULL: it passes."
+    )
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(condition=~Q(query=""), name="retrieval_test_asks"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "conversation"], name="retrieval_test_of_conversation"),
+        ]
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether the last run found nothing wrong; None: it has not run."""
+        return None if self.ran_at is None else not self.failures
+
+    def __str__(self) -> str:
+        return self.query

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from episodic.models import Message
-from memoryproject.text.cleaning import clean, clean_line
+from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
 from memoryproject.text.tokens import count_quarters, count_tokens, quarters_of
 from retrieval import markdown
 from retrieval.budget import Budget
@@ -53,6 +53,8 @@ class Block:
     text: str
     messages: tuple[Message, ...]
     """Those that the part shows, or that say its facts."""
+    cut: tuple[uuid.UUID, ...] = ()
+    """Of the messages that it shows those of which something is left out, by id."""
 
 
 FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
@@ -95,7 +97,7 @@ class Packed:
         `is_tight`: what tells little is left out, to have room for others.
         """
         content = clean(message.content)
-        quarters = quarters_of(message.token_sizes, content)
+        quarters = _measure(message, content)
         size = math.ceil(quarters / 4)
         room = self.max_tokens - self._budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
@@ -172,7 +174,8 @@ class Packed:
                 rows = sorted(self.days[day], key=lambda shown: shown[0].seq)
                 lines = [_render_line(message, content) for message, content in rows]
                 heading += self._render_heading(day)
-                blocks.append(Block(heading + "".join(lines), tuple(row for row, _ in rows)))
+                cut = tuple(row.id for row, shown in rows if shown != clean(row.content))
+                blocks.append(Block(heading + "".join(lines), tuple(row for row, _ in rows), cut))
                 heading = ""
         return blocks
 
@@ -182,7 +185,7 @@ class Packed:
         day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
         label = f"{hit.fact.category}{day}"
         mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        return f"- [{label}] {clean_line(hit.fact.fact)}{mark}\n"
+        return f"- [{label}] {clean_line(hit.fact.fact)}{markdown.mark(hit.fact)}{mark}\n"
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key
@@ -212,7 +215,7 @@ def pack(
         )
     rest = [hit for hit in facts if hit.fact.is_pinned and hit not in packed.facts]
     packed.add_pinned([*rest, *pinned])
-    sizes = (quarters_of(message.token_sizes, message.content) for message in messages)
+    sizes = (_measure(message, message.content) for message in messages)
     is_tight = sum(sizes) > 4 * max_tokens
     for message in messages:
         packed.add_message(message, is_tight=is_tight)
@@ -240,6 +243,12 @@ def join(blocks: Sequence[Block]) -> str:
 
 def _render_line(message: Message, content: str) -> str:
     return markdown.render_message(message, content=content) + "\n"
+
+
+def _measure(message: Message, content: str) -> int:
+    """Return the quarters of a message's content; what is stored of it has its links defanged."""
+    sizes = {} if prints_plain_links() else message.token_sizes
+    return quarters_of(sizes, content)
 
 
 def _day_of(message: Message) -> Day:

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
+from episodic.models import Conversation, Episode, Message
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.process import metrics, traces
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
-from retrieval import budget, lines, markdown, packing, receipts
+from retrieval import budget, lines, markdown, packing, receipts, replay
 from retrieval.budget import NO_FENCE, Fence
-from retrieval.hits import (
-    EpisodeHit,
-    FactHit,
-    Hit,
-    episodes_shown,
-    facts_shown,
-    find_pinned,
-    load_episodes,
-    load_facts,
-)
+from retrieval.candidates import load_candidates
+from retrieval.hits import EpisodeHit, FactHit, Hit, episodes_shown, facts_shown
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent
-from retrieval.request import EPISODIC_LIMIT, RecallRequest
-from retrieval.search.in_conversation import Question, embed_or_none, search
+from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
+from retrieval.search import in_scope
+from retrieval.search.in_conversation import Question, embed_or_none, put_newer_first, search
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion
+from semantic import beliefs
+from semantic.correction_marks import find_corrections, set_corrected, set_corrections
+from semantic.models import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +49,43 @@ class Chosen:
     """Messages in no episode yet, oldest first; with `min_seq` only."""
     fence: Fence = NO_FENCE
     """The marks between which the text stands."""
+    cut: tuple[uuid.UUID, ...] = ()
+    """Messages of which the text shows a part, by id."""
+
+    def take_apart(self) -> list[replay.Part] | None:
+        """Return what the text is made of, for its receipt."""
+        return replay.take_apart(
+            self.text,
+            facts=self.facts,
+            episodes=self.episodes,
+            blocks=self.blocks,
+            recent=self.recent,
+        )
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
         """Everything served, facts first, each kind best first."""
         return [*self.facts, *self.episodes]
+
+    @property
+    def corrections(self) -> dict[uuid.UUID, str]:
+        """What is said of the facts, episodes and messages that contradict a correction, by id."""
+        rows: list[Fact | Episode | Message] = [hit.fact for hit in self.facts]
+        rows += [hit.episode for hit in self.episodes]
+        rows += [row for hit in self.hits for row in hit.messages]
+        rows += self.recent.messages if self.recent else ()
+        return {row.pk: row.correction for row in rows if row.correction}
+
+    @property
+    def unmarked_lines(self) -> list[str]:
+        """The lines of the text but those that carry the mark of a correction."""
+        marks = tuple(f"[{text}]" for text in self.corrections.values())
+        headings = r"### .*corrected\]"
+        return [
+            line
+            for line in self.text.splitlines()
+            if not (marks and (line.endswith(marks) or re.fullmatch(headings, line)))
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +127,11 @@ def recall(
     """
     started = time.monotonic()
     draft = draft_answer(tenant=tenant, request=request, now=now)
+    parts = None  # of what several conversations said no receipt keeps the places
+    if request.scope == CONVERSATION:
+        with print_links(request.links):
+            parts = draft.chosen.take_apart()
+    drafted = time.monotonic()
     receipt = receipts.write_receipt(
         tenant=tenant,
         asked_by=asked_by,
@@ -108,30 +144,60 @@ def recall(
         degraded=draft.degraded,
         tokens=draft.tokens,
         started=started,
+        parts=parts,
+        signature="" if parts is None else replay.sign(draft.chosen.text),
     )
     progress = episodic_queries.measure_progress(draft.conversation)
+    stages = {
+        "embed": draft.embedding_s,
+        "search": draft.search_s,
+        "compose": drafted - started - draft.embedding_s - draft.search_s,
+        "receipt": time.monotonic() - drafted,
+    }
+    for stage, seconds in stages.items():
+        metrics.stage_seconds.labels(stage).observe(seconds)
+    named = {
+        traces.CONVERSATION: str(request.conversation_id),
+        traces.RECORDS: len(draft.served),
+    }
+    traces.describe(named)
     return Answer(draft.chosen, progress, draft.degraded, receipt)
 
 
 def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     """Return what a request would be answered with; nothing is written, not even a receipt."""
+    with print_links(request.links):
+        return _draft(tenant, request, now)
+
+
+def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation_id
     )
     fusion = choose_fusion(tenant, request)
     started = time.perf_counter()
-    vector, degraded = embed_or_none(request.query) if conversation else (None, "")
+    is_empty = conversation is None and request.scope == CONVERSATION
+    vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
     embedded = time.perf_counter()
     question = to_question(request, fusion, vector, now)
-    hits = search(conversation, question) if conversation else []
+    place = conversation
+    if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
+        place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
+    if conversation and request.known_at:
+        conversation.tenant = tenant
+        known = find_known(conversation, request.known_at, request.as_of)
+        question = replace(question, known=known)
+    hits = _search(place, request, question) if place else []
     searched = time.perf_counter()
     fence = budget.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     chosen = Chosen(facts=[], episodes=[], text="")
-    if conversation:
-        conversation.tenant = tenant
-        chosen = _choose(conversation, request, hits, now)
+    if place:
+        place.tenant = tenant
+        chosen = _choose(place, request, hits, now)
+        if request.scope != CONVERSATION:
+            _name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
     return Draft(
         chosen=chosen,
@@ -145,40 +211,130 @@ def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Dr
     )
 
 
+def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
+    """Search where the request says.
+
+    A budget is filled with the messages of one conversation: what comes from others are facts.
+    """
+    user_id = request.user_id or conversation.user_id
+    if request.scope == CONVERSATION or (request.scope == USER and not user_id):
+        return search(conversation, question)
+    shared = in_scope.search(
+        tenant=conversation.tenant,
+        question=question,
+        user_id=user_id if request.scope == USER else None,
+    )
+    if request.max_tokens is None:
+        return shared
+    facts = [hit for hit in shared if hit.shelf is MemoryKind.FACT]
+    own = search(conversation, replace(question, shelves=(MemoryKind.EPISODE,)))
+    return [*facts, *own]
+
+
+def _name_homes(place: Conversation, chosen: Chosen) -> None:
+    """Load the conversation of each memory that is served from any; what is gone has `place`."""
+    ids = [hit.found.memory_id for hit in chosen.hits]
+    homes = {
+        row.id: row.conversation
+        for table in (Fact, Episode)
+        for row in table.objects.of(place.tenant).filter(id__in=ids).select_related("conversation")
+    }
+    for fact in chosen.facts:
+        fact.fact.conversation = homes.get(fact.found.memory_id, place)
+    for episode in chosen.episodes:
+        episode.episode.conversation = homes.get(episode.found.memory_id, place)
+
+
 def _choose(
     conversation: Conversation, request: RecallRequest, hits: Sequence[Hit], now: datetime
 ) -> Chosen:
     recent = None
     if request.min_seq is not None:
-        recent = find_recent(conversation, request.query, request.min_seq, request.max_tokens)
+        recent = find_recent(
+            conversation,
+            request.query,
+            request.min_seq,
+            request.max_tokens,
+            whole=request.whole,
+        )
     facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
+    if conversation.has_corrections and request.known_at is None:
+        facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
     episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
-    pinned = _find_pinned(conversation, request, facts)
     if request.max_tokens is None:
-        return _choose_all(conversation.tenant, request, [*facts, *pinned], episodes, recent, now)
+        return _choose_all(conversation, request, facts, episodes, recent, now)
+    quoted = [hit for hit in episodes if hit.lines]
+    candidates = load_candidates(
+        conversation,
+        facts,
+        quoted,
+        with_pinned=_wants_pinned(request),
+        with_retired=request.as_of is None and request.known_at is None,
+        described=True,
+        seqs=[line.seq for hit in quoted for line in hit.lines],
+    )
+    _set_marks(
+        conversation,
+        request,
+        [*candidates.facts, *candidates.pinned],
+        candidates.episodes,
+        candidates.messages.values(),
+    )
     taken = count_tokens(recent.text) + 1 if recent else 0
-    loaded = load_facts(conversation.tenant, [*facts, *pinned])
     packed = lines.fill_budget(
-        [hit for hit in loaded if hit.found not in pinned],
-        episodes,
-        pinned=[hit for hit in loaded if hit.found in pinned],
-        conversation=conversation,
-        request=request,
-        max_tokens=request.max_tokens - taken,
-        now=now,
+        candidates, quoted, request=request, max_tokens=request.max_tokens - taken, now=now
     )
     blocks = (*packed.blocks(), *([recent] if recent else []))
     return Chosen(
         facts=packed.facts,
-        episodes=lines.load_served(conversation.tenant, episodes, packed),
+        episodes=lines.serve(candidates.episodes, packed),
         text=packing.join(blocks),
         blocks=blocks,
         recent=recent,
+        cut=tuple(message_id for block in blocks for message_id in block.cut),
     )
 
 
+def _put_corrections_first(
+    tenant: Tenant, hits: Sequence[Hit], *, as_of: datetime | None
+) -> list[Hit]:
+    """Return facts in their order, but one that contradicts a correction behind that."""
+    ids = {hit.memory_id for hit in hits}
+    corrections = find_corrections(tenant=tenant, place_ids=ids, as_of=as_of)
+    heirs = {fact_id: found.heir.id for fact_id, found in corrections.items() if found.heir}
+    return put_newer_first(
+        [
+            replace(hit, newer=(*hit.newer, heirs[hit.memory_id]))
+            if heirs.get(hit.memory_id) in ids
+            else hit
+            for hit in hits
+        ]
+    )
+
+
+def _set_marks(
+    conversation: Conversation,
+    request: RecallRequest,
+    facts: Sequence[FactHit],
+    episodes: Sequence[EpisodeHit],
+    messages: Iterable[Message] = (),
+) -> None:
+    """Set on what is served what answers say of it where something was corrected.
+
+    Not on what was believed at a moment: the correction may have come later.
+    """
+    if request.known_at is None and (conversation.has_corrections or request.scope != CONVERSATION):
+        rows: list[Message | Episode | Fact] = [*messages]
+        rows += [row for hit in facts for row in hit.messages]
+        rows += [row for hit in episodes for row in hit.messages]
+        rows += [hit.fact for hit in facts]
+        rows += [hit.episode for hit in episodes]
+        set_corrections(conversation.tenant, rows, as_of=request.as_of)
+        set_corrected(conversation, [hit.fact for hit in facts])
+
+
 def _choose_all(
-    tenant: Tenant,
+    conversation: Conversation,
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
@@ -186,25 +342,49 @@ def _choose_all(
     now: datetime,
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
+    shown, detailed, with_pinned = (
+        episodes_shown(episode_hits),
+        episode_hits,
+        _wants_pinned(request),
+    )
     if request.is_plain:
-        facts = facts_shown(fact_hits)
-        shows = partial(markdown.shows_details, detail=request.detail)
-        episodes = episodes_shown(tenant, episode_hits, shows=shows)
+        detailed = [
+            row.found for row in shown if markdown.shows_details(row, detail=request.detail)
+        ]
+    if request.is_plain and not detailed and not with_pinned:
+        facts, episodes = facts_shown(fact_hits), shown
     else:
-        facts = load_facts(tenant, fact_hits)
-        episodes = load_episodes(tenant, episode_hits)
-    text = markdown.render(facts, episodes, detail=request.detail, now=now, explain=request.explain)
+        loaded = load_candidates(
+            conversation, fact_hits, detailed, with_pinned=with_pinned, described=True, whole=True
+        )
+        facts = [*loaded.facts, *loaded.pinned]
+        with_messages = {row.found.memory_id: row for row in loaded.episodes}
+        episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
+    _set_marks(conversation, request, facts, episodes)
+    text = markdown.render(
+        facts,
+        episodes,
+        detail=request.detail,
+        now=now,
+        explain=request.explain,
+        whole=request.whole,
+    )
+    cut: tuple[uuid.UUID, ...] = ()
+    if not request.whole:
+        quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
+        messages = (message for hit in quoted for message in hit.messages)
+        cut = tuple(message.id for message in messages if markdown.is_capped(message))
     if recent is not None:
         text = "\n".join(part for part in (text, recent.text) if part)
-    return Chosen(facts=facts, episodes=episodes, text=text, recent=recent)
+        cut += recent.cut
+    return Chosen(facts=facts, episodes=episodes, text=text, recent=recent, cut=cut)
 
 
-def _find_pinned(conversation: Conversation, request: RecallRequest, hits: list[Hit]) -> list[Hit]:
-    """Return what goes before any answer or into a budget unasked; nothing of the past."""
+def _wants_pinned(request: RecallRequest) -> bool:
+    """Return whether something goes before any answer or into a budget unasked."""
     has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
-    if not has_place or request.category or request.as_of:
-        return []
-    return find_pinned(conversation, beside=hits)
+    is_present = request.as_of is None and request.known_at is None
+    return has_place and not request.category and is_present
 
 
 def to_question(
@@ -232,6 +412,20 @@ def to_question(
     return lines.widen(question, max_tokens=request.max_tokens, any_episode=any_episode)
 
 
+def find_known(
+    conversation: Conversation, known_at: datetime, as_of: datetime | None
+) -> list[uuid.UUID]:
+    """Return the facts and episodes of a conversation that the server had at a moment.
+
+    With `as_of` the facts that it held then to be true at that other one. What was
+    quarantined or erased since is left out.
+    """
+    facts = beliefs.facts_believed_at(
+        tenant=conversation.tenant, known_at=known_at, as_of=as_of, conversation=conversation
+    )
+    return [*facts, *episodic_queries.episodes_known_at(conversation, known_at)]
+
+
 def choose_fusion(tenant: Tenant, request: RecallRequest) -> Fusion:
     """Return the numbers for a request: its own, else the tenant's, else the defaults."""
     return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
@@ -241,5 +435,6 @@ def _render_request(request: RecallRequest, fusion: Fusion) -> dict[str, Any]:
     """Return every parameter as it was applied, the query aside."""
     params = asdict(request)
     del params["query"], params["kind"]
-    as_of = request.as_of.isoformat() if request.as_of else None
-    return params | {"as_of": as_of, "fusion": fusion.as_parameters()}
+    moments = {"as_of": request.as_of, "known_at": request.known_at}
+    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
+    return params | written | {"fusion": fusion.as_parameters()}

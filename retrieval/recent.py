@@ -14,6 +14,7 @@ from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget
 from retrieval.packing import Block
+from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500
@@ -24,11 +25,17 @@ SHORTEST_WORD = 3
 
 
 def find_recent(
-    conversation: Conversation, query: str, min_seq: int, max_tokens: int | None
+    conversation: Conversation,
+    query: str,
+    min_seq: int,
+    max_tokens: int | None,
+    *,
+    whole: bool = False,
 ) -> Block | None:
     """Return the messages of the window to show, as a part of an answer: the newest that fit.
 
-    None if none does, or if all up to `min_seq` is indexed.
+    None if none does, or if all up to `min_seq` is indexed. Very long ones are cut unless
+    `whole`.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
@@ -48,17 +55,20 @@ def find_recent(
         return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
 
     chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
+    if conversation.has_corrections:
+        set_corrections(conversation.tenant, chosen)
     room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
     budget = Budget(room)
     shown = [
         (message, line)
         for message in sorted(chosen, key=lambda message: -message.seq)
-        if budget.take(count_tokens(line := _render(message)))
+        if budget.take(count_tokens(line := _render(message, whole=whole)))
     ]
     if not shown:
         return None
     messages, lines = zip(*reversed(shown), strict=True)
-    return Block(HEADING + "".join(lines), messages)
+    cut = () if whole else tuple(message.id for message in messages if markdown.is_capped(message))
+    return Block(HEADING + "".join(lines), messages, cut)
 
 
 def _words(content: str) -> set[str]:
@@ -70,5 +80,6 @@ def _words(content: str) -> set[str]:
     }
 
 
-def _render(message: Message) -> str:
-    return markdown.render_message_capped(message, with_day=True) + "\n"
+def _render(message: Message, *, whole: bool) -> str:
+    show = markdown.render_message if whole else markdown.render_message_capped
+    return show(message, with_day=True) + "\n"

@@ -1,4 +1,4 @@
-"""Embeds what has no vector yet: after an outage, and after a change of the model.
+"""Embeds what has no vector yet: notes, and what an outage or a change of the model left.
 
 What can be found lies in the index; what it is made from lies with episodes, messages,
 facts and notes, and is read from there anew.
@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.utils import timezone
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
@@ -15,7 +20,8 @@ from episodic.vectors import headline
 from indexing import queries as index_queries
 from indexing import services as index
 from indexing.models import MemoryKind, SearchUnit, UnitKind
-from jobs.claims import Claim, commit
+from indexing.services import EVERYTHING
+from jobs.claims import Claim, SnapshotMoved, commit
 from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
@@ -24,25 +30,33 @@ from semantic import queries as semantic_queries
 from semantic.engines import fact_embedding_text
 
 BATCH = 64
+LATE_AT_MOST = timedelta(minutes=5)
+"""Between the making of a unit and of the job for its vector, on clocks that differ."""
 
 
 def embed_batch(claim: Claim) -> bool:
     """Make the vectors of some units; False where there was none left, and the job is done.
 
     Raises:
-        LeaseLost: nothing was written.
+        LeaseLost, SnapshotMoved: nothing was written.
         ModelUnavailable, ModelMisbehaved: the model is away still.
     """
     conversation = _find_scope(claim)
     model = embeddings.get_embedder().name
-    units = index_queries.units_without_vector(
-        tenant=claim.tenant,
-        conversation_id=conversation.id if conversation else None,
-        model=model,
-        at_most=BATCH,
-    )
+    scope: dict[str, Any] = {
+        "tenant": claim.tenant,
+        "conversation_id": conversation.id if conversation else None,
+    }
+    since = None if EVERYTHING in claim.input else timezone.now() - claim.waited - LATE_AT_MOST
+    find_units = partial(index_queries.units_without_vector, **scope, model=model, since=since)
+    units = find_units(at_most=BATCH)
     if not units:
         with commit(claim):
+            if conversation:
+                episodic_queries.lock_conversation(**scope)
+            index_queries.lock_shelves(**scope)
+            if find_units(at_most=1):  # of one who saw this job ready, and made none
+                raise SnapshotMoved(str(claim.scope))
             return False
     vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, conversation))
     pass_point(Point.VECTORS_MADE)

@@ -16,7 +16,7 @@ from indexing.word_search import WordSearchAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
-from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
+from semantic.models import Change, Changeset, CorrectionMark, Evidence, Fact, Suggestion
 
 NEVER = [
     Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
@@ -103,6 +103,17 @@ class SuggestionAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("kind", "decision", "tenant")
     id_search = ("id", "old_fact", "new_fact", "changeset", "decided_by")
+
+
+@admin.register(CorrectionMark)
+class CorrectionMarkAdmin(ReadOnlyAdmin):
+    search_help_text = "A whole id"
+    list_display = (
+        "created_at", "place", "place_id", "fact", "found_by", "state", "decided_by",
+        "conversation", "tenant",
+    )  # fmt: skip
+    list_filter = ("place", "found_by", "state", "tenant")
+    id_search = ("id", "fact", "place_id", "changeset", "conversation")
 
 
 @admin.register(Changeset)

@@ -6,8 +6,10 @@ import uuid
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,10 +20,16 @@ from episodic.models import Episode
 from episodic.read_api import ListedEpisode
 from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
-from memoryproject.edge.pages import PageFilter, PageQuery, page_schema, take_page
+from memoryproject.edge.pages import (
+    PageFilter,
+    PageQuery,
+    QueryMomentField,
+    page_schema,
+    take_page,
+)
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
-from semantic import queries
+from semantic import beliefs, queries
 from semantic.models import Evidence, Fact
 from semantic.renderings import (
     CATEGORIES,
@@ -53,6 +61,19 @@ class FactQuery(PageQuery):
         help_text="Active, retired, or both; `waiting`, with scope `curate`: pending review, so "
         "neither.",
     )
+    known_at = QueryMomentField(
+        required=False, help_text="Those that the server believed then. Not with `state`."
+    )
+    as_of = QueryMomentField(
+        required=False,
+        help_text="Those that were true then, retired ones too: as is known now, or as was "
+        "believed at `known_at`. Not with `state`.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "state" in self.initial_data and attrs.keys() & {"known_at", "as_of"}:
+            raise serializers.ValidationError({"state": ["This does not go with a moment."]})
+        return attrs
 
 
 class FactFilter(PageFilter):
@@ -73,6 +94,8 @@ class FactFilter(PageFilter):
 class Facts(ReadingView):
     """Lists facts, newest first."""
 
+    for_users = True
+
     @extend_schema(
         operation_id="list_facts",
         parameters=[FactQuery],
@@ -83,6 +106,14 @@ class Facts(ReadingView):
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
         if query["state"] == "waiting" and not self.may_curate():
             raise PermissionDenied("What waits is listed to keys with the scope curate.")
+        if query.keys() & {"known_at", "as_of"}:
+            believed = beliefs.facts_believed_at(
+                tenant=self.tenant(),
+                known_at=query.get("known_at", timezone.now()),
+                as_of=query.get("as_of"),
+            )
+            rows = rows.filter(beliefs.IsOneOf("id", believed))
+            query["state"] = "all"
         return Response(take_page(rows, query=query, render=self._render, filters=FactFilter))
 
     def _render(self, page: list[Fact]) -> list[dict[str, Any]]:
@@ -95,6 +126,8 @@ class Facts(ReadingView):
 
 class OneFact(ReadingView):
     """A fact with where it comes from, and what has become of it."""
+
+    for_users = True
 
     @extend_schema(
         operation_id="get_fact",
@@ -128,6 +161,8 @@ class OneFact(ReadingView):
 
 class OneEpisode(ReadView):
     """An episode with the messages in it and the facts that it supports."""
+
+    for_users = True
 
     @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:

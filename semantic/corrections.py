@@ -11,6 +11,7 @@ from episodic.models import Conversation
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
 from semantic import queries
+from semantic.correction_marks import mark_places, marked_seqs
 from semantic.curation import (
     KEYWORD_AT_MOST,
     KEYWORDS_AT_MOST,
@@ -39,7 +40,10 @@ def correct_fact(
     keywords: Sequence[str] | None = None,
     version: int | None = None,
 ) -> Fact:
-    """Close a fact as wrong and open a better one on the same evidence; return the new one.
+    """Close a fact as wrong and open a better one; return the new one.
+
+    Its evidence is the person's act, and what messages say that does not contradict it. What
+    still says the old is marked, see `correction_marks`.
 
     Category stays as it was if none is given; keywords are drawn from the sentence.
     With `version` nothing is done if the fact has changed since it had that one. Where the
@@ -64,12 +68,15 @@ def correct_fact(
         if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
             raise Conflict("The fact says just this already.")
         ledger = open_ledger(act, conversation)
+        marks = mark_places(
+            fact, changeset=ledger.changeset, conversation=conversation, new=sentence
+        )
         new = NewFact(
             category=kind,
             fact=sentence,
             keywords=words,
             valid_at=fact.valid_at,
-            support=support_of(fact),
+            support=support_of(fact, without=marked_seqs(marks, tenant=act.tenant)),
             vector=vector,
         )
         # What is said in the same words was not wrong: they may be learnt again.

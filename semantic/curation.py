@@ -7,7 +7,7 @@ was declared wrong is not derived again from the same words, until it is restore
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +19,7 @@ from episodic.models import Conversation
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
+from semantic.correction_marks import mark_places
 from semantic.models import Changeset, Evidence, Fact
 from semantic.services import (
     Ledger,
@@ -48,6 +49,8 @@ class Act:
     tenant: Tenant
     actor: str
     reason: str
+    case_id: uuid.UUID | None = None
+    """The receipt of the answer that led to it."""
 
 
 def _change_all(
@@ -81,6 +84,7 @@ def _invalidate(fact: Fact, ledger: Ledger, *, because: Fact.Because) -> None:
     if fact.invalid_at is not None:
         raise Conflict(f"Fact {fact.id} is not active.")
     invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
+    mark_places(fact, changeset=ledger.changeset, conversation=ledger.conversation)
 
 
 def _restore(fact: Fact, ledger: Ledger) -> None:
@@ -177,6 +181,7 @@ def open_ledger(
         kind=kind,
         actor=act.actor,
         reason=check_reason(act.reason),
+        case_id=act.case_id,
         reverts=reverts,
     )
 
@@ -213,8 +218,15 @@ def lock_facts(
     return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
 
 
-def support_of(fact: Fact) -> Support:
-    """Return the evidence of a fact that counts."""
+def support_of(fact: Fact, *, without: Collection[int] = ()) -> Support:
+    """Return the evidence of a fact that counts, `without` some messages.
+
+    An episode of which no message is left is none.
+    """
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
-    evidence = rows.select_related("episode").order_by("id")
-    return [Evidence(episode=row.episode, message_seqs=row.message_seqs) for row in evidence]
+    support = []
+    for row in rows.select_related("episode").order_by("id"):
+        seqs = [seq for seq in row.message_seqs if seq not in without]
+        if seqs or not row.message_seqs:
+            support.append(Evidence(episode=row.episode, message_seqs=seqs))
+    return support

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import ContentField, Strict, WholeNumberField, WordField
+from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField, WordField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -36,7 +36,15 @@ class Reasoned(Strict):
     reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the changeset.")
 
 
-class InvalidateInput(Reasoned):
+class ReasonedByCase(Reasoned):
+    """What an act says that an answer may have led to."""
+
+    case_id = IdField(
+        required=False, help_text="The receipt of the answer that led to it; kept with the reason."
+    )
+
+
+class InvalidateInput(ReasonedByCase):
     """The body of `facts/{id}/invalidate`."""
 
     because = WordField(
@@ -46,7 +54,7 @@ class InvalidateInput(Reasoned):
     )
 
 
-class CorrectInput(Reasoned):
+class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
     fact = ContentField(max_length=SENTENCE_AT_MOST, help_text="The right sentence.")
@@ -76,9 +84,9 @@ class Curating(KeyedView):
 
     scope = Scope.CURATE
 
-    def act(self, reason: str) -> Act:
+    def act(self, reason: str, *, case_id: uuid.UUID | None = None) -> Act:
         """Return who acts, and why."""
-        return Act(tenant=self.tenant(), actor=self.actor(), reason=reason)
+        return Act(tenant=self.tenant(), actor=self.actor(), reason=reason, case_id=case_id)
 
     def render_fact(self, fact_id: uuid.UUID, changeset: Changeset, status: int = 200) -> Response:
         """Return a fact as the act has left it."""
@@ -96,7 +104,7 @@ class Curating(KeyedView):
     ) -> Response:
         """Do to a fact what the body, checked by `form`, gives a reason and options for."""
         body = self.read(form)
-        act = self.act(body.pop("reason"))
+        act = self.act(body.pop("reason"), case_id=body.pop("case_id", None))
         (changeset,) = change(act=act, fact_ids=[fact_id], **body)
         return self.render_fact(fact_id, changeset)
 
@@ -168,14 +176,15 @@ class CorrectFact(Curating):
         operation_id="correct_fact",
         request=CorrectInput,
         responses={201: CuratedFact, 409: Error},
-        description="Closes a fact as wrong, opens a better one on the same evidence, and returns "
-        "that. 409: it is not active, has changed since `version`, or the new sentence is another "
-        "fact already." + AGAIN,
+        description="Closes a fact as wrong, opens a better one, and returns that. Its evidence is "
+        "the act, and messages that do not say the old. What still says the old is marked in "
+        "answers (`facts/{id}/marks`). 409: it is not active, "
+        "has changed since `version`, or the new sentence is another fact already." + AGAIN,
     )
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(CorrectInput)
         corrected = corrections.correct_fact(
-            act=self.act(body["reason"]),
+            act=self.act(body["reason"], case_id=body.get("case_id")),
             fact_id=fact_id,
             sentence=body["fact"],
             category=Category(body["category"]) if "category" in body else None,

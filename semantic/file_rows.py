@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from memoryproject.edge.errors import Problem
+from memoryproject.edge.http import UNSTORABLE
 from semantic.curation import KEYWORD_AT_MOST, KEYWORDS_AT_MOST, SENTENCE_AT_MOST
 from semantic.engines import Category
 from semantic.keywords import pick_keywords
@@ -78,7 +79,7 @@ def _parse_sentence(value: Any) -> str:
 
 
 def _check_storable(text: str, *, name: str) -> str:
-    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if UNSTORABLE.search(text):
         raise Unusable(f"`{name}` holds characters that cannot be stored.")
     return text
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
@@ -15,6 +18,8 @@ from semantic.engines import Category, SuggestionKind
 
 class Changeset(TenantModel):
     """One consolidation run, curation action, import or erasure. Append-only."""
+
+    users_by = "conversation"
 
     class Kind(models.TextChoices):
         CONSOLIDATION = "consolidation", "consolidation run"
@@ -37,6 +42,9 @@ class Changeset(TenantModel):
     )
     started_at = models.DateTimeField(db_default=Now())
     reverts = TenantForeignKey("self", null=True, help_text="The changeset that this undoes.")
+    case_id = models.UUIDField(
+        null=True, help_text="The receipt of the answer that led to it; NULL: none was named."
+    )
 
     class Meta(TenantModel.Meta):
         indexes = [models.Index(fields=["tenant", "started_at"], name="semantic_changeset_by_time")]
@@ -63,6 +71,8 @@ class Fact(TenantModel):
     `invalid_at` when the server believed it. Shares its id with a Memory. One that is pending
     review has never been active: nobody is served it.
     """
+
+    users_by = "conversation"
 
     class Because(models.TextChoices):
         SUPERSEDED = "superseded", "the world changed"
@@ -104,6 +114,12 @@ class Fact(TenantModel):
     )
     invalidated_because = models.CharField(max_length=16, choices=Because.choices, blank=True)
     superseded_by = TenantForeignKey("self", null=True)
+    correction: str = ""
+    """What answers say of it where it contradicts a correction; `correction_marks` sets it."""
+    corrected_by: uuid.UUID | None = None
+    """The fact that is right, which the correction quotes."""
+    corrected_at: datetime | None = None
+    """When a person put it in the place of a wrong one; set likewise."""
 
     class Meta(TenantModel.Meta):
         permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]
@@ -246,6 +262,8 @@ class Suggestion(TenantModel):
     Open while its facts are active and no decision on it is in effect; reverts keep the flags.
     """
 
+    users_by = "conversation"
+
     class Decision(models.TextChoices):
         ACCEPTED = "accepted", "accepted"
         DECLINED = "declined", "declined"
@@ -305,3 +323,54 @@ class Suggestion(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
+
+
+class CorrectionMark(TenantModel):
+    """That a place still says what a retired fact said.
+
+    While that fact is retired and the mark is active, answers print the correction beside
+    what they quote of the place. It holds ids, never text.
+    """
+
+    class Place(models.TextChoices):
+        MESSAGE = "message", "message"
+        EPISODE = "episode", "title or summary of an episode"
+        FACT = "fact", "fact"
+        NOTE = "note", "note"
+
+    class FoundBy(models.TextChoices):
+        EVIDENCE = "evidence", "the fact was drawn from it"
+        WORDS = "words", "it says the same words"
+        MEANING = "meaning", "it is near in meaning"
+
+    class State(models.TextChoices):
+        ACTIVE = "active", "marked in answers"
+        PROPOSED = "proposed", "to be confirmed"
+        DROPPED = "dropped", "dropped by a person"
+
+    conversation = TenantForeignKey(Conversation)
+    fact = TenantForeignKey(Fact, db_index=False, help_text="What is wrong or over.")
+    changeset = TenantForeignKey(Changeset, help_text="The act for which it was found.")
+    place = models.CharField(max_length=8, choices=Place.choices)
+    place_id = models.UUIDField(help_text="Of the message or memory.")
+    found_by = models.CharField(max_length=8, choices=FoundBy.choices)
+    state = models.CharField(max_length=8, choices=State.choices)
+    decided_by = models.CharField(
+        max_length=200, blank=True, help_text="Who confirmed or dropped it."
+    )
+    decided_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "fact", "place_id"], name="semantic_correctionmark_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "place_id"], name="semantic_mark_by_place"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.place_id}"

@@ -28,7 +28,7 @@ from semantic.services import (
     replace_fact,
     support_in,
 )
-from semantic.similar_facts import find_declared_wrong, find_same
+from semantic.similar_facts import find_alike, find_declared_wrong
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
@@ -76,6 +76,9 @@ class Writer:
         self._openings_left = cap_openings(sum(len(text.lines) for text in snapshot.texts))
         self._declared_wrong: dict[uuid.UUID, Fact] | None = None  # until it is asked for
         self._suggested: list[Suggestion] = []
+        sentences = [proposal.fact for proposal in answer.proposals]
+        self._active = queries.active_by_hash(self._conversation, facts=sentences)
+        self._waiting = queries.waiting_by_hash(self._conversation, facts=sentences)
 
     def apply_all(self) -> None:
         """Write every proposal; nothing is left out without a trace in the changeset."""
@@ -151,23 +154,30 @@ class Writer:
         if not self._may_invalidate(proposal):
             self._suggest(SuggestionKind.CONTRADICTION, target, None, CAP, new.valid_at)
             return None
-        self._closed.add(target.id)
+        self._close(target)
         invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return None
 
+    def _close(self, target: Fact) -> None:
+        """Take a fact for retired from now on."""
+        self._closed.add(target.id)
+        self._active.pop(target.content_hash, None)
+
     def _queue_for_review(self, proposal: Proposal, new: NewFact) -> None:
         """Put a fact into the review queue; an active or pending one gets the evidence instead."""
-        same = queries.find_active(conversation=self._conversation, fact=new.fact)
+        content_hash = queries.content_hash(new.fact)
+        same = self._active.get(content_hash)
         if same is None and self._skip_declared_wrong(new):
             return
-        same = same or queries.find_waiting(conversation=self._conversation, fact=new.fact)
+        same = same or self._waiting.get(content_hash)
         if same is not None:
             support = self._support_of(proposal, sentence=same.fact)
             reinforce_fact(
                 same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
             )
         elif self._may_open():
-            open_facts([new], ledger=self._ledger, note=WAITS, is_pending=True)
+            (waiting,) = open_facts([new], ledger=self._ledger, note=WAITS, is_pending=True)
+            self._waiting[content_hash] = waiting
 
     def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
         """Leave a proposal undone that only repeats an answer, and note what it repeats.
@@ -195,7 +205,8 @@ class Writer:
             opened = replace_fact(replaces, new, ledger=self._ledger, note=note)
         else:
             (opened,) = open_facts([new], ledger=self._ledger, note=note)
-        waiting = queries.find_waiting(conversation=self._conversation, fact=new.fact)
+        self._active[opened.content_hash] = opened
+        waiting = self._waiting.pop(opened.content_hash, None)
         if waiting is not None:
             done = State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
             put_state(waiting, done, ledger=self._ledger, note=SAID_BY_USER)
@@ -209,13 +220,13 @@ class Writer:
         return self._invalidations_left >= 0
 
     def _replace(self, new: NewFact, target: Fact) -> Fact | None:
-        same = queries.find_active(conversation=self._conversation, fact=new.fact)
+        same = self._active.get(queries.content_hash(new.fact))
         if same is not None and same.id == target.id:
             reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
             return target
         if same is None and self._skip_declared_wrong(new):
             return None
-        self._closed.add(target.id)
+        self._close(target)
         if same is None:
             return self._open(new, replaces=target)
         reinforce_fact(same, new.support, ledger=self._ledger)
@@ -223,7 +234,9 @@ class Writer:
         return same
 
     def _open_or_merge(self, proposal: Proposal, new: NewFact, *, note: str) -> Fact | None:
-        same, reworded = find_same(new, ledger=self._ledger)
+        same, reworded = self._active.get(queries.content_hash(new.fact)), None
+        if same is None:
+            same, reworded = find_alike(new, ledger=self._ledger)
         if same is None and self._skip_declared_wrong(new):
             return None
         if same is None:

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from django.db import connection
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
 from episodic.models import Conversation
 from memoryproject.tenancy.models import Tenant
@@ -52,12 +51,18 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return _active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
-def find_waiting(*, conversation: Conversation, fact: str) -> Fact | None:
-    """Return the fact that says just this and is pending review, or None."""
+def active_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
+    """Return the active facts that say just one of these, by the hash of their sentence."""
+    same = _active_in(conversation).filter(content_hash__in=set(map(content_hash, facts)))
+    return {fact.content_hash: fact for fact in same}
+
+
+def waiting_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
+    """Return the oldest fact pending review of each of these sentences, by its hash."""
     waiting = facts_waiting(conversation.tenant).filter(
-        conversation=conversation, content_hash=content_hash(fact)
+        conversation=conversation, content_hash__in=set(map(content_hash, facts))
     )
-    return waiting.order_by("id").first()
+    return {fact.content_hash: fact for fact in waiting.order_by("-id")}
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
@@ -71,36 +76,6 @@ def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
         conversation=conversation, invalidated_because=Fact.Because.WRONG
     )
     return {fact.id: fact for fact in wrong.order_by("id")}
-
-
-def pinned_facts(conversation: Conversation, *, at_most: int) -> list[tuple[Fact, int]]:
-    """Return guidelines and dangers, newest first, each with its number of episodes.
-
-    Uses index: semantic_fact_pinned.
-    """
-    pinned = _active_in(conversation).filter(is_pinned=True)
-    evidence = Evidence.objects.of(conversation.tenant).filter(
-        fact=OuterRef("id"), withdrawn_by=None
-    )
-    counted = evidence.values("fact").annotate(episodes=Count("id")).values("episodes")
-    newest = pinned.annotate(sources=Coalesce(Subquery(counted), 0)).order_by("-created_at", "-id")[
-        :at_most
-    ]
-    return [(fact, fact.sources) for fact in newest]
-
-
-def seqs_of_retired_facts(conversation: Conversation) -> set[int]:
-    """Return the messages that say what is over or wrong, and nothing that is still active."""
-    active, retired = set[int](), set[int]()
-    over = [Fact.Because.SUPERSEDED, Fact.Because.WRONG]
-    rows = Evidence.objects.of(conversation.tenant).filter(
-        Q(fact__invalid_at=None) | Q(fact__invalidated_because__in=over),
-        fact__conversation=conversation,
-        withdrawn_by=None,
-    )
-    for invalid_at, seqs in rows.values_list("fact__invalid_at", "message_seqs"):
-        (retired if invalid_at else active).update(seqs)
-    return retired - active
 
 
 def count_active(conversation: Conversation) -> int:

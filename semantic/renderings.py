@@ -119,6 +119,11 @@ class HistoryOutput(ChangeOutput):
     kind = serializers.ChoiceField(source="changeset.kind", choices=Changeset.Kind.choices)
     actor = serializers.CharField(source="changeset.actor")
     reason = serializers.CharField(source="changeset.reason", allow_null=True)
+    case_id = serializers.UUIDField(
+        source="changeset.case_id",
+        allow_null=True,
+        help_text="The receipt of the answer that led to it; null: none was named.",
+    )
     at = serializers.DateTimeField(source="changeset.started_at")
     before = StateOutput(allow_null=True, help_text="null: the step did not open or close it.")
     after = StateOutput(allow_null=True)

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
-from episodic.models import Withholding
+from episodic.models import Conversation, Withholding
 from jobs import claims
 from jobs.claims import Claim
 from jobs.enqueue import enqueue, wake
@@ -80,6 +80,27 @@ def roll_back(withholding: Withholding) -> None:
             raise NotFound(NOTHING_SAID)
         job = enqueue(tenant=withholding.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
     _work(withholding, job.id, left)
+
+
+def withhold_messages(
+    *, act: Act, conversation: Conversation, message_ids: Sequence[uuid.UUID]
+) -> Withholding:
+    """Quarantine some messages of a conversation; their episodes are made anew without them.
+
+    Raises:
+        Problem: no reason.
+        NotFound: there are no such messages that are not quarantined.
+    """
+    withholding = Withholding(
+        tenant=act.tenant,
+        since=conversation.created_at,
+        conversation=conversation,
+        message_ids=list(message_ids),
+        actor=act.actor,
+        reason=act.reason,
+    )
+    roll_back(withholding)
+    return withholding
 
 
 def _check(source: Withholding) -> None:

@@ -17,9 +17,12 @@ from indexing import services as index
 from indexing.mirrored import tell_mirror
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
+from jobs.enqueue import enqueue
+from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from semantic import queries
+from semantic.announcing import announce_changes
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
@@ -83,8 +86,15 @@ class Ledger:
         )
 
     def close(self) -> None:
-        """Store the steps, in one statement, and have the mirror follow."""
+        """Store the steps, in one statement; have mirror, memory tests and webhooks follow."""
         Change.objects.bulk_create(self.changes)
+        if self.conversation.has_tests:
+            enqueue(
+                tenant=self.conversation.tenant,
+                kind=Kind.TEST,
+                scope=self.conversation.id,
+                input={"changeset": str(self.changeset.id)},
+            )
         changed = {change.memory_id for change in self.changes if change.memory_id}
         changed |= {uuid.UUID(fact_id) for change in self.changes for fact_id in change.states}
         tell_mirror(
@@ -92,6 +102,7 @@ class Ledger:
             conversation_id=self.conversation.id,
             memory_ids=changed,
         )
+        announce_changes(self.changeset, self.conversation, self.changes)
 
 
 def start_changeset(conversation: Conversation, *, now: datetime, **columns: Any) -> Ledger:
@@ -186,7 +197,6 @@ def index_facts(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        language=conversation.language,
         model=embeddings.get_embedder().name,
         entries=[
             Entry(
@@ -194,6 +204,7 @@ def index_facts(
                 kind=UnitKind.FACT,
                 lexical=f"{fact.fact} {' '.join(fact.keywords)}",
                 vector=vector,
+                language=conversation.language,
                 valid_at=fact.valid_at,
                 valid_until=fact.valid_until,
                 category=fact.category,

@@ -1,4 +1,4 @@
-"""Finds the facts that say what a new one says: the same, nearly the same, or declared wrong."""
+"""Finds the facts that say what a new one says in like words: the same, or declared wrong."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from indexing.models import MemoryKind
 from indexing.queries import Neighbour
 from memoryproject.ai import embeddings
 from semantic import queries
-from semantic.duplicates import is_near_duplicate, is_same_fact
+from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
 from semantic.services import Ledger, NewFact
 
 CANDIDATE_LIMIT = 5
 
 
-def find_same(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None]:
-    """Return the active fact that says the same, or None, and else one that seems to.
+def find_alike(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None]:
+    """Return the active fact that is near and agrees, or None, and else one that seems to.
 
-    The same: to the letter, or near and agreeing. What only seems to is for a person to merge.
+    What only seems to is for a person to merge.
     """
     conversation = ledger.conversation
-    same = queries.find_active(conversation=conversation, fact=new.fact)
-    if same is not None:
-        return same, None
     if new.vector is None:
         return None, None
     near = index.nearest(
@@ -37,6 +34,9 @@ def find_same(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None
         vector=new.vector,
         at_most=CANDIDATE_LIMIT,
     )
+    near = [neighbour for neighbour in near if neighbour.cosine >= MERGE_COSINE]
+    if not near:
+        return None, None
     facts = queries.active_facts(
         tenant=conversation.tenant, fact_ids=[neighbour.memory_id for neighbour in near]
     )

@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from memoryproject.edge.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic import curation
+from semantic.correction_marks import mark_places
 from semantic.curation import Act
 from semantic.engines import SuggestionKind
 from semantic.models import Change, Changeset, Fact, Suggestion
@@ -103,6 +104,13 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
             superseded_by=new,
             note=Decision.ACCEPTED,
         )
+        if suggestion.kind == SuggestionKind.CONTRADICTION:
+            mark_places(
+                old,
+                changeset=ledger.changeset,
+                conversation=ledger.conversation,
+                new=new.fact if new else "",
+            )
         return _decide(suggestion, Decision.ACCEPTED, ledger)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connections, transaction
 from django.test import Client, TransactionTestCase
 
@@ -88,9 +89,10 @@ def make_agent(tenant: str, name: str, scopes: tuple[str, ...] = ()) -> Agent:
 
 
 @pytest.fixture(autouse=True)
-def nobody_has_guessed() -> None:
-    """Wrong keys count in the memory of the process, which all tests share."""
+def nothing_is_remembered() -> None:
+    """Wrong keys and what is cached stay in the memory of the process, which all tests share."""
     guessing.forget()
+    cache.clear()
 
 
 @pytest.fixture

@@ -69,7 +69,6 @@ def measure_entries(connection: Connection, data: Loaded) -> Writing:
             index.add_entries(
                 tenant=tenant,
                 conversation_id=conversation_id(data.plan, measured.index),
-                language=LANGUAGE,
                 model=data.owner.model,
                 entries=[
                     Entry(
@@ -77,6 +76,7 @@ def measure_entries(connection: Connection, data: Loaded) -> Writing:
                         kind=UnitKind.FACT,
                         lexical=texts[first + place],
                         vector=vectors[first + place],
+                        language=LANGUAGE,
                         valid_at=timezone.now(),
                     )
                     for place, memory in enumerate(memories)

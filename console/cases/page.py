@@ -16,8 +16,10 @@ from console.cases import search
 from console.cases.case import build_case
 from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
+from console.cases.test_form import MemoryTestForm
+from console.facts.forms import CURATE
 from console.forms import ConversationField, WordsField
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import ask_for_tenant, choose_tenant, page_for, read_choice, show_page
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from episodic.models import Conversation, Episode
 from episodic.revealing import Reader
@@ -73,6 +75,12 @@ def show_entry(request: HttpRequest) -> HttpResponse:
         named = params["memory"] or read_id(params["phrase"])
         if named and Retrieval.across_tenants.filter(id=named).exists():
             return redirect("console:case", named)
+        if (
+            tenant is None
+            and not (named or params["conversation"])
+            and read_choice(request).offered
+        ):
+            return ask_for_tenant(request)
         tenant, hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
@@ -144,6 +152,7 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
                 "Cache-Control": "private, no-store",
             },
         )
+    may_test = request.user.has_perms(["retrieval.view_memorytest", CURATE])
     return show_page(
         request,
         "console/cases/case.html",
@@ -154,6 +163,7 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
         reader=reader,
         permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
         parameters=sorted(retrieval.parameters.items()),
+        test_form=MemoryTestForm(prefix="test") if may_test and retrieval.conversation else None,
     )
 
 
@@ -191,5 +201,6 @@ def _link_to_playground(retrieval: Retrieval) -> str:
             )
             if parameters.get(name) is not None
         },
+        "known_at": parameters.get("known_at") or retrieval.created_at.isoformat(),
     }  # fmt: skip
     return f"{reverse('console:playground')}?{urlencode(query)}"

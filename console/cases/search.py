@@ -136,14 +136,12 @@ def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalH
 
 def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:
     """Take the messages that hold the words, and the answers given shortly before them."""
-    if not reader.reads_all:
-        sought = sought.in_whole_words
     # When it was said and when it was asked differ by little: times narrow the answers only.
     scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
     matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope).found
     if not matches:
         matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope, every=False).found
-    kept = matches[:MATCHES_AT_MOST]
+    kept = results.restrict_matches(matches, reader)[:MATCHES_AT_MOST]
     shown = results.show_messages(kept, reader)
     shown += results.find_unprocessed(SearchParams(sought, scope), reader=reader)[:MATCHES_AT_MOST]
     quotes = {one.id: one for one in shown}

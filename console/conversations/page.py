@@ -24,6 +24,7 @@ from console.conversations.timeline import (
     read_cells,
 )
 from console.counting import count_capped, render_sum
+from console.forms import MomentField
 from console.pages import action_for, find_way_back
 from episodic import revealing
 from episodic.models import Conversation, Episode, Message
@@ -31,29 +32,21 @@ from episodic.revealing import Reader
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
 from jobs.models import Job, State
 from memoryproject.adminkit import values
-from memoryproject.adminkit.filters import EPOCH, read_moment
+from memoryproject.adminkit.filters import EPOCH
 from memoryproject.edge.errors import Problem
 from semantic.models import Fact
 
 LISTED_AT_MOST = 10
 SLIDER_STEPS = 1_000
-
-
-class MomentField(forms.CharField):
-    """A time as `read_moment` reads it."""
-
-    def clean(self, value: Any) -> datetime | None:
-        text = super().clean(value)
-        try:
-            return read_moment(text) if text else None
-        except Problem as problem:
-            raise forms.ValidationError(problem.message) from None
+NOW = "now"
+"""Of a past moment what is known about it today; else what was believed then."""
 
 
 class PlaceForm(forms.Form):
     """What the address asks for: a time to look back from, and a message or day to go to."""
 
     as_of = MomentField(required=False)
+    known = forms.ChoiceField(required=False, choices=[("then", "then"), (NOW, NOW)])
     day = MomentField(required=False)
 
     def __init__(self, *args: Any, last_seq: int) -> None:
@@ -73,6 +66,8 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
     form = PlaceForm(request.GET, last_seq=conversation.next_seq - 1)
     faults = {name: texts[0] for name, texts in form.errors.items()}
     page, as_of = choose_page(conversation, form.cleaned_data), form.cleaned_data.get("as_of")
+    known = form.cleaned_data.get("known", "")
+    believed_then = as_of is not None and known != NOW
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
     blocks: list[Block] = []
     if reads:
@@ -81,6 +76,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
             first_seq=page.start_index(),
             reader=reader,
             as_of=as_of,
+            known_at=as_of if believed_then else None,
             with_facts=person.has_perm("semantic.view_fact"),
         )
     cells = read_cells(conversation) if reads else []
@@ -89,6 +85,8 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
         "conversation": conversation,
         "message_count": conversation.next_seq - 1,
         "as_of": as_of,
+        "believed_then": believed_then,
+        "other_knowledge": _address(as_of, page.start_index(), NOW if believed_then else "then"),
         "faults": faults,
         "page": page,
         "blocks": blocks,
@@ -97,11 +95,11 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
         >= settings.TIMELINE_FACTS_AT_MOST,
         "may_read_timeline": reads,
         "episodes": sum(cell.episodes for cell in cells),
-        "strip": [(cell, _link_to(page, as_of, cell.first_seq)) for cell in cells],
+        "strip": [(cell, _link_to(page, as_of, cell.first_seq, known)) for cell in cells],
         "slider": _slider(conversation, as_of) if reads else None,
-        "turns": _turns(page, as_of),
+        "turns": _turns(page, as_of, known),
         "progress": read_progress(request, conversation),
-        "facts_then": _facts_then(conversation, as_of),
+        "facts_then": _facts_then(conversation, as_of, believed_then=believed_then),
     }
 
 
@@ -152,7 +150,7 @@ def _describe_window(conversation: Conversation) -> str:
     )
 
 
-def _turns(page: Page[int], as_of: datetime | None) -> list[tuple[str, str]]:
+def _turns(page: Page[int], as_of: datetime | None, known: str) -> list[tuple[str, str]]:
     """Return title and address of the other pages."""
     numbers: list[tuple[str, int]] = []
     if page.has_previous():
@@ -160,17 +158,20 @@ def _turns(page: Page[int], as_of: datetime | None) -> list[tuple[str, str]]:
     if page.has_next():
         numbers += [("Later ›", page.next_page_number()), ("Last »", page.paginator.num_pages)]
     return [
-        (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1)) for title, number in numbers
+        (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1, known))
+        for title, number in numbers
     ]
 
 
-def _link_to(page: Page[int], as_of: datetime | None, seq: int) -> str:
+def _link_to(page: Page[int], as_of: datetime | None, seq: int, known: str) -> str:
     """Return where the episode that begins with a message is shown: on this page or another."""
-    return f"{'' if seq in page.object_list else _address(as_of, seq)}#e{seq}"
+    return f"{'' if seq in page.object_list else _address(as_of, seq, known)}#e{seq}"
 
 
-def _address(as_of: datetime | None, seq: int) -> str:
-    query = {"seq": str(seq)} if as_of is None else {"seq": str(seq), "as_of": as_of.isoformat()}
+def _address(as_of: datetime | None, seq: int, known: str) -> str:
+    query = {"seq": str(max(seq, 1))}
+    if as_of is not None:
+        query |= {"as_of": as_of.isoformat()} | ({"known": NOW} if known == NOW else {})
     return f"?{urlencode(query)}"
 
 
@@ -193,11 +194,16 @@ def _in_ms(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
-def _facts_then(conversation: Conversation, as_of: datetime | None) -> tuple[str, str]:
-    """Return title and address of the list of the conversation's facts, as true then."""
+def _facts_then(
+    conversation: Conversation, as_of: datetime | None, *, believed_then: bool
+) -> tuple[str, str]:
+    """Return title and address of the list of the conversation's facts, as of then."""
     address = values.list_address(Fact, conversation=conversation.id)
     if as_of is None:
         return "All facts of the conversation", address
+    if believed_then:
+        query = urlencode({"believed_at": as_of.isoformat()})
+        return "All facts believed then", f"{address}&{query}"
     return "All facts true then", f"{address}&{urlencode({'true_at': as_of.isoformat()})}"
 
 

@@ -83,7 +83,7 @@ class SourceForm(ReasonForm):
             self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
 
 
-@page_for(*SEES)
+@page_for(*SEES, of_one_tenant=True)
 def show_rollback(request: HttpRequest) -> HttpResponse:
     """Show the form and, once it is filled in, a preview; roll back with `do`."""
     tenant = choose_tenant(request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -13,11 +13,14 @@ from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
 
 from console.transcript import ShownMessage, read_transcript
+from episodic.masks import show_masked
 from episodic.models import Conversation, Episode, Message
 from episodic.queries import IN_WINDOW
 from episodic.revealing import Reader
 from memoryproject.adminkit.filters import held_at
 from memoryproject.tenancy.models import Tenant
+from semantic import beliefs
+from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
 
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
@@ -86,11 +89,13 @@ def read_blocks(
     first_seq: int,
     reader: Reader,
     as_of: datetime | None,
+    known_at: datetime | None,
     with_facts: bool,
 ) -> list[Block]:
-    """Return the page that begins with `first_seq`, in three queries at most.
+    """Return the page that begins with `first_seq`, in five queries at most.
 
-    With `as_of` only the messages up to then, and the facts that were true then.
+    With `as_of` only the messages up to then, and the facts that were true then; with
+    `known_at` those that the server believed then.
     """
     messages = Message.objects.of(conversation.tenant).filter(
         conversation=conversation, seq__range=(first_seq - 1, first_seq + MESSAGES_A_PAGE - 1)
@@ -104,7 +109,10 @@ def read_blocks(
     ids = {message.episode_id for message in shown if message.episode_id is not None}
     episodes = Episode.objects.of(conversation.tenant).in_bulk(ids)
     facts = facts_from(
-        tenant=conversation.tenant, episode_ids=ids if with_facts else (), as_of=as_of
+        tenant=conversation.tenant,
+        episode_ids=ids if with_facts else (),
+        as_of=as_of,
+        belief=None if known_at is None else (conversation, known_at),
     )
     for block in blocks:
         block.episode = episodes.get(block.messages[0].episode_id)
@@ -120,19 +128,74 @@ def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID
 
 
 def facts_from(
-    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID], as_of: datetime | None = None
+    *,
+    tenant: Tenant,
+    episode_ids: Iterable[uuid.UUID],
+    as_of: datetime | None = None,
+    belief: tuple[Conversation, datetime] | None = None,
 ) -> dict[uuid.UUID, list[SupportedFact]]:
-    """Return the facts that episodes support, by episode; active ones come first."""
-    rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids), withdrawn_by=None)
-    if as_of is not None:
+    """Return the facts that episodes support, by episode; active ones come first.
+
+    With `as_of` those that were true then. A `belief` is of their conversation at a moment:
+    what was believed then, by the evidence that counted then.
+    """
+    rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
+    if belief is not None:
+        conversation, known_at = belief
+        believed = beliefs.facts_believed_at(
+            tenant=tenant, known_at=known_at, conversation=conversation
+        )
+        counted = Q(withdrawn_by=None) | Q(withdrawn_by__started_at__gt=known_at)
+        rows = rows.filter(counted, IsOneOf("fact_id", believed), created_at__lte=known_at)
+    else:
+        rows = rows.filter(withdrawn_by=None)
+    if as_of is not None and belief is None:
         then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
         rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
     supported: dict[uuid.UUID, list[SupportedFact]] = defaultdict(list)
     for row in rows.select_related("fact").order_by("id")[: settings.TIMELINE_FACTS_AT_MOST]:
         supported[row.episode_id].append(SupportedFact(row.fact, tuple(sorted(row.message_seqs))))
+    then_known = belief[1] if belief else None
+    for episode_id, heir in _corrections_in(tenant, episode_ids, as_of=as_of, known_at=then_known):
+        if heir not in {entry.fact for entry in supported[episode_id]}:
+            supported[episode_id].append(SupportedFact(heir, ()))
     for facts in supported.values():
         facts.sort(key=lambda entry: (entry.fact.invalid_at is not None, entry.seqs, entry.fact.id))
     return dict(supported)
+
+
+def _corrections_in(
+    tenant: Tenant,
+    episode_ids: Iterable[uuid.UUID],
+    *,
+    as_of: datetime | None,
+    known_at: datetime | None,
+) -> Iterator[tuple[uuid.UUID, Fact]]:
+    """Yield by episode the facts that people put in the place of wrong ones drawn from it.
+
+    No message says them, so evidence does not lead to them.
+    """
+    wrong = Evidence.objects.of(tenant).filter(
+        episode__in=list(episode_ids),
+        fact__invalidated_because=Fact.Because.WRONG,
+        fact__superseded_by__isnull=False,
+    )
+    if known_at is not None:
+        spans = held_at(
+            known_at,
+            since="fact__superseded_by__created_at",
+            until="fact__superseded_by__invalid_at",
+        )
+        wrong = wrong.filter(spans)
+    elif as_of is not None:
+        spans = held_at(
+            as_of, since="fact__superseded_by__valid_at", until="fact__superseded_by__valid_until"
+        )
+        wrong = wrong.filter(spans, fact__superseded_by__invalidated_because__in=TRUE_ONCE)
+    rows = wrong.select_related("fact__superseded_by").order_by("id")
+    for row in rows[: settings.TIMELINE_FACTS_AT_MOST]:
+        if row.fact.superseded_by is not None:
+            yield row.episode_id, row.fact.superseded_by
 
 
 def first_seq_from(conversation: Conversation, moment: datetime) -> int | None:
@@ -233,8 +296,12 @@ def read_cells(conversation: Conversation) -> list[Cell]:
             Count("id"),
             Avg("surprise"),
             Min("title"),
+            Min("engine"),
             key_moments=Count("id", filter=Q(surprise__gte=KEY_MOMENT)),
         )
         .order_by("place")
     )
-    return [Cell(*row[1:]) for row in bins]
+    return [
+        Cell(first, last, count, surprise, show_masked(title, conversation.id, engine), moments)
+        for _, first, last, count, surprise, title, engine, moments in bins
+    ]

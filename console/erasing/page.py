@@ -21,6 +21,7 @@ from erasure.imports import imports_of
 from erasure.models import Erasure, Scope, State
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
+from people.models import Person
 from semantic.curation import REASON_AT_MOST
 from semantic.models import Changeset
 
@@ -34,7 +35,7 @@ class Subject:
     `word` is what a person types to show that it is meant.
     """
 
-    row: Message | Conversation | Note | Changeset | Tenant
+    row: Message | Conversation | Note | Person | Changeset | Tenant
     erasure: Erasure
     name: str
     word: str
@@ -91,6 +92,10 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
         home = get_row(Conversation, row_id)
         word = str(home.external_id)
         return Subject(home, _draft(home, scope), f"conversation {word}", word[:8])
+    if scope is Scope.PERSON:
+        person = get_row(Person, row_id)
+        name = f"{person.name} with all that is theirs"
+        return Subject(person, _draft(person, scope), name, person.name.strip())
     if scope is Scope.IMPORT:
         changeset = get_row(Changeset, row_id)
         if not imports_of(changeset.tenant).filter(id=row_id).exists():

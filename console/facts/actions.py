@@ -61,7 +61,7 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
 
 def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[Fact, Changeset]:
     """Do one of the acts; return the fact to look at, and the changeset."""
-    act = Act(fact.tenant, actor, params["reason"])
+    act = Act(fact.tenant, actor, params["reason"], params["case_id"])
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
         opened = corrections.correct_fact(

@@ -23,6 +23,7 @@ class ActForm(ReasonForm):
     """An act on one fact, as the person has seen it."""
 
     version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    case_id = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
 
 class InvalidateForm(ActForm):
@@ -90,6 +91,6 @@ class ManyForm(InvalidateForm):
 
     def __init__(self, *args: Any, closes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        del self.fields["version"]
+        del self.fields["version"], self.fields["case_id"]
         if not closes:
             del self.fields["because"]

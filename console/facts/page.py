@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from console.facts.changes import render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
+from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
 from console.servings import count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
@@ -23,6 +24,7 @@ from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
 from memoryproject.ai import embeddings
 from semantic import queries, reverts, suggestions
+from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.proposal_writer import DECLARED_WRONG
@@ -34,6 +36,7 @@ WHOLE_EPISODE_AT_MOST = 12
 """Messages shown of an episode that supports a fact as a whole."""
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
+RUN_PLAYGROUND = "retrieval.run_playground"
 NEVER_TRUE = frozenset(
     {Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING}
 )
@@ -59,6 +62,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     )
     about = Q(old_fact=fact) | Q(new_fact=fact)
     served = sees("retrieval.view_retrieval")
+    marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
     return {
         "reader": reader if sees("episodic.view_message") else None,
         "conversation": fact.conversation,
@@ -73,15 +77,26 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "exposures": list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else [],
         "exposed": count_servings(fact) if served else 0,
         "counted_at_most": settings.COUNTED_AT_MOST,
+        "marks": marks,
+        "may_ask_again": served and sees(RUN_PLAYGROUND),
+        "corrected_by": find_correction(fact),
         **list_actions(request, fact),
     }
+
+
+def find_correction(fact: Fact) -> Changeset | None:
+    """Return the act by which a person put the fact in the place of another; None: it is none."""
+    steps = Change.objects.of(fact.tenant).filter(memory_id=fact.id, note=CORRECTED)
+    step = steps.select_related("changeset").order_by("id").first()
+    changeset: Changeset | None = step.changeset if step else None
+    return changeset
 
 
 def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
     """Return the acts that the person may do, and the one that he has just done."""
     if not request.user.has_perm(CURATE):
         return {}
-    seen = {"version": fact.version}
+    seen = {"version": fact.version, "case_id": read_id(request.GET.get("case", ""))}
     correcting = {
         **seen, "fact": fact.fact, "category": fact.category, "keywords": ", ".join(fact.keywords),
     }  # fmt: skip
@@ -96,6 +111,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         "restore_form": None if barred else ActForm(initial=seen, prefix="restore"),
         "waits": waits,
         "undo_form": UndoForm(),
+        "marks_form": MarksForm(prefix="marks"),
         "done": find_done(request, fact),
         "back_to": predecessors.order_by("-id").first() or fact,
     }

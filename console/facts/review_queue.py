@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
@@ -34,13 +35,13 @@ Entry = tuple[Fact | Suggestion, str, list[tuple[str, Fact, Sequence[FactSource]
 DECISIONS = {"accept": "Accepted", "decline": "Declined"}
 
 
-@page_for("semantic.view_fact", "semantic.view_suggestion")
+@page_for("semantic.view_fact", "semantic.view_suggestion", of_one_tenant=True)
 def show_queue(request: HttpRequest) -> HttpResponse:
     """Show what is to be decided on in a tenant, newest first; with `fact` what is about it."""
     return _render(request)
 
 
-@action_for(*SEES_FACT)
+@action_for(*SEES_FACT, of_one_tenant=True)
 def decide(request: HttpRequest) -> HttpResponse:
     """Accept or decline one entry, and go back to the queue."""
     tenant, decision = choose_tenant(request), request.POST.get("decision", "")
@@ -55,7 +56,7 @@ def decide(request: HttpRequest) -> HttpResponse:
         return _render(request, problem=problem.message, status=400)
     undo = link(changeset, "its changeset")
     messages.success(request, format_html("{}. To undo it, revert {}.", done, undo))
-    return redirect(f"{reverse('console:review_queue')}?tenant={tenant.name}")
+    return redirect(f"{reverse('console:review_queue')}?tenant={quote(tenant.name)}")
 
 
 def decide_on(act: Act, key: str, *, accepts: bool) -> Changeset:

@@ -1,4 +1,4 @@
-"""The admin's front page: a tenant's latest activity, open work and cost.
+"""The admin's front page: all tenants in a table, or one's latest activity, open work and cost.
 
 Each section is made only for those who may see its rows.
 """
@@ -14,30 +14,28 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from console.charts import Chart
-from console.home import metrics, sections
+from console.home import metrics, overview, sections
 from console.home.metrics import DAYS_A_SPAN, Span
 from console.home.sections import Spend, Tile, Widget
-from console.pages import list_tenants
-from episodic.models import Message
+from console.pages import choose_tenant, read_choice
 from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
 from memoryproject.tenancy.models import Tenant
 
 DAYS = 30
+SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
 Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
 
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Return the context of the front page: with what the person may see of a tenant."""
     now = timezone.now()
-    tenant, unknown = choose_tenant(request)
+    tenant = choose_tenant(request)
     days = read_days(request.GET.get("days", ""))
     shown: dict[str, Any] = {
         "title": "Home",
-        "subtitle": tenant.name if tenant else None,
+        "subtitle": tenant.name if tenant else "All tenants",
         "tenant": tenant,
-        "unknown_tenant": unknown,
-        "tenants": list_tenants(),
         "days": days,
         "ranges": list(DAYS_A_SPAN),
         "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
@@ -52,7 +50,12 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         charts = [widget for widget in widgets if isinstance(widget, Chart) and widget.has_values]
         shown |= {"tiles": tiles, "charts": charts}
         shown["spend"] = next((widget for widget in widgets if isinstance(widget, Spend)), None)
-        shown["is_new"] = not charts and not any(tile.tone in {"warn", "bad"} for tile in tiles)
+        shown["is_new"] = not metrics.has_messages(tenant)
+    elif tenants := read_choice(request).offered:
+        if request.user.has_perms(SEES_OVERVIEW):
+            shown["rows"] = overview.list_rows(tenants, now=now)
+        else:
+            shown["others"] = tenants
     return {**context, **shown}
 
 
@@ -74,21 +77,6 @@ def list_widgets(
         if request.user.has_perms(permissions)
         for widget in render(tenant, spans, now)
     ]
-
-
-def choose_tenant(request: HttpRequest) -> tuple[Tenant | None, str]:
-    """Return the tenant to show, and the name in the address if there is no such tenant.
-
-    Without a name it is the one with the newest message: its id is the newest.
-    """
-    name = request.GET.get("tenant", "").strip()
-    named = Tenant.objects.filter(name=name.replace("\x00", "")).first() if name else None
-    if named is not None:
-        return named, ""
-    newest = Message.across_tenants.select_related("tenant").order_by("-id").only("tenant").first()
-    if newest is not None:
-        return newest.tenant, name
-    return Tenant.objects.order_by("created_at", "id").first(), name
 
 
 def read_days(text: str) -> int:

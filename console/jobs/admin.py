@@ -78,7 +78,7 @@ def conversation_of(job: Job) -> uuid.UUID | None:
     """Return the id of the conversation that a job works on; None: on the whole tenant's."""
     if job.kind == Kind.REVIEW:
         return read_id(str(job.input.get("conversation", "")))
-    if job.kind in {Kind.ERASE, Kind.ROLLBACK}:
+    if job.kind in {Kind.ERASE, Kind.ROLLBACK, Kind.DELIVER}:
         return None
     return None if job.scope == job.tenant_id else job.scope
 

@@ -52,6 +52,7 @@ IF_CANCELLED = {
     Kind.MIRROR: "The pages of what has changed stay as they are until it is retried, or until "
     "manage.py rebuild_mirror writes all anew.",
     Kind.ERASE: "What was to be erased, or the rest of it, stays until it is retried.",
+    Kind.DELIVER: "Events wait for this webhook until it is retried, or something else happens.",
     Kind.ROLLBACK: "Conversations that were not done yet stay as they are until it is retried.",
 }
 

@@ -25,7 +25,15 @@ from console.keys.forms import (
     RotationForm,
 )
 from console.keys.page import MANAGE, SET_BUDGET
-from console.pages import act_on, action_for, get_row, page_for, redirect_to, show_page
+from console.pages import (
+    act_on,
+    action_for,
+    choose_tenant,
+    get_row,
+    page_for,
+    redirect_to,
+    show_page,
+)
 from jobs import spending, usage
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
@@ -40,7 +48,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     """Ask what a key is for; make it, and show its secret this one time."""
     offered = {
         "key_id": make_id(),
-        "tenant": request.GET.get("tenant", ""),
+        "tenant": choose_tenant(request) or "",
         "scopes": [Scope.INGEST, Scope.READ],
     }
     form = NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)

@@ -10,6 +10,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from console.action_log import list_records
+from console.keys import usage as key_usage
+from console.keys.sparkline import draw_sparkline
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
@@ -17,7 +19,9 @@ from memoryproject.tenancy import limits, quotas
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 MANAGE, SET_BUDGET = "tenancy.manage_apikey", "tenancy.set_budget"
+SEES_USAGE = "tenancy.view_keyusage"
 KEYS_SHOWN = 50
+USAGE_DAYS = 30
 DAYS_SHOWN = 7
 
 
@@ -25,7 +29,12 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     """Return how a key stands, what it may do, and what people did to it."""
     now = timezone.now()
     state, manages = key.state_at(now), request.user.has_perm(MANAGE)
+    days = key_usage.list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
+    calls = {str(day.row.day): day.row.calls for day in days}
     return {
+        "days": days,
+        "sees_cost": request.user.has_perm("jobs.view_llmcall"),
+        "spark": draw_sparkline(key_usage.fill_days(calls, days=USAGE_DAYS)) if days else "",
         "key_state": state,
         "key_rate": limits.describe_key_rate(key),
         "old_secret_until": key.previous_until

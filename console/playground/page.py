@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from console.pages import choose_tenant, page_for, show_page
 from console.playground import pipeline
-from episodic.models import Conversation
 from episodic.revealing import Reader
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
@@ -33,7 +32,7 @@ CALLS = {
     "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
     "context": ("context_pre_retrieve", ContextInput, Retrieval.Kind.CONTEXT),
 }
-WORDS = ("query", "conversation_id", "category", "detail")
+WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
 FUSION_WORDS = {
     "k": "k of reciprocal ranks",
@@ -44,14 +43,11 @@ FUSION_WORDS = {
 }
 CARDS_AT_MOST = 25
 """Memories of a column; the table below has them all."""
-LATEST = 30
-"""Conversations that the field offers."""
 BUDGET_AT_MOST = 8_000
 """Of the slider; the number beside it goes further."""
-HAS_OFFSET = re.compile(r"(?:[zZ]|[+-]\d{2}:?\d{2})$")
 
 
-@page_for(PERMISSION)
+@page_for(PERMISSION, of_one_tenant=True)
 def show_playground(request: HttpRequest) -> HttpResponse:
     """Show the form, and what the question in the address finds, if there is one."""
     tenant = choose_tenant(request)
@@ -77,7 +73,7 @@ def show_playground(request: HttpRequest) -> HttpResponse:
         is_fullwidth="1",
         fusion_fields=list_fusion_fields(tenant, params, shown["errors"]),
         **shown,
-        **list_choices(tenant),
+        **list_choices(),
     )
 
 
@@ -91,9 +87,6 @@ def read_body(params: Mapping[str, str]) -> dict[str, Any]:
     fusion = {name: _to_number(params[name]) for name in FUSION_WORDS if params.get(name)}
     if fusion:
         body["fusion"] = fusion
-    moment = params.get("as_of", "").strip()
-    if moment:
-        body["as_of"] = moment if HAS_OFFSET.search(moment) else f"{moment}Z"
     if params.get("explain"):
         body["explain"] = True
     return body
@@ -129,11 +122,9 @@ def write_curl(address: str, body: Mapping[str, Any]) -> str:
     )
 
 
-def list_choices(tenant: Tenant | None) -> dict[str, Any]:
+def list_choices() -> dict[str, Any]:
     """Return what the form offers to choose from."""
-    latest = Conversation.objects.of(tenant).order_by("-id")[:LATEST] if tenant else []
     return {
-        "conversations": list(latest),
         "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
         "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],

@@ -1,27 +1,31 @@
-"""The search page: facts, episodes, notes and messages of a tenant by their words."""
+"""The search page: facts, episodes, notes and messages by their words, of one or all tenants."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
 from console.forms import ConversationField, WordsField
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import choose_tenant, page_for, read_choice, show_page
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
 from console.search.saved_filters import filters_for
 from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.models import UnitKind
 from indexing.tenant_search import QUERY_AT_MOST, Scope, read_query
+from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
 
 SEEN_BY = ("semantic.view_fact", "episodic.view_episode", "episodic.view_message")
 KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.NOTE, UnitKind.MESSAGE)
 SEES_NOTES = "notes.view_note"
+TENANTS_SEARCHED = 25
+"""Beside the one looked at, the first by name."""
 A_GROUP, A_PAGE = 6, 20
 """Results of each kind where all are shown, and of one kind alone."""
 
@@ -48,10 +52,11 @@ class SearchForm(forms.Form):
 
 @page_for(*SEEN_BY)
 def show_search(request: HttpRequest) -> HttpResponse:
-    """Show the form and what it finds in one tenant."""
+    """Show the form and what it finds in the tenant looked at, and how much in the others."""
     tenant = choose_tenant(request)
     form = SearchForm(request.GET)
     groups: list[Group] = []
+    elsewhere: list[tuple[Tenant, str]] = []
     unknown = False
     page = 1
     if form.is_valid() and tenant is not None and form.cleaned_data["q"]:
@@ -59,6 +64,8 @@ def show_search(request: HttpRequest) -> HttpResponse:
         search = _read_params(form.cleaned_data, tenant)
         unknown = search is None
         groups = _find(request, search, form.cleaned_data["kind"], page) if search else []
+    if form.is_valid() and form.cleaned_data["q"] and page == 1:
+        elsewhere = count_elsewhere(request, form.cleaned_data)
     return show_page(
         request,
         "console/search/search.html",
@@ -66,14 +73,33 @@ def show_search(request: HttpRequest) -> HttpResponse:
         form=form,
         tenant=tenant,
         groups=groups,
+        elsewhere=elsewhere,
+        tenants_searched=TENANTS_SEARCHED,
         total=sum(group.total + len(group.unprocessed) for group in groups),
         unknown=unknown,
         one_kind=form.is_valid() and bool(form.cleaned_data["kind"]),
         page=page,
         has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
-        saved=filters_for(request.user.get_username()),
+        saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
         path=request.get_full_path(),
     )
+
+
+def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:
+    """Return how much is found in the person's other tenants, by the rights they have there."""
+    counts = []
+    person = cast(User, request.user)
+    current = choose_tenant(request)
+    others = [tenant for tenant in read_choice(request).offered if tenant != current]
+    for tenant in others[:TENANTS_SEARCHED]:
+        with looking_at(person, tenant):
+            params = _read_params(fields, tenant) if person.has_perms(SEEN_BY) else None
+            groups = _find(request, params, fields["kind"], 1) if params else []
+        total = sum(group.total + len(group.unprocessed) for group in groups)
+        if total:
+            more = "" if all(group.complete for group in groups) else "+"
+            counts.append((tenant, f"{total:,}{more}"))
+    return counts
 
 
 def _read_params(fields: dict[str, Any], tenant: Tenant) -> SearchParams | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -77,10 +77,15 @@ def find_group(
     kind: UnitKind, params: SearchParams, *, reader: Reader, first: int, at_most: int
 ) -> Group:
     """Return a page of the results of a kind, best first, in a few queries."""
-    if kind is UnitKind.MESSAGE and not reader.reads_all:
-        params = replace(params, sought=params.sought.in_whole_words)
     answer = tenant_search.find(params.sought, kind=kind, scope=params.scope)
     matches = answer.found
+    if kind is UnitKind.MESSAGE:
+        matches = restrict_matches(matches, reader)
+    elif kind is UnitKind.EPISODE and not reader.reads_all:
+        ids = [match.memory_id for match in matches]
+        readable = reader.keep_readable(Episode.across_tenants.filter(id__in=ids))
+        kept = set(readable.values_list("id", flat=True))
+        matches = tuple(match for match in matches if match.memory_id in kept)
     if kind is UnitKind.FACT and params.state:
         matches = _in_state(matches, params.state)
     part = matches[first : first + at_most]
@@ -89,6 +94,11 @@ def find_group(
     unprocessed = [] if first else find_unprocessed(params, reader=reader)
     shown = show_messages(part, reader)
     return Group(kind.value, shown, len(matches), answer.complete, unprocessed)
+
+
+def restrict_matches(matches: Sequence[Match], reader: Reader) -> tuple[Match, ...]:
+    """Return matches in conversations that the person may read: others would be confirmed."""
+    return tuple(match for match in matches if reader.may_read(match.conversation_id))
 
 
 def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
@@ -178,9 +188,10 @@ def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Result]:
         [*words, *params.sought.phrases],
         tenant_id=scope.tenant_id,
         conversation_id=scope.conversation_id,
-        whole=params.sought.whole,
     )
     messages = Message.across_tenants.filter(id__in=ids)
+    if not reader.reads_all:
+        messages = messages.filter(conversation__in=reader.revealed)
     if scope.since is not None:
         messages = messages.filter(occurred_at__gte=scope.since)
     if scope.until is not None:

@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve, reverse
 from console.models import SavedFilter
 from console.pages import action_for
 
+SAVES = "console.add_savedfilter"
 SAVED_AT_MOST = 100
 """Of one person."""
 
@@ -37,13 +38,14 @@ class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
         return path
 
 
-def filters_for(person: str) -> list[SavedFilter]:
-    """Return what a person has saved, and what others share, by name."""
-    rows = SavedFilter.objects.filter(Q(owner=person) | Q(shared=True))
+def filters_for(person: str, *, sees_all: bool) -> list[SavedFilter]:
+    """Return what a person has saved and, to who sees all tenants, what others share, by name."""
+    seen = Q(owner=person) | Q(shared=True) if sees_all else Q(owner=person)
+    rows = SavedFilter.objects.filter(seen)
     return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
 
 
-@action_for()
+@action_for(SAVES)
 def save_filter(request: HttpRequest) -> HttpResponse:
     """Save an address under a name, or under the same name anew, and go back there."""
     form = SaveForm(request.POST)
@@ -63,7 +65,7 @@ def save_filter(request: HttpRequest) -> HttpResponse:
     return redirect(fields["path"])
 
 
-@action_for()
+@action_for(SAVES)
 def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
     """Delete an address that the person has saved; others' stay."""
     mine = SavedFilter.objects.filter(owner=request.user.get_username())

@@ -21,13 +21,13 @@ FIELDS = ("table", "conversation_id", "state", "since", "until")
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson; charset=utf-8"}
 
 
-@page_for(PERMISSION)
+@page_for(PERMISSION, of_one_tenant=True)
 def show_exports(request: HttpRequest) -> HttpResponse:
     """Show what can be chosen and, of what is chosen, how many rows there are."""
     return _show(request, request.GET)
 
 
-@action_for(PERMISSION)
+@action_for(PERMISSION, of_one_tenant=True)
 def download(request: HttpRequest) -> HttpResponseBase:
     """Send the rows as a file, as they come from the database, and put it on record."""
     params = request.POST

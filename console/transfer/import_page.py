@@ -24,7 +24,7 @@ SAMPLE = 20
 CHANGESETS_SHOWN = 200
 
 
-@page_for(PERMISSION)
+@page_for(PERMISSION, of_one_tenant=True)
 def show_imports(request: HttpRequest) -> HttpResponse:
     """Show the form for a file and the last imports; validate a file and go to its preview."""
     tenant = choose_tenant(request)

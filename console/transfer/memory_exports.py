@@ -38,7 +38,7 @@ CONVERSATIONS = Export(
     fields={
         name: name
         for name in (
-            *("external_id", "language", "next_seq", "window_doubled"),
+            *("external_id", "user_id", "agent_id", "language", "next_seq", "window_doubled"),
             *("previous_summary", "created_at"),
         )
     },

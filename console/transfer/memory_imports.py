@@ -300,9 +300,8 @@ class _Restorer:
             made.append(note)
         Note.objects.bulk_create(made)
         active = (note for note in made if note.deleted_at is None)
-        # Of those in no conversation each has a language of its own.
-        places = sorted(active, key=lambda note: str(note.conversation_id or note.id))
-        for _, some in groupby(places, key=lambda note: note.conversation_id or note.id):
+        places = sorted(active, key=lambda note: str(note.conversation_id))
+        for _, some in groupby(places, key=lambda note: note.conversation_id):
             notes.index_notes(list(some))
 
     def _add_note_versions(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:

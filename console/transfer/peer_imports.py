@@ -26,6 +26,7 @@ from episodic.models import Conversation
 from episodic.queries import database_now
 from episodic.services import NewMessage
 from memoryproject.edge.fields import count_bytes
+from memoryproject.edge.http import UNSTORABLE
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.quotas import check_quota
 from notes import services as notes
@@ -158,7 +159,7 @@ def _find_fault(item: Item) -> str:
     texts = record.text + record.name + record.label
     if not record.text.strip():
         return "no text"
-    if "\0" in texts or any("\ud800" <= letter <= "\udfff" for letter in texts):
+    if UNSTORABLE.search(texts):
         return "characters that cannot be stored"
     if len(record.text.encode()) > settings.MAX_CONTENT_BYTES:
         return "longer than 64 KiB"
@@ -249,6 +250,5 @@ def _write_note(item: Item, act: Act) -> uuid.UUID:
         made_by=None,
         fields=fields,
         conversation_id=item.home,
-        embed_now=False,
     )
     return note.id

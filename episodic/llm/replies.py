@@ -20,7 +20,8 @@ class SurpriseLevel(StrEnum):
 
 def _read_level(level: Any) -> Any:
     """Return a known level; another word for one does not cost the partition."""
-    return level if level in set(SurpriseLevel) else SurpriseLevel.LOW
+    word = str(level).strip().lower()
+    return word if word in set(SurpriseLevel) else SurpriseLevel.LOW
 
 
 class SegmentReply(Reply):

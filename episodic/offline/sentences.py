@@ -17,10 +17,10 @@ FEWEST_TELLING_WORDS = 3
 WORTH_OF_THE_WISH = 0.5
 """The first telling question or request says what the talk is for (MemoChat, ROUGE-L: + .007)."""
 _SENTENCE = re.compile(
-    r"(?:[^.!?。！？…\n]|\.(?=\w)|(?<=\b\d)\.(?= [A-Z])|(?<=\b\d\d)\.(?= [A-Z]))+"
+    r"(?:[^.!?。！？…\n]|\.(?=\w)|\?(?=\w+=)|(?<=\b\d)\.(?= [A-Z])|(?<=\b\d\d)\.(?= [A-Z]))+"
     r"(?:[.!?…]+[\"'”’)]*|[。！？…]+[」』”]?|\n|$)"
 )
-"""Neither "3.5" nor "1. Mai" ends one."""
+"""Neither "3.5" nor "1. Mai" nor the query of an address ends one."""
 _TITLE_OF_A_PERSON = re.compile(rf"\b({TITLES})\.(?= )")
 _HALF_OF_THE_DAY = re.compile(r"(\d ?)([ap])\. ?m\b\.?", re.IGNORECASE)
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")

@@ -11,14 +11,15 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.postgres.fields import ArrayField
 from django.core.paginator import Paginator
 from django.db import DataError, ProgrammingError, models
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
@@ -73,6 +74,11 @@ class Story:
     """Whether it tells all that most people want: the columns are then folded away."""
 
 
+WRITTEN = (models.TextField, models.JSONField, ArrayField)
+"""What somebody wrote: an address that looks into it would tell it letter by letter."""
+RECENT_KEY = "recent"
+"""Of the session: the labels and ids of the rows whose pages were opened last."""
+RECENT_AT_MOST = 8
 READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
 
@@ -125,7 +131,7 @@ class ReadOnlyAdmin(ListAdmin):
     story: Story | None = None
 
     actions: Any = None
-    ordering = ("-id",)
+    ordering: tuple[str, ...] = ("-id",)
     list_per_page = 50
     paginator = CappedPaginator
     show_full_result_count = False
@@ -141,7 +147,10 @@ class ReadOnlyAdmin(ListAdmin):
         rows: models.Manager[Any] = getattr(
             self.model, "across_tenants", self.model._default_manager
         )
-        return rows.defer(*self.hidden).order_by(*self.ordering)
+        seen = rows.defer(*self.hidden).order_by(*self.ordering)
+        looked_at = request.tenants.current  # type: ignore[attr-defined]
+        names = {field.name for field in self.model._meta.fields}
+        return seen.filter(tenant=looked_at) if looked_at and "tenant" in names else seen
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -153,8 +162,11 @@ class ReadOnlyAdmin(ListAdmin):
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        hidden = lookup.split("__")[0] in self.hidden
-        return not hidden and bool(super().lookup_allowed(lookup, value, request))
+        column = lookup.split("__")[0]
+        fields = {field.name: field for field in self.model._meta.fields}
+        if column in self.hidden or isinstance(fields.get(column), WRITTEN):
+            return False
+        return bool(super().lookup_allowed(lookup, value, request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [self._cells.get(name, name) for name in super().get_list_display(request)]
@@ -189,11 +201,20 @@ class ReadOnlyAdmin(ListAdmin):
         newest = rows.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
         return rows.filter(pk__in=newest)
 
+    def _get_obj_does_not_exist_redirect(
+        self, request: HttpRequest, opts: Any, object_id: str
+    ) -> NoReturn:
+        """Say that there is nothing, and where else the person may look."""
+        raise Http404
+
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = kwargs.get("obj")
         if row is not None:
+            opened = [row._meta.label_lower, str(row.pk)]
+            before = [one for one in request.session.get(RECENT_KEY, []) if one != opened]
+            request.session[RECENT_KEY] = [opened, *before][:RECENT_AT_MOST]
             doors = [door for door in self.doors if door.opens_for(request, row)]
             context["listings"] = [(item.title, item.href(row)) for item in self.listings]
             context["listings"] += [(door.title, door.href(row)) for door in doors]

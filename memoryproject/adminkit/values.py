@@ -27,10 +27,12 @@ Shown = Callable[[Any], Any]
 Method = TypeVar("Method", bound=Callable[..., str | tuple[str, str] | None])
 
 COLOURS = {
-    **dict.fromkeys(["done", "active", "good", "easy"], "success"),
+    **dict.fromkeys(["done", "active", "good", "easy", "passes"], "success"),
     **dict.fromkeys(["ready", "new"], "info"),
     **dict.fromkeys(["running", "hard", "expired"], "warning"),
-    **dict.fromkeys(["dead", "again", "wrong", "erased", "deleted", "revoked", "locked"], "danger"),
+    **dict.fromkeys(
+        ["dead", "again", "wrong", "erased", "deleted", "revoked", "locked", "fails"], "danger"
+    ),
 }
 """Of a value that is one of a few words; others are grey."""
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Case, F, Q, QuerySet, When
 from django.db.models.functions import Now
@@ -40,6 +41,8 @@ PAUSE = timedelta(seconds=30)
 """Between two questions to a model that is down."""
 PAUSE_AT_MOST = timedelta(minutes=5)
 """Where the provider itself asks for a longer one."""
+CALM_S = 5.0
+"""So long a process that saw no failure asks the model without a look at the row."""
 
 FREE = Q(probing_until=None) | Q(probing_until__lte=Now())
 """Of a breaker: nobody tries."""
@@ -60,28 +63,30 @@ def guard(model: str, *, scope: uuid.UUID | None = None) -> Iterator[None]:
     Raises:
         BreakerOpen: it must not be asked now.
     """
-    _take_turn(model)
+    is_calm = bool(cache.get(_name_calm(model)))
+    if not is_calm:
+        _take_turn(model)
     started = time.monotonic()
     try:
         yield
     except ModelUnavailable as error:
         failure = error
+        cache.delete(_name_calm(model))
         took = timedelta(seconds=time.monotonic() - started)
         if type(error) is ModelUnavailable:
             _try(lambda: _count_failure(model, failure, took=took, scope=scope))
         raise
     except ModelMisbehaved:
-        _try(lambda: _note_answer(model))
+        if not is_calm:
+            _try(lambda: _note_answer(model))
         raise
-    _try(lambda: _note_answer(model))
+    if not is_calm:  # else there is no failure to forget
+        _try(lambda: _note_answer(model))
 
 
 def check(model: str) -> None:
     """Raise BreakerOpen while nobody may ask; takes no turn."""
-    row = _try(lambda: _find(model))
-    wait = _time_left(row) if row else timedelta(0)
-    if wait > timedelta(0):
-        raise BreakerOpen("breaker open", retry_after_s=wait.total_seconds())
+    _refuse_while_open(_try(lambda: _find(model)))
 
 
 def is_closed(model: str) -> bool:
@@ -103,13 +108,26 @@ def find_models_away() -> QuerySet[Breaker]:
 
 def _take_turn(model: str) -> None:
     """Pass while the breaker is closed; of those who come after its pause, let one pass."""
-    check(model)
-    if is_closed(model):
+    row = _try(lambda: _find(model))
+    _refuse_while_open(row)
+    if row is None or row.open_until is None:
+        if row is None or not row.failures:
+            cache.set(_name_calm(model), True, CALM_S)
         return
     tries = PAUSE + timedelta(seconds=settings.MODEL_TIMEOUT_S)
     free = _rows(model).filter(FREE, open_until__lte=Now())
     if _try(lambda: free.update(probing_until=Now() + tries)) == 0:
         raise BreakerOpen("another tries", retry_after_s=PAUSE.total_seconds())
+
+
+def _refuse_while_open(row: Breaker | None) -> None:
+    wait = _time_left(row) if row else timedelta(0)
+    if wait > timedelta(0):
+        raise BreakerOpen("breaker open", retry_after_s=wait.total_seconds())
+
+
+def _name_calm(model: str) -> str:
+    return f"ai:calm:{find_provider()}:{model}"
 
 
 def _rows(model: str) -> QuerySet[Breaker]:

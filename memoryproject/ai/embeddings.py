@@ -31,6 +31,8 @@ A refused text would keep its conversation from ever being segmented; what a lon
 says after that is still found by its words.
 """
 ANSWER_BYTES_AT_MOST = 16 * 1024 * 1024
+PREFIX_TOKENS_AT_MOST = 16
+"""What the embedded model puts around a text: "passage: " and two marks."""
 QUERY_TIMEOUT_S = 5.0
 """An agent waits for its query: rather answer by words alone than after a minute."""
 
@@ -67,19 +69,18 @@ class LocalEmbedder:
     do not bound it: 2,000 of them are 545 tokens of prose, and 2,000 tokens of "A.A.A.".
     """
 
-    def __init__(self) -> None:
-        self._model = load_local_model()
-
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         cut = [self._cut(text) for text in texts]
-        return np.asarray(self._model.passage(cut), dtype=np.float32)
+        return np.asarray(load_local_model().passage(cut), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
-        return np.asarray(self._model.query(self._cut(text)), dtype=np.float32)
+        return np.asarray(load_local_model().query(self._cut(text)), dtype=np.float32)
 
     def _cut(self, text: str) -> str:
         text = text[: self.characters_at_most]
-        while (count := self._model.token_count(text)) > self.tokens_at_most:
+        if text.isascii() and len(text) < self.tokens_at_most - PREFIX_TOKENS_AT_MOST:
+            return text  # a token holds a character at least: there is nothing to count
+        while (count := load_local_model().token_count(text)) > self.tokens_at_most:
             text = text[: len(text) * self.tokens_at_most // count]
         return text
 
@@ -168,9 +169,10 @@ def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> V
 
 @cache
 def get_embedder() -> Embedder:
-    """Return this process's embedder, loaded once.
+    """Return this process's embedder, the same each time.
 
-    Never call it before a fork: its threads do not survive one.
+    The embedded models load with their first text, which must come after any fork: their
+    threads do not survive one.
     """
     if settings.EMBEDDINGS == "openai":
         return OpenAIEmbedder(model=settings.EMBEDDING_MODEL, dim=settings.EMBEDDING_DIM)

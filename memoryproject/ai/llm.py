@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pydantic
 from django.conf import settings
 
@@ -28,6 +27,11 @@ from memoryproject.ai.errors import (
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import openai
+else:
+    from memoryproject.ai.late import openai
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7

@@ -7,15 +7,19 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
-import openai
 from django.conf import settings
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
 from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
 from memoryproject.ai.transport import make_http_client
+
+if TYPE_CHECKING:
+    import openai
+else:
+    from memoryproject.ai.late import openai
 
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0

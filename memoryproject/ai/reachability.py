@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import openai
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 
 from memoryproject.ai.breaker import find_provider
 from memoryproject.ai.providers import make_client, make_timeout
+
+if TYPE_CHECKING:
+    import openai
+else:
+    from memoryproject.ai.late import openai
 
 HAS_NO_LIST = frozenset({400, 405, 501})
 """Statuses. With 404 the address may be mistyped as well."""

@@ -1,4 +1,4 @@
-"""The connections to a model's server: to addresses that may be asked, and no further.
+"""The connections to a server that is named by its URL: to addresses that may be asked alone.
 
 A name is looked up once for each connection, judged, and connected to at the addresses
 that were judged. No redirect is followed: it would take the key elsewhere.
@@ -9,17 +9,23 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
-import openai
 
-from memoryproject.process.addresses import is_refused
+from memoryproject.process import addresses, traces
+
+if TYPE_CHECKING:
+    import openai
+else:
+    from memoryproject.ai.late import openai
 
 Resolve = Callable[[str, int], list[str]]
+Judge = Callable[[str], bool]
+"""Takes an IP address; returns whether nothing may be asked there."""
 ERROR_BYTES_AT_MOST = 1024 * 1024
 """Of an answer that tells of an error; the client reads it whole."""
 
@@ -44,9 +50,12 @@ def resolve(host: str, port: int) -> list[str]:
 class JudgingBackend(httpcore2.SyncBackend):
     """Connects to a name at those addresses that it has judged itself."""
 
-    def __init__(self, resolve: Resolve = resolve) -> None:
+    def __init__(
+        self, resolve: Resolve = resolve, is_refused: Judge = addresses.is_refused
+    ) -> None:
         super().__init__()
         self._resolve = resolve
+        self._is_refused = is_refused
 
     def connect_tcp(self, host: str, port: int, *positional: Any, **named: Any) -> Any:
         """Connect to the first address that answers.
@@ -54,11 +63,11 @@ class JudgingBackend(httpcore2.SyncBackend):
         Raises:
             AddressRefused: one of them may not be asked.
         """
-        addresses = self._resolve(host, port)
-        if any(is_refused(address) for address in addresses):
-            raise AddressRefused("the model's server has an address that is refused")
+        found = self._resolve(host, port)
+        if any(map(self._is_refused, found)):
+            raise AddressRefused("the server has an address that is refused")
         failure: Exception = httpcore2.ConnectError("the name has no address")
-        for address in addresses:
+        for address in found:
             try:
                 return super().connect_tcp(address, port, *positional, **named)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
@@ -69,7 +78,13 @@ class JudgingBackend(httpcore2.SyncBackend):
 class JudgingTransport(httpx2.HTTPTransport):
     """Carries requests over connections of a `JudgingBackend`."""
 
-    def __init__(self, *, proxy: str | None = None, resolve: Resolve = resolve) -> None:
+    def __init__(
+        self,
+        *,
+        proxy: str | None = None,
+        resolve: Resolve = resolve,
+        is_refused: Judge = addresses.is_refused,
+    ) -> None:
         super().__init__(proxy=proxy)
         if proxy is None:
             self._pool.close()
@@ -78,10 +93,11 @@ class JudgingTransport(httpx2.HTTPTransport):
                 max_connections=100,
                 max_keepalive_connections=20,
                 keepalive_expiry=5.0,
-                network_backend=JudgingBackend(resolve),
+                network_backend=JudgingBackend(resolve, is_refused),
             )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        traces.inject(request.headers)
         response = super().handle_request(request)
         if response.status_code >= 300:
             silence_s = request.extensions.get("timeout", {}).get("read")

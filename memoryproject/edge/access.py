@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from memoryproject.process import logs
+from memoryproject.process import logs, metrics, traces
 
 logger = logging.getLogger("memory.access")
 
@@ -30,13 +30,30 @@ class AccessMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request_id = logs.choose_request_id(request.headers.get("X-Request-Id"))
         started = time.monotonic()
-        with logs.bind(request=request_id):
+        method = request.method if request.method in METHODS else "other"
+        arriving = traces.span(method or "other", kind="server", carrier=request.headers)
+        with logs.bind(request=request_id), arriving:
             response = self._get_response(request)
             fields = describe(request, response)
-            fields["ms"] = round(1000 * (time.monotonic() - started), 1)
+            trace(fields)
+            took_s = time.monotonic() - started
+            fields["ms"] = round(1000 * took_s, 1)
+            route = fields["route"] or "none"
+            metrics.requests.labels(fields["method"], route, fields["status"]).inc()
+            metrics.request_seconds.labels(route).observe(took_s)
             logger.log(choose_level(request, response.status_code), "request", extra=fields)
         response["X-Request-Id"] = request_id
         return response
+
+
+def trace(fields: dict[str, Any]) -> None:
+    """Name the request's span by its route, as soon as that is known."""
+    method, route, status = (fields[name] for name in ("method", "route", "status"))
+    known = {"http.request.method": method, "http.route": route}
+    known["http.response.status_code"] = status
+    traces.describe(known, name=f"{method} {route}" if route else None)
+    if status >= 500:
+        traces.mark_failed()
 
 
 def choose_level(request: HttpRequest, status: int) -> int:

@@ -30,6 +30,13 @@ class Problem(Exception):
         self.fields = dict(fields or {})
 
 
+class Forbidden(Problem):
+    """The caller's key does not allow it."""
+
+    status = 403
+    code = "permission_denied"
+
+
 class NotFound(Problem):
     """Nothing of that name is known to the caller's tenant."""
 

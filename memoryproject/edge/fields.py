@@ -20,7 +20,7 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 from memoryproject.edge.http import TOO_LARGE
 
 ISO_8601 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)", re.ASCII
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)?", re.ASCII
 )
 LEAST = 1e-9
 """A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
@@ -28,6 +28,8 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_AT_MOST = timedelta(hours=24)
 # As `str.strip` has it, written out: a description's readers differ over it.
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+NAME_AT_MOST = 255
+"""Characters of an id of the caller's own."""
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -41,6 +43,13 @@ class TextField(serializers.CharField):
         if not isinstance(value, str):
             raise serializers.ValidationError("This must be text.")
         return value
+
+
+class NameField(TextField):
+    """An id of the caller's own, such as that of a user; may be left out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"required": False, "max_length": NAME_AT_MOST, **options})
 
 
 @extend_schema_field({"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}]"})
@@ -152,7 +161,10 @@ class IdConverter(UUIDConverter):
     }
 )
 class MomentField(serializers.Field):  # type: ignore[type-arg]
-    """A time: ISO 8601 with an offset, or whole milliseconds since 1970."""
+    """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
+
+    needs_offset = True
+    wanted = "an ISO 8601 time with an offset, or milliseconds since 1970"
 
     def to_internal_value(self, value: Any) -> datetime:
         with suppress(OverflowError):  # beyond the years that Python has
@@ -166,13 +178,20 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
             return EARLIEST + timedelta(milliseconds=value)
         if isinstance(value, str) and ISO_8601.fullmatch(value):
             with suppress(ValueError):
-                return datetime.fromisoformat(value.upper()).astimezone(UTC)
-        raise serializers.ValidationError(
-            "This must be an ISO 8601 time with an offset, or milliseconds since 1970."
-        )
+                moment = datetime.fromisoformat(value.upper())
+                if moment.tzinfo or not self.needs_offset:
+                    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+        raise serializers.ValidationError(f"This must be {self.wanted}.")
 
     def to_representation(self, value: datetime) -> str:
         return say_moment(value)
+
+
+class AskedMomentField(MomentField):
+    """A time to ask by: the same, in UTC where no offset is said."""
+
+    needs_offset = False
+    wanted = "an ISO 8601 time, or milliseconds since 1970"
 
 
 def say_moment(moment: datetime) -> str:
@@ -205,6 +224,22 @@ class Strict(serializers.Serializer):  # type: ignore[type-arg]
         if wrong:
             raise serializers.ValidationError(wrong)
         return checked
+
+
+class Batch(Strict):
+    """A body with a list of things to store, as many as the settings allow."""
+
+    listed: str
+    """The name of the list."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        items = value.get(self.listed) if isinstance(value, dict) else None
+        if isinstance(items, list) and len(items) > settings.MAX_BATCH:
+            raise serializers.ValidationError(
+                {self.listed: [f"A batch holds at most {settings.MAX_BATCH} {self.listed}."]},
+                code=TOO_LARGE,
+            )
+        return super().to_internal_value(value)
 
 
 class Output(serializers.Serializer):  # type: ignore[type-arg]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -17,10 +18,16 @@ from django.db.models import (
     TextField,
     Value,
 )
-from django_filters import FilterSet, UUIDFilter
+from django_filters import CharFilter, FilterSet, UUIDFilter
 from rest_framework import serializers
 
-from memoryproject.edge.fields import IdField, Strict, WholeNumberField
+from memoryproject.edge.fields import (
+    AskedMomentField,
+    IdField,
+    NameField,
+    Strict,
+    WholeNumberField,
+)
 
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
@@ -47,6 +54,14 @@ class QueryNumberField(WholeNumberField):
         return super().to_internal_value(int(value))
 
 
+class QueryMomentField(AskedMomentField):
+    """A time in a query string, where milliseconds are text too."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        is_number = isinstance(value, str) and WHOLE_NUMBER.fullmatch(value)
+        return super().to_internal_value(int(value) if is_number else value)
+
+
 class PlaceQuery(Strict):
     """Which page of a list."""
 
@@ -58,12 +73,16 @@ class PageQuery(PlaceQuery):
     """The query parameters that most lists take."""
 
     conversation_id = IdField(required=False, help_text="Only what belongs to it.")
+    user_id = NameField(help_text="Only of this user's conversations.")
+    agent_id = NameField(help_text="Only of this agent's conversations.")
 
 
 class PageFilter(FilterSet):  # type: ignore[misc]
     """Narrows a list by its query parameters, which a `PlaceQuery` has checked."""
 
     conversation_id = UUIDFilter(field_name="conversation__external_id")
+    user_id = CharFilter(field_name="conversation__user_id", strip=False)
+    agent_id = CharFilter(field_name="conversation__agent_id", strip=False)
     after = UUIDFilter(field_name="id", lookup_expr="lt")
 
 

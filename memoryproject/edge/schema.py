@@ -15,7 +15,7 @@ from rest_framework import serializers
 from memoryproject.edge.fields import Strict
 
 OF_A_MEMORY = ("peek_memory", "chunk_memory", "list_memory_links", "walk_memory")
-OF_A_FACT = ("get_fact", "invalidate_fact", "restore_fact", "correct_fact")
+OF_A_FACT = ("get_fact", "invalidate_fact", "restore_fact", "correct_fact", "list_marks")
 OF_A_NOTE = ("get_note", "change_note", "delete_note", "list_note_versions")
 OF_A_CONTEXT = ("get_context", "add_to_context", "get_context_text")
 OF_A_CHANGESET = ("get_changeset", "plan_revert", "revert_changeset")

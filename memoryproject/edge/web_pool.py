@@ -11,7 +11,7 @@ import hashlib
 import select
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from threading import Condition
@@ -20,6 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from memoryproject.edge.deadlines import Work
+from memoryproject.process import metrics
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Any], Iterable[bytes]]
@@ -27,14 +28,18 @@ API_PREFIX = "/api/"
 LIVE = "/api/v0/health/live"
 READY = "/api/v0/health/ready"
 IN_MEMORY_BYTES = 512 * 1024
-CHUNK_BYTES = 64 * 1024
+CHUNK_BYTES = 1024 * 1024
+"""As gunicorn reads it: of a smaller part it would copy the rest each time."""
 TENANT = "memory.tenant"
 """Where a request's environment says whose it is, once its key was looked up."""
 REFUSAL = "memory.refusal"
 """Where it says why it is refused before it is looked at: BUSY or LATE."""
 BUSY, LATE = "busy", "late"
 WAIT_FOR_TURN_S = 5.0
-SHARE = 0.5
+WAITING_A_THREAD = 3
+"""For each thread that answers so many requests of one caller may wait: who sends more than is
+answered is slowed down by his own connections, and has not all threads that read."""
+SHARE = 0.25
 """Of a processor: so much a caller may use beside others, in one process."""
 AHEAD_S = 1.0
 """So many seconds of that may be used at once."""
@@ -42,7 +47,6 @@ BESIDE_S = 1.0
 """Who called so long ago counts as calling."""
 USED_S = "memory.used_s"
 """Where a request's environment says how long it kept a processor."""
-TRY_EVERY_S = 0.05
 LOOK_EVERY_S = 0.25
 """So often is looked whether a client still waits."""
 OWNERS_AT_MOST = 10_000
@@ -60,27 +64,36 @@ class Pool:
         self._application = application
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="answer")
         self._health = ThreadPoolExecutor(1, thread_name_prefix="health")
-        self._turns = Turns(max(1, threads // 4), waiting=threads)
+        self._turns = Turns(max(1, threads // 4), waiting=WAITING_A_THREAD * threads)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        with metrics.requests_open.track_inprogress():
+            return self._take(environ, start_response)
+
+    def _take(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == LIVE:
             return self._application(environ, start_response)
         if path == READY:
             return submit(self._health, self._application, environ, start_response).result()
         caller = self._turns.identify(environ)
-        if self._turns.is_full(caller):  # before its body is read
-            return self._refuse(environ, start_response)
-        read_body(environ)
+        # A slow client keeps none of its tenant's turns; a large body is read in its turn only.
+        is_large = measure_body(environ) > IN_MEMORY_BYTES
+        if not is_large:
+            read_body(environ)
         if not self._turns.enter(caller):
             return self._refuse(environ, start_response)
         try:
+            if is_large:
+                read_body(environ)
             return self._answer(environ, start_response)
         finally:
             self._turns.leave(caller, environ)
 
     def _refuse(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         environ[REFUSAL] = BUSY
+        for _ in read_parts(environ):  # else the connection is reset before the answer is read
+            pass
         return self._application(environ, start_response)
 
     def _answer(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
@@ -95,7 +108,7 @@ class Pool:
             environ[REFUSAL] = LATE
         started = time.thread_time()
         try:
-            with work.begin():
+            with work.begin(), metrics.answers_running.track_inprogress():
                 return self._application(environ, start_response)
         finally:
             environ[USED_S] = time.thread_time() - started
@@ -143,12 +156,12 @@ class Turns:
             self._note_call(caller)
             self._waiting[caller] += 1
             until = time.monotonic() + WAIT_FOR_TURN_S
-            while not (has_turn := self._has_turn(caller)) and time.monotonic() < until:
-                self._changed.wait(TRY_EVERY_S)
-            self._running[caller] += has_turn
+            while (wait_s := self._find_wait(caller)) and (left_s := until - time.monotonic()) > 0:
+                self._changed.wait(min(wait_s, left_s))
+            self._running[caller] += not wait_s
             self._waiting[caller] -= 1
             self._forget_zeros(caller)
-            return has_turn
+            return not wait_s
 
     def _note_call(self, caller: object) -> None:
         self._called_at[caller] = time.monotonic()
@@ -156,13 +169,15 @@ class Turns:
         if len(self._called_at) > 2:
             self._called_at.popitem(last=False)
 
-    def _has_turn(self, caller: object) -> bool:
-        now = time.monotonic()
+    def _find_wait(self, caller: object) -> float:
+        """Return 0 where it is the caller's turn; else seconds until it may be, if none ends."""
         if self._running[caller] >= self._most:
-            return False
+            return WAIT_FOR_TURN_S
+        now = time.monotonic()
         others = (at for other, at in self._called_at.items() if other != caller)
-        is_alone = now - max(others, default=0.0) > BESIDE_S
-        return is_alone or self._paid_at.get(caller, now) - now <= AHEAD_S / SHARE
+        alone_in_s = max(others, default=-BESIDE_S) + BESIDE_S - now
+        paid_in_s = self._paid_at.get(caller, now) - now - AHEAD_S / SHARE
+        return max(0.0, min(alone_in_s, paid_in_s))
 
     def leave(self, caller: object, environ: Environ) -> None:
         """Give the turn back, and remember whose key it was if that was found out."""
@@ -235,25 +250,33 @@ def _digest(key: str) -> bytes:
 
 
 def read_body(environ: Environ) -> None:
-    """Replace the body that arrives by the whole one, unless its length is over the limit.
+    """Replace the body that arrives by the whole one, unless its length is over the limit."""
+    body = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed with the request
+    for part in read_parts(environ):
+        body.write(part)
+    if body.tell():
+        environ["CONTENT_LENGTH"] = str(body.tell())
+        body.seek(0)
+        environ["wsgi.input"] = body
 
-    Of a body in chunks so much is read that its length shows whether it is.
-    """
-    limit = body_limit(environ["PATH_INFO"])
+
+def read_parts(environ: Environ) -> Iterator[bytes]:
+    """Yield what arrives of a body, nothing where its length is over the limit."""
+    left = measure_body(environ)
+    if environ.get("CONTENT_LENGTH") and left > body_limit(environ["PATH_INFO"]):
+        return
+    while left and (part := environ["wsgi.input"].read(min(left, CHUNK_BYTES))):
+        yield part
+        left -= len(part)
+
+
+def measure_body(environ: Environ) -> int:
+    """Return how many bytes a body says that it has; one in chunks: more than it may have."""
     length = environ.get("CONTENT_LENGTH") or ""
     if length.isdecimal():
-        left = int(length[:20])
-    else:
-        left = limit + 1 if "HTTP_TRANSFER_ENCODING" in environ else 0
-    if not left or (length and left > limit):
-        return
-    body = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed with the request
-    while left and (part := environ["wsgi.input"].read(min(left, CHUNK_BYTES))):
-        body.write(part)
-        left -= len(part)
-    environ["CONTENT_LENGTH"] = str(body.tell())
-    body.seek(0)
-    environ["wsgi.input"] = body
+        return int(length[:20])
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and not length
+    return body_limit(environ["PATH_INFO"]) + 1 if is_chunked else 0
 
 
 def body_limit(path: str) -> int:

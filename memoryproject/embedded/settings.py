@@ -16,6 +16,10 @@ DEFAULTS: Mapping[str, str] = {
     "maintenance_work_mem": "256MB",
     "synchronous_commit": "on",  # a message we have acknowledged survives a power cut
     "jit": "off",
+    # Processes that would have nothing to do: what is read lies in memory as a rule, and
+    # nobody subscribes to another server's tables.
+    "io_method": "sync",
+    "max_logical_replication_workers": "0",
     "random_page_cost": "1.1",
     # Index-only vector scans need a fresh visibility map.
     "autovacuum_vacuum_insert_scale_factor": "0.02",

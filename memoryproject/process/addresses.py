@@ -1,12 +1,14 @@
-"""Which addresses of a model's server are asked: none at which a cloud tells its secrets.
+"""Which addresses are called: none at which a cloud tells its secrets.
 
-A server on this machine or in a private network is the usual case here, and allowed.
+A model's server on this machine or in a private network is the usual case, and allowed; a
+webhook is named by a tenant, and leads there only where the operator has named the network.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 REFUSED_NETWORKS = tuple(
@@ -25,6 +27,7 @@ REFUSED_NETWORKS = tuple(
 )
 NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def is_refused(text: str) -> bool:
@@ -37,6 +40,22 @@ def is_refused(text: str) -> bool:
     return any(one in network for one in _unwrap(address) for network in REFUSED_NETWORKS)
 
 
+def is_callable(text: str, private: Sequence[Network]) -> bool:
+    """Return whether a webhook may be posted to this IP address.
+
+    Public addresses may, and those in the `private` networks that the operator has named.
+
+    Raises:
+        ValueError: it is no IP address.
+    """
+    if is_refused(text):
+        return False
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if any(address in network for network in private):
+        return True
+    return all(one.is_global for one in _unwrap(address))
+
+
 def _unwrap(address: Address) -> list[Address]:
     """Return the address and the IPv4 addresses that it carries."""
     if isinstance(address, ipaddress.IPv4Address):
@@ -46,6 +65,26 @@ def _unwrap(address: Address) -> list[Address]:
     if any(address in network for network in NAT64) or int(address) >> 32 == 0:
         carried.append(last)
     return [address, *(one for one in carried if one is not None)]
+
+
+def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
+    """Return what is wrong with a webhook's URL, None where nothing is.
+
+    Names are not looked up here, but each time that a connection is made.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "must be a URL such as https://example.com/memory"
+    if parts.scheme not in ("http", "https") or not host:
+        return "must start with http:// or https:// and name a host"
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        return "must hold no user, no password and no #"
+    literal = _read_literal(host)
+    if literal is not None and not is_callable(literal, private):
+        return "must not name a private address"
+    return None
 
 
 def find_fault(url: str) -> str | None:
@@ -70,11 +109,17 @@ def find_fault(url: str) -> str | None:
 
 
 def _is_refused_literal(host: str) -> bool:
+    literal = _read_literal(host)
+    return literal is not None and is_refused(literal)
+
+
+def _read_literal(host: str) -> str | None:
+    """Return the IP address that a URL names instead of a host's name, if it does."""
     try:
-        return is_refused(host)
+        return str(ipaddress.ip_address(host.partition("%")[0]))
     except ValueError:
         pass
     try:  # the ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518
-        return is_refused(socket.inet_ntoa(socket.inet_aton(host)))
+        return socket.inet_ntoa(socket.inet_aton(host))
     except (OSError, ValueError):
-        return False
+        return None

@@ -6,6 +6,7 @@ value: so secrets need not stand in the environment.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memoryproject import embedded
-from memoryproject.process.addresses import find_fault
+from memoryproject.process.addresses import Network, find_fault
 
 Price = tuple[Decimal, Decimal]
 """What a million tokens of input and of output cost."""
@@ -89,6 +90,21 @@ def read_model_url(name: str, default: str) -> str:
     if fault:
         raise SettingError(f"{name} {fault}.")
     return url
+
+
+def read_networks(name: str) -> list[Network]:
+    """Return the IP networks that the variable names; it may be empty.
+
+    Raises:
+        SettingError: one is none.
+    """
+    networks = []
+    for text in read_words(name, []):
+        try:
+            networks.append(ipaddress.ip_network(text))
+        except ValueError as error:
+            raise SettingError(f"{name} must hold networks as 10.0.0.0/8, not {text!r}.") from error
+    return networks
 
 
 def read_amount(name: str) -> Decimal | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
-from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
+from unfold.admin import TabularInline  # type: ignore[import-untyped]
 from unfold.forms import (  # type: ignore[import-untyped]
     AdminPasswordChangeForm,
     UserChangeForm,
@@ -17,9 +20,10 @@ from unfold.forms import (  # type: ignore[import-untyped]
 )
 
 from memoryproject.adminkit.base import ListAdmin, ReadOnlyAdmin
-from memoryproject.adminkit.filters import words_filter
 from memoryproject.adminkit.values import coloured_word
-from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy import walls
+from memoryproject.tenancy.key_usage import find_p95
+from memoryproject.tenancy.models import KeyUsage, Membership, Tenant
 
 
 @admin.register(Tenant)
@@ -28,37 +32,38 @@ class TenantAdmin(ReadOnlyAdmin):
     search_fields = ("name",)
 
 
-def key_states() -> dict[str, Q]:
-    """Return what tells keys of each state apart."""
-    expired = Q(expires_at__lte=timezone.now())
-    return {
-        "active": Q(revoked_at=None) & (Q(expires_at=None) | ~expired),
-        "expired": Q(revoked_at=None) & expired,
-        "revoked": Q(revoked_at__isnull=False),
-    }
-
-
-@admin.register(APIKey)
-class APIKeyAdmin(ReadOnlyAdmin):
-    list_before_template = "console/keys/bar.html"
-    hidden = ("hash", "previous_hash")
+@admin.register(KeyUsage)
+class KeyUsageAdmin(ReadOnlyAdmin):
     list_display = (
-        "name", "prefix", "state", "scopes", "tenant", "last_used_at", "expires_at", "revoked_at",
+        "day", "key", "calls", "errors", "refused", "faults", "p95", "bytes_in", "bytes_out",
+        "tenant",
     )  # fmt: skip
-    list_filter = (words_filter("state", key_states), "tenant")
-    search_fields = ("name", "^prefix")
+    list_filter = ("day", "tenant")
+    id_search = ("id", "key")
+    search_help_text = "A whole id, also of a key"
+    ordering = ("-day", "-id")
 
-    @coloured_word("state")
-    def state(self, key: APIKey) -> str:
-        return key.state_at(timezone.now())
+    @admin.display(description="p95 (ms)")
+    def p95(self, usage: KeyUsage) -> int | str:
+        return find_p95(usage.latencies) or "-"
 
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+class MembershipInline(TabularInline):  # type: ignore[misc]
+    """Roles of a person in single tenants."""
+
+    model = Membership
+    verbose_name_plural = "Roles in single tenants (a group is a role in all tenants)"
+    extra = 0
+    tab = True
+
+
 @admin.register(User)
 class PersonAdmin(UserAdmin, ListAdmin):  # type: ignore[type-arg]
+    inlines = (MembershipInline,)
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
@@ -66,6 +71,12 @@ class PersonAdmin(UserAdmin, ListAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Nobody is deleted, who would take what is on record with them: `active` ends a login."""
         return False
+
+    def changeform_view(self, *args: Any, **options: Any) -> HttpResponse:
+        """Show and change memberships of all tenants, whichever is looked at."""
+        with walls.across_tenants():
+            response: HttpResponse = super().changeform_view(*args, **options)
+            return response.render() if isinstance(response, TemplateResponse) else response
 
 
 @admin.register(Group)

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
+from memoryproject.text.cleaning import LINK_STYLES
 
 
 class TenantOutput(serializers.Serializer[Any]):
@@ -27,7 +28,14 @@ class KeyOutput(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="The first characters of the secret.")
+    links = serializers.ChoiceField(
+        choices=LINK_STYLES, help_text="How its answers print links, where a call does not say."
+    )
     expires_at = serializers.DateTimeField(allow_null=True, help_text="null: never.")
+    user_ids = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Whose conversations and notes alone it may touch; empty: all of the tenant.",
+    )
 
 
 class LimitOutput(serializers.Serializer[Any]):

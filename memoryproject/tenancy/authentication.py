@@ -32,7 +32,7 @@ class KeyAuthentication(BaseAuthentication):
         except UnicodeDecodeError as error:
             raise AuthenticationFailed("This key is not known.") from error
         key = self._find(request, secret)
-        walls.act_for(key.tenant_id)
+        walls.act_for(key.tenant_id, users=key.user_ids)
         request.META[TENANT] = key.tenant_id
         return None, key
 
@@ -75,10 +75,16 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """The key must have the scope that the view names for the method."""
+    """The key must have the scope that the view names for the method.
+
+    One that is bound to users may only make calls that say that they keep to that.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         needed = view.needs(request.method)
         self.message = f"The call needs a key with the scope {needed}."
         key = request.auth
+        if isinstance(key, APIKey) and key.user_ids and not view.for_users:
+            self.message = "The call needs a key that is not bound to users."
+            return False
         return isinstance(key, APIKey) and needed in key.scopes

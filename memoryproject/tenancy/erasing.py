@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from memoryproject.tenancy.models import APIKey, StoredSize, Tenant
+from memoryproject.tenancy.models import APIKey, KeyUsage, Membership, StoredSize, Tenant
 
 
 def revoke_all(tenant: Tenant, *, now: datetime) -> None:
@@ -20,6 +20,8 @@ def erase_tenant(tenant: Tenant) -> int:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
     StoredSize.objects.of(tenant).delete()
+    KeyUsage.objects.of(tenant).delete()
+    Membership.objects.of(tenant).delete()
     keys = APIKey.objects.of(tenant).delete()[0]
     Tenant.objects.filter(id=tenant.id).delete()
     return keys

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.db import models
+
+from memoryproject.tenancy import walls
 
 if TYPE_CHECKING:
     from memoryproject.tenancy.models import Tenant
@@ -27,8 +29,10 @@ class TenantManager(models.Manager[Row]):
         )
 
     def of(self, tenant: Tenant) -> models.QuerySet[Row]:
-        """Return the rows of `tenant`, in no order."""
-        return super().get_queryset().filter(tenant=tenant)
+        """Return the rows of `tenant`, in no order; for a key bound to users those of theirs."""
+        rows = super().get_queryset().filter(tenant=tenant)
+        users = walls.get_users()
+        return rows if users is None else rows.filter(cast(Any, self.model).of_users(users))
 
     def create(self, **values: Any) -> Row:
         """Insert one row; it must name its tenant."""

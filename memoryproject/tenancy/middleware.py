@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import cast
 
+from django.contrib import messages
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
-from memoryproject.tenancy import walls
+from memoryproject.tenancy import key_usage, membership, walls
 
 ADMIN = "/admin/"
 
 
 class WallsMiddleware:
-    """Lets the people in the admin see all tenants, and a request of the API nobody's rows.
+    """Shows the people in the admin the tenant they look at, and the API nobody's rows.
 
     Nobody's until a key has shown whose: `KeyAuthentication` then names the tenant. What
     it named ends with the request, however that ends. Stands after those that find out
-    who has logged in.
+    who has logged in. A person's choice of a tenant is `request.tenants`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -27,11 +29,32 @@ class WallsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not _is_of_staff(request):
             with walls.acting_for_nobody():
-                return self._get_response(request)
-        with walls.across_tenants():
+                return self._answer_call(request)
+        choice = membership.choose_tenant(request)
+        request.tenants = choice  # type: ignore[attr-defined]
+        if choice.unknown:
+            messages.error(request, f"No tenant is named “{choice.unknown}”.")
+        with walls.seeing(choice.whose):
             response = self._get_response(request)
         if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = _across(cast(Iterator[bytes], response.streaming_content))
+            content = cast(Iterator[bytes], response.streaming_content)
+            response.streaming_content = _continue(content, choice.whose)
+        return response
+
+    def _answer_call(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and count the answer to the key that was sent, if any opens something."""
+        started = time.monotonic()
+        response = self._get_response(request)
+        key = getattr(request, "auth", None)
+        if key is not None:
+            length = request.META.get("CONTENT_LENGTH") or "0"
+            key_usage.count_answer(
+                key,
+                status=response.status_code,
+                ms=1000 * (time.monotonic() - started),
+                bytes_in=int(length) if length.isdecimal() else 0,
+                bytes_out=len(getattr(response, "content", b"")),
+            )
         return response
 
 
@@ -44,10 +67,10 @@ def _is_of_staff(request: HttpRequest) -> bool:
         return False  # the view meets the same error, where it is answered with 503
 
 
-def _across(content: Iterator[bytes]) -> Iterator[bytes]:
+def _continue(content: Iterator[bytes], whose: str) -> Iterator[bytes]:
     """Yield what is still to be read from the database when the view has long returned."""
     while True:
-        with walls.across_tenants():
+        with walls.seeing(whose):
             part = next(content, None)
         if part is None:
             return

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
+from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.db.models import Q
 
 from memoryproject.database.ids import make_id
+from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.managers import TenantManager
+from memoryproject.text.cleaning import DEFANGED, PLAIN
 
 
 class Tenant(models.Model):
@@ -53,6 +58,19 @@ class TenantModel(models.Model):
 
     objects = TenantManager()
     across_tenants = models.Manager()
+    users_by: ClassVar[str] = ""
+    """The column that says which user's a row is, or the one of its conversation; empty: none."""
+
+    @classmethod
+    def of_users(cls, users: Sequence[str]) -> Q:
+        """Return what holds of the rows that a key bound to these users may see."""
+        if not cls.users_by:
+            return Q()
+        home: Any = cls._meta.get_field(cls.users_by).related_model
+        if home is None:
+            return Q(**{f"{cls.users_by}__in": users})
+        theirs = home.across_tenants.filter(home.of_users(users))
+        return Q(**{f"{cls.users_by}__in": theirs})
 
     class Meta:
         abstract = True
@@ -110,6 +128,13 @@ class APIKey(TenantModel):
     scopes = ArrayField(
         models.CharField(max_length=16, choices=Scope.choices), help_text="What the key may do."
     )
+    user_ids = ArrayField(
+        models.TextField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Whose conversations and notes alone it may touch; empty: all of the tenant.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
     revoked_at = models.DateTimeField(null=True, blank=True, help_text="Empty: still valid.")
@@ -120,6 +145,16 @@ class APIKey(TenantModel):
         null=True,
         blank=True,
         help_text="Calls a minute; 0: no limit; empty: as the server's settings say.",
+    )
+    links = models.CharField(
+        max_length=8,
+        choices=[
+            (DEFANGED, "changed so that nothing follows them"),
+            (PLAIN, "as they were said"),
+        ],
+        default=DEFANGED,
+        db_default=DEFANGED,
+        help_text="How texts for prompts print links, where a call does not say.",
     )
 
     class Meta(TenantModel.Meta):
@@ -142,3 +177,54 @@ class APIKey(TenantModel):
         if self.revoked_at:
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= moment else "active"
+
+
+class Membership(TenantModel):
+    """That a person has a role in one tenant; a person's groups are roles in all of them."""
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.ForeignKey(Group, on_delete=models.PROTECT, related_name="+")
+
+    class Meta(TenantModel.Meta):
+        default_manager_name = "across_tenants"  # of the form on the page of a person
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "person", "role"], name="tenancy_membership_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.tenant}"
+
+
+class KeyUsage(TenantModel):
+    """What a key called on one day (UTC)."""
+
+    key = TenantForeignKey(APIKey, db_index=False)
+    day = models.DateField()
+    calls = models.BigIntegerField(help_text="Answered calls, whatever the answer.")
+    errors = models.BigIntegerField(help_text="Answers from 400 to 499, without 429.")
+    refused = models.BigIntegerField(help_text="Answers 429: it called too often.")
+    faults = models.BigIntegerField(help_text="Answers from 500 on.")
+    bytes_in = models.BigIntegerField(help_text="Of the bodies that it sent.")
+    bytes_out = models.BigIntegerField(help_text="Of the answers.")
+    latencies = ArrayField(
+        models.BigIntegerField(),
+        help_text="Calls by latency: place n, from 0 on, within 2 ** (n / 2) ms.",
+    )
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "usage of a key"
+        verbose_name_plural = "usage of keys"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "key", "day"], name="tenancy_keyusage_one_a_day"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.calls} calls on {self.day}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db.models import NOT_PROVIDED, Sum
 
 from memoryproject.edge.errors import OverQuota, Problem
@@ -14,6 +16,9 @@ from memoryproject.tenancy.models import StoredSize, Tenant
 BYTES, ROWS = "quota_bytes", "quota_rows"
 """The names in a tenant's settings: whole numbers, 0 for no limit."""
 QUOTA_AT_MOST = 2**60
+FAR_BYTES, FAR_ROWS, FAR_S = 2 * 1024**3, 1_000_000, 1.0
+"""Who has that much room left, more than can arrive in so many seconds, is not measured again
+before they are over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,12 @@ def measure_storage(tenant: Tenant) -> Storage:
     """Return what a tenant stores by what has been committed, and what it may store."""
     parts = StoredSize.objects.of(tenant)
     stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))
-    bytes_limit, rows_limit = _limits_of(tenant)
+    bytes_limit, rows_limit = limits_of(tenant)
     return Storage(**stored, bytes_limit=bytes_limit, rows_limit=rows_limit)
 
 
-def _limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
+def limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
+    """Return how many bytes and how many rows a tenant may store; None: no limit."""
     own = tenant.settings
     return (
         own.get(BYTES, settings.TENANT_BYTES) or None,
@@ -45,14 +51,20 @@ def _limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
 def check_quota(tenant: Tenant, *, more_rows: int, more_bytes: int) -> None:
     """Check that a tenant may store so much more.
 
-    It locks nothing: writes at the same moment may each find the same room.
+    It locks nothing: writes at the same moment may each find the same room. Who has used little
+    of it is believed to go on so for some seconds.
 
     Raises:
         OverQuota: it may not; the message says what is stored, and what may be.
     """
-    if not any(_limits_of(tenant)):
+    far = f"tenancy:far-from-quota:{tenant.id}"
+    if not any(limits_of(tenant)) or cache.get(far) == limits_of(tenant):
         return
     now = measure_storage(tenant)
+    if now.bytes <= (now.bytes_limit or math.inf) - FAR_BYTES and (
+        now.rows <= (now.rows_limit or math.inf) - FAR_ROWS
+    ):
+        cache.set(far, limits_of(tenant), FAR_S)
     for what, stored, more, limit in (
         ("bytes", now.bytes, more_bytes, now.bytes_limit),
         ("messages and notes", now.rows, more_rows, now.rows_limit),
@@ -82,6 +94,6 @@ def describe_quota(tenant: Tenant) -> str:
     return ", ".join(
         f"{what}: {limit or 'no limit'}{'' if name in own else ' (the server’s)'}"
         for name, what, limit in zip(
-            (BYTES, ROWS), ("bytes", "messages and notes"), _limits_of(tenant), strict=True
+            (BYTES, ROWS), ("bytes", "messages and notes"), limits_of(tenant), strict=True
         )
     )

@@ -17,6 +17,7 @@ from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 from memoryproject.tenancy.secret_form import has_check, hash_secret, make_secret, may_exist
+from memoryproject.text.cleaning import DEFANGED
 
 LAST_USED_STEP = timedelta(minutes=1)
 PREFIX_CHARACTERS = 10
@@ -54,11 +55,14 @@ def create_api_key(
     expires_at: datetime | None = None,
     key_id: uuid.UUID | None = None,
     rate: int | None = None,
+    user_ids: Sequence[str] = (),
+    links: str = DEFANGED,
 ) -> NewKey:
     """Make a key; with no `scopes` it may do everything its tenant may.
 
     With `key_id`, which the caller makes, asking twice makes one key. `rate` is in calls a
-    minute, 0 for no limit, None for the server's.
+    minute, 0 for no limit, None for the server's. With `user_ids` it sees and writes only what
+    is theirs. `links`: how its answers print them.
 
     Raises:
         Conflict: there is a key of that id; its secret cannot be shown again.
@@ -73,8 +77,10 @@ def create_api_key(
                 prefix=secret[:PREFIX_CHARACTERS],
                 hash=hash_secret(secret),
                 scopes=list(scopes) or list(Scope.values),
+                user_ids=list(user_ids),
                 expires_at=expires_at,
                 rate=rate,
+                links=links,
             )
     except IntegrityError:
         message = "This key is made already. Its secret cannot be shown again."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError
@@ -13,6 +14,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from memoryproject.edge.pages import PageFilter, PlaceQuery, take_page
+from memoryproject.process import traces
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
@@ -26,6 +28,18 @@ class KeyedView(APIView):
     scope: Scope
     writing_scope: Scope | None = None
     """What it must be allowed to change something, where the same address can be read."""
+    memory_operations: Mapping[str, str] = {}
+    """By method, what OpenTelemetry calls that which a call does to the memory."""
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        operation = self.memory_operations.get(request.method)
+        if operation is None:
+            return super().dispatch(request, *args, **kwargs)
+        with traces.span(operation, {traces.OPERATION: operation}):
+            return super().dispatch(request, *args, **kwargs)
+
+    for_users: bool = False
+    """Whether keys bound to users may call it: then all that it reads comes through `of`."""
 
     def needs(self, method: str) -> Scope:
         """Return the scope that a call with this method needs."""
@@ -46,6 +60,8 @@ class KeyedView(APIView):
             TooFast: they have called too often; answered with 429.
         """
         super().perform_authentication(request)
+        if self.memory_operations:
+            traces.describe({traces.STORE: str(self.key().tenant_id)})
         try:
             limits.take_call(self.key())
         except (OperationalError, InterfaceError):

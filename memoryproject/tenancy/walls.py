@@ -4,19 +4,25 @@ Each table of a tenant's rows has a policy that compares them with the variable
 `memory.tenant`: the id of a tenant, `*` for all of them, or nothing, and then there are no
 rows. Here stands what the variable is to be, for the thread at work; every statement takes
 it along (`postgresql/base.py`).
+
+A key may be bound to some users of its tenant. Rows of others are then left out by the managers
+(`managers.py`) and by the statements that search a whole tenant; no policy knows of it.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
+
+from memoryproject.edge.errors import Forbidden
 
 NOBODY = ""
 EVERYBODY = "*"
 
 _seen: ContextVar[str] = ContextVar("memory_tenant", default=NOBODY)
+_users: ContextVar[tuple[str, ...] | None] = ContextVar("memory_users", default=None)
 
 
 def get_seen() -> str:
@@ -27,7 +33,7 @@ def get_seen() -> str:
 @contextmanager
 def acting_for(tenant_id: uuid.UUID) -> Iterator[None]:
     """See the rows of one tenant, and write no others, until the block ends."""
-    with _seeing(str(tenant_id)):
+    with seeing(str(tenant_id)):
         yield
 
 
@@ -37,26 +43,52 @@ def across_tenants() -> Iterator[None]:
 
     For the admin, the reconciler, commands, and to find the tenant behind a key.
     """
-    with _seeing(EVERYBODY):
+    with seeing(EVERYBODY):
         yield
 
 
 @contextmanager
 def acting_for_nobody() -> Iterator[None]:
     """See no rows of tenants until the block ends, or until `act_for` says whose."""
-    with _seeing(NOBODY):
+    with seeing(NOBODY):
         yield
 
 
 @contextmanager
-def _seeing(whose: str) -> Iterator[None]:
+def seeing(whose: str) -> Iterator[None]:
+    """See the rows of a tenant's id, of EVERYBODY or of NOBODY until the block ends."""
     token: Token[str] = _seen.set(whose)
+    users = _users.set(None)
     try:
         yield
     finally:
+        _users.reset(users)
         _seen.reset(token)
 
 
-def act_for(tenant_id: uuid.UUID) -> None:
-    """See the rows of one tenant from now on; ends with the block that stands around it."""
+def act_for(tenant_id: uuid.UUID, *, users: Sequence[str] = ()) -> None:
+    """See the rows of one tenant from now on; ends with the block that stands around it.
+
+    With `users` only what is theirs.
+    """
     _seen.set(str(tenant_id))
+    _users.set(tuple(users) or None)
+
+
+def get_users() -> tuple[str, ...] | None:
+    """Return the users whose rows alone are seen now; None: all of the tenant."""
+    return _users.get()
+
+
+def choose_user(user_id: str) -> str:
+    """Return whose a new row is: the named user; where none is, the only one that may be.
+
+    Raises:
+        Forbidden: rows of that user are not seen, or it is open which of several it is.
+    """
+    users = get_users()
+    if users is None or user_id in users:
+        return user_id
+    if user_id or len(users) > 1:
+        raise Forbidden("This key is bound to users: name one of them as user_id.")
+    return users[0]

@@ -3,14 +3,19 @@
 What is stored is never changed: this is done where a text is put into an answer for a
 language model. Nothing readable is taken away. A space is put where markdown or HTML
 would begin, `http` becomes `hxxp`, and what nobody sees is left out. Doing it again
-changes nothing.
+changes nothing. Who asks for plain links gets them, and markup, as they were said.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 ELLIPSIS = "…"
+DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
+"""How links and markup in texts are printed: so that nothing follows them, or as they were said."""
 JOINERS = "\u200c\u200d"
 # Characters that are no text: controls, what turns the direction of writing, what has no
 # width, tags, fillers, and code points that are no characters.
@@ -83,11 +88,32 @@ _HEADING = re.compile(r" {0,3}(?=#(?:[ \t]|$))")
 _FENCE = re.compile(r" {0,3}(?=(`{3,}(?=[^`]*$)|~{3,})(.*))")
 
 
+_style: ContextVar[str] = ContextVar("link_style", default=DEFANGED)
+
+
+@contextmanager
+def print_links(style: str) -> Iterator[None]:
+    """Within this, texts are cleaned with links of that style."""
+    token = _style.set(style)
+    try:
+        yield
+    finally:
+        _style.reset(token)
+
+
+def prints_plain_links() -> bool:
+    """Return whether links are printed as they were said."""
+    return _style.get() == PLAIN
+
+
 def clean(text: str) -> str:
     """Return a text without what is unseen, and with nothing that a renderer loads or follows.
 
-    Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`.
+    Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`. With plain
+    links only what is unseen goes.
     """
+    if prints_plain_links():
+        return drop_unseen(text)
     if _SUSPECT.search(text):
         if not text.isascii() or not text.isprintable():
             text = _drop_unseen(text)
@@ -124,7 +150,9 @@ def clean_block(text: str) -> str:
 
 def break_definitions(text: str) -> str:
     """Return a text in which no line says where a reference leads: `\\[1]: /x`."""
-    return _DEFINITION.sub(r"\1\\", text) if "]:" in text else text
+    if "]:" not in text or prints_plain_links():
+        return text
+    return _DEFINITION.sub(r"\1\\", text)
 
 
 def cap(text: str, at_most: int) -> str:

@@ -12,8 +12,11 @@ from rest_framework.serializers import Serializer
 
 from memoryproject.edge import fields
 from memoryproject.tenancy.views import ReadView
-from notes.forms import ID_AT_MOST, VALENCES, WORD_AT_MOST
+from memoryproject.text.cleaning import print_links
+from notes.forms import VALENCES, WORD_AT_MOST
 from retrieval import mirror
+from retrieval.api.forms import LinksField
+from retrieval.memory import EPISODIC
 
 AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
 ASKED_IN = (
@@ -27,13 +30,12 @@ class NarrowedInput(fields.Strict):
 
     query = fields.ContentField(help_text="What to look for, in words.")
     conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
-    user_id = fields.TextField(
-        max_length=ID_AT_MOST, required=False, help_text="Of notes; leaves out all else."
-    )
+    user_id = fields.NameField(help_text="Only of this user's conversations, and notes about him.")
+    agent_id = fields.NameField(help_text="Only of this agent's conversations.")
     category = fields.TextField(
         max_length=WORD_AT_MOST,
         required=False,
-        help_text="Of notes and facts; leaves episodes out.",
+        help_text=f"Of notes and facts; `{EPISODIC}`: of episodes, too, which else are left out.",
     )
     min_importance = fields.NumberField(
         required=False,
@@ -45,8 +47,9 @@ class NarrowedInput(fields.Strict):
     emotion_valence = fields.WordField(
         choices=VALENCES, required=False, help_text="Of notes; leaves out all else."
     )
-    until = fields.MomentField(required=False, help_text="Included.")
+    until = fields.AskedMomentField(required=False, help_text="Included; UTC without an offset.")
     asked_in = fields.IdField(required=False, help_text=ASKED_IN)
+    links = LinksField()
 
 
 class MirroredView(ReadView):
@@ -61,15 +64,18 @@ class MirroredView(ReadView):
         form: type[Serializer[Any]],
         from_rows: Callable[[], object],
         from_pages: Callable[[], object],
+        *,
+        links: str,
     ) -> Response:
         """Return the answer: from the mirror, if there is one, while the database is away."""
-        try:
-            answer = from_rows()
-        except (OperationalError, InterfaceError):
-            if not self.answers_without_database():
-                raise
-            answer = from_pages()
-        body = form(answer).data
+        with print_links(links):
+            try:
+                answer = from_rows()
+            except (OperationalError, InterfaceError):
+                if not self.answers_without_database() or self.key().user_ids:
+                    raise
+                answer = from_pages()
+            body = form(answer).data
         return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])
 
 

@@ -15,7 +15,8 @@ from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
 from memoryproject.tenancy.views import ReadView
-from retrieval.api.forms import BudgetField, markdown_response
+from memoryproject.text.cleaning import print_links
+from retrieval.api.forms import BudgetField, LinksField, markdown_response
 from retrieval.models import ContextSection
 from retrieval.reading import contexts
 
@@ -55,6 +56,7 @@ class NewSection(Strict):
         max_value=contexts.SYSTEM_PRIORITY,
         help_text="The highest stands first; the system prompt has 100.",
     )
+    links = LinksField()
 
 
 class Section(serializers.Serializer[Any]):
@@ -164,5 +166,6 @@ class ContextAdd(ReadView):
     )
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)
-        addition = contexts.add_memory(tenant=self.tenant(), context_id=context_id, **params)
+        with print_links(params.pop("links", self.key().links)):
+            addition = contexts.add_memory(tenant=self.tenant(), context_id=context_id, **params)
         return Response(AddedOutput(addition).data)

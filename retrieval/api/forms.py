@@ -7,9 +7,11 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework import serializers
 
-from episodic.read_api import EpisodeOutput
+from episodic.read_api import EpisodeOutput, OwnerOutput
 from memoryproject.edge import fields
-from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
+from memoryproject.text.cleaning import LINK_STYLES
+from retrieval.markdown import SHOWN_AT_MOST
+from retrieval.request import CONVERSATION, EPISODIC_LIMIT, SCOPES, SEMANTIC_LIMIT, USER
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 
@@ -20,6 +22,11 @@ RECEIPT_OR_NULL = "Names this answer in audits; null: the database was away."
 DEGRADED = (
     "no_vectors: only words were searched; mirror: in files, as the database was away; "
     "null: nothing missing."
+)
+KNOWN_AT = (
+    "Answer with what the server believed then, by its own clock, whatever was corrected since; "
+    "with `as_of` with what it then believed to be true at that moment. What was quarantined or "
+    "erased since stays out."
 )
 FENCE = (
     "Put the text between two marks with a random word, which say that it is data and no "
@@ -32,6 +39,19 @@ class BudgetField(fields.WholeNumberField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
+
+
+class LinksField(fields.WordField):
+    """How a text for a prompt prints links."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            choices=LINK_STYLES,
+            required=False,
+            help_text="How texts for a prompt print links, addresses and HTML: defanged (nothing "
+            "follows or loads them) or plain (as they were said). Default: as the key says, and "
+            "keys that say nothing defang them.",
+        )
 
 
 class FusionInput(fields.Strict):
@@ -67,6 +87,16 @@ class ContextInput(fields.Strict):
 
     query = fields.ContentField(help_text="What to look for, in words.")
     conversation_id = fields.IdField(help_text="Where to look.")
+    scope = fields.WordField(
+        choices=SCOPES,
+        default=CONVERSATION,
+        help_text="Whose memories to look through: the conversation's, those of all conversations "
+        "of its user, or of the tenant. Messages in a budget, and what `min_seq` includes, come "
+        "from the conversation alone.",
+    )
+    user_id = fields.NameField(
+        help_text="With the scope `user`: whose; when absent, whose the conversation is."
+    )
     semantic_limit = fields.WholeNumberField(
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
@@ -74,11 +104,12 @@ class ContextInput(fields.Strict):
     max_tokens = BudgetField(
         required=False, help_text="Pack the most useful text into this budget, never over it."
     )
-    as_of = fields.MomentField(
+    as_of = fields.AskedMomentField(
         required=False,
-        help_text="Answer with what was true then. ISO 8601 or ms since 1970; absent: with what "
-        "is believed now.",
+        help_text="Answer with what was true then. ISO 8601, UTC without an offset, or ms since "
+        "1970; absent: with what is believed now.",
     )
+    known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
     min_seq = fields.WholeNumberField(
         required=False,
         min_value=1,
@@ -91,6 +122,22 @@ class ContextInput(fields.Strict):
     fusion = FusionInput(
         required=False, help_text="Other numbers for the formula that orders memories."
     )
+    links = LinksField()
+    whole = fields.FlagField(
+        default=False,
+        help_text=f"Show messages of over {SHOWN_AT_MOST:,} characters whole; else they are cut, "
+        "and the text says so. Not with `max_tokens`, which leaves out what tells least.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["whole"] and "max_tokens" in attrs:
+            raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
+        if attrs["scope"] != USER and "user_id" in attrs:
+            raise serializers.ValidationError({"user_id": ["This needs the scope user."]})
+        for moment in {"as_of", "known_at"} & set(attrs):
+            if attrs["scope"] != CONVERSATION:
+                raise serializers.ValidationError({moment: ["This needs the scope conversation."]})
+        return attrs
 
 
 class RetrieveInput(ContextInput):
@@ -223,6 +270,10 @@ class RawAnswer(serializers.Serializer[Any]):
         help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
         "facts, then episodes, that of the best message first. Else null.",
     )
+    cut = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Messages of which the text shows a part; `messages/{id}` has each whole.",
+    )
     recent = RecentMessage(
         many=True,
         allow_null=True,
@@ -241,6 +292,12 @@ class RawAnswer(serializers.Serializer[Any]):
         allow_null=True, help_text="no_vectors: only words were searched; null: nothing missing."
     )
     counter = serializers.CharField(help_text="How `max_tokens` was counted.")
+    corrections = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="By id of a fact, episode or message that contradicts a correction: what is "
+        "right. Absent where nothing does.",
+    )
 
 
 class RecentInput(fields.Strict):
@@ -257,10 +314,11 @@ class RecentTextInput(RecentInput):
     """The body of `recent_memory`."""
 
     fence = fields.FlagField(default=False, help_text=FENCE)
+    links = LinksField()
 
 
-class ConversationOutput(serializers.Serializer[Any]):
-    """How far a conversation is processed."""
+class ConversationOutput(OwnerOutput):
+    """Whose a conversation is, and how far it is processed."""
 
     id = serializers.UUIDField()
     messages = serializers.IntegerField()

@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
 from memoryproject.tenancy.views import ReadView
+from memoryproject.text.cleaning import print_links
 from retrieval import budget, reading
-from retrieval.api.forms import FENCE, BudgetField, NonceField
+from retrieval.api.forms import FENCE, BudgetField, LinksField, NonceField
 from retrieval.truncation import Strategy
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -34,6 +35,7 @@ class ChunkInput(Strict):
         default=False, help_text="Put a line before it that says what it is: `[note: …]`."
     )
     fence = FlagField(default=False, help_text=FENCE)
+    links = LinksField()
 
 
 class Location(serializers.Serializer[Any]):
@@ -89,6 +91,8 @@ class ChunkOutput(serializers.Serializer[Any]):
 class OneMemory(ReadView):
     """What a memory is."""
 
+    for_users = True
+
     @extend_schema(
         operation_id="peek_memory",
         responses=PeekOutput,
@@ -96,12 +100,15 @@ class OneMemory(ReadView):
         "decide whether its tokens are worth it.",
     )
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
-        peek = reading.peek(tenant=self.tenant(), memory_id=memory_id)
-        return Response(PeekOutput(peek).data)
+        with print_links(self.key().links):
+            peek = reading.peek(tenant=self.tenant(), memory_id=memory_id)
+            return Response(PeekOutput(peek).data)
 
 
 class MemoryChunk(ReadView):
     """What a memory says."""
+
+    for_users = True
 
     @extend_schema(
         operation_id="chunk_memory",
@@ -115,5 +122,6 @@ class MemoryChunk(ReadView):
         params = self.read(ChunkInput)
         params["strategy"] = Strategy(params["strategy"])
         params["fence"] = budget.make_fence(wanted=params["fence"])
-        chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, **params)
+        with print_links(params.pop("links", self.key().links)):
+            chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, **params)
         return Response(ChunkOutput(chunk).data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,12 +13,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import TextOrNull
 from memoryproject.edge.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
 from retrieval.models import Retrieval, RetrievalHit
+from retrieval.replay import replay
 
 
 class HitOutput(serializers.Serializer[Any]):
@@ -57,6 +59,8 @@ class RetrievalOutput(serializers.Serializer[Any]):
 class Retrievals(ReadView):
     """Lists receipts, newest first."""
 
+    for_users = True
+
     @extend_schema(
         operation_id="list_retrievals",
         parameters=[PageQuery],
@@ -68,7 +72,7 @@ class Retrievals(ReadView):
             take_page(
                 _find_receipts(self.tenant()),
                 query=query,
-                render=lambda page: _render_receipts(self.tenant(), page),
+                render=lambda page: render_receipts(self.tenant(), page),
             )
         )
 
@@ -76,19 +80,53 @@ class Retrievals(ReadView):
 class OneRetrieval(ReadView):
     """The receipt of one answer, as the header `Memory-Receipt` names it."""
 
+    for_users = True
+
     @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = _find_receipts(self.tenant()).filter(id=retrieval_id).first()
         if receipt is None:
             raise NotFound("There is no such receipt.")
-        return Response(_render_receipts(self.tenant(), [receipt])[0])
+        return Response(render_receipts(self.tenant(), [receipt])[0])
+
+
+class ReplayOutput(serializers.Serializer[Any]):
+    """An answer's text, made again."""
+
+    receipt = serializers.UUIDField(help_text="The id of the receipt.")
+    text = serializers.CharField(
+        allow_null=True,
+        help_text="As it was served, `[erased]` where something was erased since; of the raw form "
+        "its markdown. null: what it was made of was not kept, as of searches.",
+    )
+    exact = serializers.BooleanField(
+        help_text="Whether it is what was served, to the letter, by a keyed hash of that."
+    )
+    erased = serializers.IntegerField(help_text="Places at which something was erased since.")
+
+
+class RetrievalReplay(ReadView):
+    """What an answer said."""
+
+    @extend_schema(
+        operation_id="replay_retrieval",
+        responses=ReplayOutput,
+        description="The text that `retrieve_memory` or `context_pre_retrieve` served under this "
+        "receipt, whatever was corrected since. The receipt holds no text: it is made again of "
+        "the same facts, episodes and messages. Of an erased memory the receipts are gone, too.",
+    )
+    def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
+        receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
+        receipt.tenant = self.tenant()
+        again = replay(receipt)
+        return Response(ReplayOutput({"receipt": receipt.id, **asdict(again)}).data)
 
 
 def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:
     return Retrieval.objects.of(tenant).select_related("conversation", "asked_by")
 
 
-def _render_receipts(tenant: Tenant, page: Sequence[Retrieval]) -> Any:
+def render_receipts(tenant: Tenant, page: Sequence[Retrieval]) -> Any:
     """Return receipts with their hits, in the same order, in one query."""
     hits: dict[uuid.UUID, list[RetrievalHit]] = {row.id: [] for row in page}
     rows = RetrievalHit.objects.of(tenant).filter(retrieval__in=page)

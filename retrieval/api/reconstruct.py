@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import FlagField, MomentField, TextOrNull, WholeNumberField
+from memoryproject.edge.fields import AskedMomentField, FlagField, TextOrNull, WholeNumberField
 from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
@@ -28,7 +28,9 @@ class ReconstructInput(NarrowedInput):
         help_text="From 0 to 5: memories found at most 2, 5, 8, 10, 15, 20; hours looked back 1, "
         "4, 12, 24, 72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
     )
-    since = MomentField(required=False, help_text="Instead of the level's hours.")
+    since = AskedMomentField(
+        required=False, help_text="Instead of the level's hours; UTC without an offset."
+    )
     max_tokens = BudgetField(
         required=False,
         help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
@@ -66,6 +68,11 @@ class RecalledOutput(serializers.Serializer[Any]):
     )
     depth = serializers.IntegerField(help_text="Links followed to get there; 0: it was found.")
 
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, the distance under the specification's name, too."""
+        named = serializers.FloatField(source="distance", allow_null=True, help_text="The same.")
+        return {**super().get_fields(), "_distance": named}
+
 
 class ReconstructionOutput(serializers.Serializer[Any]):
     """What was brought back."""
@@ -94,6 +101,9 @@ class ReconstructionOutput(serializers.Serializer[Any]):
 class ReconstructContext(MirroredView):
     """Searches, follows links, and puts both together."""
 
+    for_users = True
+    memory_operations = {"POST": "search_memory"}
+
     @extend_schema(
         operation_id="reconstruct_context",
         request=ReconstructInput,
@@ -106,7 +116,9 @@ class ReconstructContext(MirroredView):
         "database is away: by keywords alone, with `degraded` mirror.",
     )
     def post(self, request: Request) -> Response:
-        params = reconstruction.ReconstructRequest(**self.read(ReconstructInput))
+        params = reconstruction.ReconstructRequest(
+            **{"links": self.key().links, **self.read(ReconstructInput)}
+        )
         return self.answer(
             ReconstructionOutput,
             lambda: reconstruction.reconstruct(
@@ -115,4 +127,5 @@ class ReconstructContext(MirroredView):
             lambda: reconstruction.reconstruct_from_mirror(
                 tenant=self.tenant(), request=params, now=timezone.now()
             ),
+            links=params.links,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,30 +16,35 @@ from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
 from episodic.models import Episode, Message
-from episodic.read_api import EpisodeOutput
+from episodic.read_api import EpisodeOutput, OwnerOutput
 from jobs.models import Job, Kind, State
 from memoryproject.edge.fields import Strict
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
+from memoryproject.text.cleaning import print_links
 from retrieval import budget, markdown, recall
 from retrieval.api import forms
 from retrieval.api.answers import AnyResponse, name_receipt
 from retrieval.budget import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
-from retrieval.request import RecallRequest
+from retrieval.request import CONVERSATION, RecallRequest
 from semantic import queries as semantic_queries
+from semantic.correction_marks import set_corrections
 from semantic.renderings import render_fact
 
 
 class Answering(ReadView):
     """Runs a recall for the caller."""
 
+    for_users = True
     kind: Retrieval.Kind
+    memory_operations = {"POST": "search_memory"}
 
     def answer(self, form: type[Strict]) -> Answer:
         """Return the answer to the checked request."""
-        request = RecallRequest(kind=self.kind, **self.read(form))
+        params = {"links": self.key().links, **self.read(form)}
+        request = RecallRequest(kind=self.kind, **params)
         return recall.recall(
             tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
         )
@@ -101,6 +106,8 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
     response["Memory-Pending"] = str(answer.progress.pending)
     response["Memory-Token-Counter"] = tokens.in_use().name
+    if answer.chosen.cut:
+        response["Memory-Cut"] = str(len(answer.chosen.cut))
     return _name_fence(response, answer.chosen.fence)
 
 
@@ -113,11 +120,19 @@ def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
 def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
     chosen, params = answer.chosen, answer.receipt.parameters
+    is_shared = params["scope"] != CONVERSATION
     recent = chosen.recent.messages if chosen.recent else ()
     sources = forms.Source(many=True)
     return {
         "semantic": [
-            {**render_fact(hit.fact, external_id, hit.evidence), "score": hit.found.score}
+            {
+                **render_fact(
+                    hit.fact,
+                    hit.fact.conversation.external_id if is_shared else external_id,
+                    hit.evidence,
+                ),
+                "score": hit.found.score,
+            }
             for hit in chosen.facts
         ],
         "episodic": [
@@ -130,6 +145,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         "blocks": None
         if chosen.blocks is None
         else forms.BlockOutput(chosen.blocks, many=True).data,
+        "cut": [str(message_id) for message_id in chosen.cut],
         "recent": None
         if params["min_seq"] is None
         else forms.RecentMessage(recent, many=True).data,
@@ -140,7 +156,15 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         "pending": answer.progress.pending,
         "degraded": answer.degraded or None,
         "counter": tokens.in_use().name,
+        **_render_corrections(chosen.corrections),
     }
+
+
+def _render_corrections(corrections: Mapping[uuid.UUID, str]) -> dict[str, Any]:
+    """Return the key that an answer has only where something in it was corrected."""
+    if not corrections:
+        return {}
+    return {"corrections": {str(row_id): text for row_id, text in corrections.items()}}
 
 
 def _explain(answer: Answer) -> dict[str, Any]:
@@ -159,6 +183,9 @@ def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, 
 class Recent(ReadView):
     """Loads the newest episodes."""
 
+    for_users = True
+    memory_operations = {"POST": "search_memory"}
+
     def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
         """Return the newest episodes of the conversation asked about, newest first."""
         conversation = episodic_queries.find_conversation(
@@ -168,9 +195,12 @@ class Recent(ReadView):
             return []
         days = params.get("days_limit")
         since = timezone.now() - timedelta(days=days) if days else None
-        return episodic_queries.recent_episodes(
+        episodes = episodic_queries.recent_episodes(
             conversation=conversation, created_since=since, at_most=params["limit"]
         )
+        if conversation.has_corrections:
+            set_corrections(self.tenant(), episodes)
+        return episodes
 
 
 class RecentMemory(Recent):
@@ -185,7 +215,8 @@ class RecentMemory(Recent):
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)
         fence = budget.make_fence(wanted=params["fence"])
-        text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
+        with print_links(params.get("links", self.key().links)):
+            text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
         return _name_fence(forms.markdown_response(fence.wrap(text)), fence)
 
 
@@ -208,6 +239,8 @@ class RecentMemoryRaw(Recent):
 class ConversationState(ReadView):
     """How far a conversation is processed."""
 
+    for_users = True
+
     @extend_schema(operation_id="get_conversation", responses=forms.ConversationOutput)
     def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
         conversation = episodic_queries.get_by_external_id(
@@ -219,6 +252,7 @@ class ConversationState(ReadView):
         open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
         return Response(
             {
+                **OwnerOutput(conversation).data,
                 "id": str(conversation.external_id),
                 "messages": progress.messages,
                 "pending": progress.pending,

@@ -13,7 +13,7 @@ from memoryproject.edge import fields
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import DEGRADED, RECEIPT_OR_NULL, BudgetField
+from retrieval.api.forms import DEGRADED, KNOWN_AT, RECEIPT_OR_NULL, BudgetField
 from retrieval.search import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 
@@ -52,11 +52,17 @@ class SearchInput(NarrowedInput):
         required=False,
         help_text="One of a note's tags; leaves out all else.",
     )
-    since = fields.MomentField(
+    since = fields.AskedMomentField(
         required=False,
-        help_text="Included. When it was so: of a note occurred_at, of a thread its last "
-        "activity, of a fact from when on it is true, of an episode its end.",
+        help_text="Included; UTC without an offset. When it was so: of a note occurred_at, of a "
+        "thread its last activity, of a fact from when on it is true, of an episode its end.",
     )
+    as_of = fields.AskedMomentField(
+        required=False,
+        help_text="Search what was true then, retired facts too, and what had been said and noted. "
+        "UTC without an offset.",
+    )
+    known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
     min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
     max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
     max_tokens = BudgetField(
@@ -139,6 +145,9 @@ class SearchOutput(serializers.Serializer[Any]):
 class Search(MirroredView):
     """Facts, episodes and notes of the whole tenant, in one order."""
 
+    for_users = True
+    memory_operations = {"POST": "search_memory"}
+
     @extend_schema(
         operation_id="search",
         request=SearchInput,
@@ -150,9 +159,10 @@ class Search(MirroredView):
         "or put a prompt together (`contexts`).",
     )
     def post(self, request: Request) -> Response:
-        params = SearchRequest(**self.read(SearchInput))
+        params = SearchRequest(**{"links": self.key().links, **self.read(SearchInput)})
         return self.answer(
             SearchOutput,
             lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),
+            links=params.links,
         )

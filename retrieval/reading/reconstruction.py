@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
+from indexing.models import MemoryKind
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
 from retrieval import links, mirror, receipts
@@ -70,8 +71,8 @@ class ReconstructRequest(in_tenant.SearchRequest):
 
 
 APPLIED = (
-    "conversation_id", "user_id", "category", "min_importance", "emotion_valence", "until",
-    "focus_level", "max_tokens", "asked_in", "fence",
+    "conversation_id", "user_id", "agent_id", "category", "min_importance", "emotion_valence",
+    "until", "focus_level", "max_tokens", "asked_in", "fence", "links",
 )  # fmt: skip
 """What a receipt has of a request, beside the query and from when on was looked."""
 
@@ -264,7 +265,7 @@ def synthesize(
 def _write(memory: Memory, *, number: int) -> str:
     """Return one entry. Its content is indented, so that none can pass for another entry."""
     start = f"{number}. "
-    content = cleaning.clean_block(memory.content.strip())
+    content = cleaning.clean_block((memory.marked or memory.content).strip())
     lines = [line.rstrip() for line in content.splitlines()]
     indented = [f"{' ' * len(start)}{line}" if line else "" for line in lines]
     return "\n".join([start + _describe(memory), *indented])
@@ -276,7 +277,7 @@ def _describe(memory: Memory) -> str:
     parts = [
         memory.kind.value,
         f"{memory.at.astimezone(UTC):%Y-%m-%d %H:%M}",
-        memory.category,
+        "" if memory.kind is MemoryKind.EPISODE else memory.category,
         f"importance {memory.importance:.2f}",
         " ".join(part for part in feeling if part),
         f"user {memory.user_id}" if memory.user_id else "",

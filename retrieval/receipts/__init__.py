@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from episodic.models import Conversation
 from indexing.models import MemoryKind
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
+from memoryproject.database.batches import in_batches
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.hits import Hit
@@ -40,10 +42,13 @@ def write_receipt(
     degraded: str,
     tokens: int,
     started: float,
+    parts: Sequence[Any] | None = None,
+    signature: str = "",
 ) -> Retrieval:
     """Store what was asked and served: one statement, and so all or nothing.
 
-    `started` is when the answer was begun, by the monotonic clock.
+    `parts` and `signature` are of the text, from which `replay` makes it again. `started` is
+    when the answer was begun, by the monotonic clock.
     """
     has_episode = any(hit.shelf is MemoryKind.EPISODE for hit in hits)
     retrieval = Retrieval(
@@ -60,6 +65,8 @@ def write_receipt(
         latency_ms=round((time.monotonic() - started) * 1000),
         through_seq=conversation.next_seq - 1 if conversation else 0,
         reviewable=kind in REVIEWABLE and has_episode,
+        parts=parts,
+        signature=signature,
     )
     row = {
         field.attname: field.get_db_prep_save(getattr(retrieval, field.attname), connection)
@@ -123,6 +130,21 @@ def last_answers_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> dict[uuid
     )
     newest_last = hits.select_related("retrieval").order_by("retrieval_id", "rank")
     return {hit.memory_id: hit.retrieval for hit in newest_last}
+
+
+def find_receipts(
+    tenant: Tenant, memory_ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """Return the answers that served memories, by memory, the newest first.
+
+    Uses index: retrieval_hit_by_memory.
+    """
+    receipts: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    for some in in_batches(memory_ids):
+        hits = RetrievalHit.objects.of(tenant).filter(memory_id__in=some).order_by("-retrieval_id")
+        for memory_id, retrieval_id in hits.values_list("memory_id", "retrieval_id"):
+            receipts[memory_id].append(retrieval_id)
+    return receipts
 
 
 @dataclass(frozen=True, slots=True)

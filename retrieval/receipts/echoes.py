@@ -19,6 +19,7 @@ from episodic.window import DOUBLED_SIZE
 from memoryproject.text.cleaning import clean_line
 from notes import queries as note_queries
 from retrieval.models import Retrieval, RetrievalHit
+from semantic.correction_marks import find_heirs
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
 from semantic.models import Fact
@@ -33,15 +34,17 @@ DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"
 DATED = rf"(?:### {DAY}{NOTE}\s+)?"
-SOURCES = r"(?:[ \t]*\(sources: \d+ conversations?\))?"
+SOURCES = rf"(?:[ \t]*\(sources: \d+ conversations?(?:, corrected on {DAY})?\))?"
 WHEN = r"(?:\s+\*\*When:\*\* (?:just now|yesterday|\d+ \w+ ago))?"
 FOUND = r"(?:\s+\*\*Found:\*\* id: [^\n]*)?(?:\s+\*\*Details:\*\*)?"
 SPEAKER = r"(?P<speaker>[^\s:\"][^:\"\n]{0,100}?)"
-SHORTENED_LINE = rf"^{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: \"(?P<said>[^\n]*)\"[ \t]*$"
+SHORTENED_LINE = (
+    rf"^{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: \"(?P<said>[^\n]*)\"{NOTE}[ \t]*$"
+)
 # It ends where its line does, or where the next one starts if there are no line breaks.
 SHORTENED = (
     rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: "
-    r"\"(?P<said>[^\n]*?)\"(?=\s*$|\s+(?:-|#))"
+    rf"\"(?P<said>[^\n]*?)\"{NOTE}(?=\s*$|\s+(?:-|#))"
 )
 
 Seqs = frozenset[int]
@@ -61,6 +64,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
         _list_episodes(conversation, reach),
         _list_notes(conversation, reach),
         _list_recent(conversation, first_seq, last_seq),
+        _list_corrections(conversation, reach),
     ):
         cleaned = [replace(item, text=clean_line(item.text)) for item in texts]
         served |= dict.fromkeys([*texts, *cleaned], memory_id)
@@ -124,6 +128,16 @@ def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> 
         yield memory_id, [Served(notes[memory_id].content, "", reach[memory_id])], []
 
 
+def _list_corrections(
+    conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]
+) -> Iterator[Part]:
+    """Yield the corrections that stand beside what was served."""
+    if conversation.has_corrections:
+        seqs = frozenset[int]().union(*reach.values())
+        for fact in find_heirs(conversation):
+            yield fact.id, [Served(fact.fact, "", seqs)], []
+
+
 def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> Iterator[Part]:
     """Yield the messages that answers with `min_seq` may have shown from the window."""
     retrievals = Retrieval.objects.of(conversation.tenant).filter(
@@ -170,7 +184,7 @@ def list_headline_forms(episode: Episode) -> list[Form]:
     """Return the block of an episode without its messages, and its summary alone."""
     summary_text = clean_line(episode.summary)
     title_text = clean_line(episode.title)
-    summary = rf"\*\*Summary:\*\* {_literal(summary_text)}"
+    summary = rf"\*\*Summary:\*\* {_literal(summary_text)}{NOTE}"
     title = rf"{SECTION}### {_literal(title_text)}{NOTE}"
     return [(title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"), (summary_text, summary)]
 
@@ -180,7 +194,7 @@ def make_message_form(message: Message) -> Form:
     text = clean_line(message.content)
     speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
-    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(text)}\s*\""
+    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(text)}\s*\"{NOTE}"
     return text, rf"{SECTION}{DATED}{BULLET}{line}"
 
 

@@ -45,6 +45,8 @@ class Question:
     now: datetime
     as_of: datetime | None = None
     """Search what was true then; None: what is believed now."""
+    known: Sequence[uuid.UUID] | None = None
+    """Search these memories alone, active or not: what was believed at a moment."""
     explain: bool = False
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
@@ -115,6 +117,8 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
         "as_of": question.as_of,
+        "believed": question.known is not None,
+        "known": list(question.known or ()),
         "explain": question.explain,
         "shown": question.shown,
         "line_limit": question.line_limit,

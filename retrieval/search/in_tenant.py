@@ -16,21 +16,25 @@ from django.db import connection, transaction
 from pgvector import HalfVector
 
 from episodic.models import Conversation
-from episodic.queries import find_conversation
+from episodic.queries import database_now, find_conversation
 from indexing import text
 from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
+from memoryproject.text.cleaning import DEFANGED
 from notes.kinds import LINK_TYPES, SourceType
 from retrieval import links
 from retrieval.hits import Finding
 from retrieval.links import Node
+from retrieval.memory import EPISODIC
 from retrieval.search.in_conversation import embed_or_none
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
+from semantic import beliefs
 
 EVERYTHING = "*"
 NOTE_TYPES = tuple(kind.value for kind in SourceType)
@@ -46,7 +50,7 @@ NEAR_POOL = 400
 LINKED_AT_MOST = 500
 """Memories that links bring in, the nearest first: hubs have thousands of neighbours."""
 FILTERS = (
-    "note_types", "source_ids", "conversation_id", "user_id", "category", "tag",
+    "note_types", "source_ids", "conversation_id", "user_ids", "agent_id", "category", "tag",
     "emotion_valence", "min_importance", "since", "until",
 )  # fmt: skip
 """What may narrow a search, by the parameters of `describing.sql`."""
@@ -58,9 +62,10 @@ STOPPED_BY = "english"
 class SearchRequest:
     """What to look for; all filters must hold, None does not narrow.
 
-    A fact and an episode have their conversation (the agent's id, as text) as source; they
-    have no user, tag and feeling, and an episode has no category, so such a filter leaves
-    them out. `since` and `until` are both included.
+    A fact and an episode have their conversation (the agent's id, as text) as source, and its
+    user and agent; they have no tag and feeling, so such a filter leaves them out. A note that
+    names no user has its conversation's. Episodes have one category. `since` and `until` are
+    both included.
     """
 
     query: str
@@ -69,6 +74,7 @@ class SearchRequest:
     conversation_id: uuid.UUID | None = None
     """The agent's own id."""
     user_id: str | None = None
+    agent_id: str | None = None
     category: str | None = None
     tag: str | None = None
     min_importance: float | None = None
@@ -84,6 +90,12 @@ class SearchRequest:
     link_types: Sequence[str] = LINK_TYPES
     asked_in: uuid.UUID | None = None
     """The agent's own id of the conversation that the answer is for; it narrows nothing."""
+    as_of: datetime | None = None
+    """Search what was true then; None: what is active."""
+    known_at: datetime | None = None
+    """Search what the server believed then."""
+    links: str = DEFANGED
+    """How texts print links: `defanged` or `plain`."""
 
     @property
     def is_everything(self) -> bool:
@@ -91,15 +103,28 @@ class SearchRequest:
         return self.query.strip() == EVERYTHING
 
     @property
+    def is_past(self) -> bool:
+        """Whether another moment is asked about."""
+        return self.as_of is not None or self.known_at is not None
+
+    @property
     def shelves(self) -> list[str]:
         """Return the kinds of memories that can pass the filters."""
         types = SOURCE_TYPES if self.source_types is None else self.source_types
         shelves = {"note" if source_type in NOTE_TYPES else source_type for source_type in types}
-        if any(one is not None for one in (self.user_id, self.tag, self.emotion_valence)):
+        if any(one is not None for one in (self.tag, self.emotion_valence)):
             shelves &= {"note"}
-        if self.category is not None:
+        if self.category not in (None, EPISODIC):
             shelves -= {"episode"}
         return sorted(shelves)
+
+    @property
+    def user_ids(self) -> list[str] | None:
+        """Return the users whose memories may pass, by the request and by the key; None: any."""
+        seen = walls.get_users()
+        if self.user_id is None:
+            return None if seen is None else list(seen)
+        return [self.user_id] if seen is None or self.user_id in seen else []
 
     @property
     def note_types(self) -> list[str] | None:
@@ -191,7 +216,8 @@ def _ask(
         **request.filters,
         "tenant": tenant.id,
         "shelves": request.shelves,
-        "filtered": any(value is not None for value in request.filters.values()),
+        **_moments_of(tenant, request),
+        "filtered": request.is_past or any(value is not None for value in request.filters.values()),
         "everything": request.is_everything,
         "neutral": NEUTRAL,
         "linked": list(linked),
@@ -207,6 +233,19 @@ def _ask(
         rows = fetch_dicts(cursor)
     totals = [row.pop("total") for row in rows]
     return [_to_finding(row, linked) for row in rows], totals[0] if rows else 0
+
+
+def _moments_of(tenant: Tenant, request: SearchRequest) -> dict[str, Any]:
+    known: Sequence[uuid.UUID] = ()
+    if request.is_past:
+        known_at = request.known_at or database_now()
+        known = beliefs.facts_believed_at(tenant=tenant, known_at=known_at, as_of=request.as_of)
+    return {
+        "past": request.is_past,
+        "known": list(known),
+        "as_of": request.as_of,
+        "known_at": request.known_at,
+    }
 
 
 def _words_of(request: SearchRequest) -> dict[str, Any]:

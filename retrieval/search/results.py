@@ -10,6 +10,7 @@ from typing import Any
 
 from indexing.models import MemoryKind
 from memoryproject.edge import deadlines
+from memoryproject.edge.errors import Unavailable
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
@@ -97,7 +98,13 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
 
 
 def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
-    """Answer a search from the mirror while the database is away; leaves no receipt."""
+    """Answer a search from the mirror while the database is away; leaves no receipt.
+
+    Raises:
+        Unavailable: another moment is asked about, of which the mirror knows nothing.
+    """
+    if request.is_past:
+        raise Unavailable("Another moment cannot be asked about while the database is away.")
     findings, memories = in_mirror.find(tenant=tenant, request=request)
     described = {
         memory.id: replace(memory, description=memory.content.split("\n", 2)[1])
@@ -111,14 +118,21 @@ def compose(
     request: SearchRequest, findings: Findings, memories: Mapping[uuid.UUID, Memory]
 ) -> Result:
     """Return the answer from what was found and loaded; what was not loaded is left out."""
-    items, used = fit(findings.best, memories, Budget(request.max_tokens))
+    items, used = fit(findings.best, memories, Budget(request.max_tokens), is_past=request.is_past)
     return Result(items, findings, used, tokens.in_use().name, asdict(request))
 
 
 def fit(
-    findings: Sequence[Finding], memories: Mapping[uuid.UUID, Memory], budget: Budget
+    findings: Sequence[Finding],
+    memories: Mapping[uuid.UUID, Memory],
+    budget: Budget,
+    *,
+    is_past: bool = False,
 ) -> tuple[tuple[Item, ...], int]:
-    """Return the items within the budget, in order, and what they come to."""
+    """Return the items within the budget, in order, and what they come to.
+
+    `is_past`: another moment is asked about, at which later corrections were not known.
+    """
     items: list[Item] = []
     for finding in findings:
         memory = memories.get(finding.memory_id)
@@ -127,7 +141,8 @@ def fit(
         deadlines.check()
         size = memory.token_estimate
         if budget.take(size):
-            items.append(Item(finding, memory, render_snippet(memory), size))
+            mark = f" [{memory.correction}]" if memory.correction and not is_past else ""
+            items.append(Item(finding, memory, render_snippet(memory) + mark, size))
     return tuple(items), budget.spent
 
 

@@ -8,6 +8,7 @@
 --      vector halfvec or NULL, model text, dim int, near_pool int; unlike and like float (the
 --      cosines that count 0 and 1); everything bool (all memories, at `neutral` float);
 --      linked uuid[] and link_shares float[] (memories that count that much at least);
+--      known uuid[] (facts that were believed, where `past` asks for another moment);
 --      filtered bool and the filters of describing.sql; min_relevance float, sort_by text,
 --      at_most int
 -- out: memory_id uuid, shelf, source_type text, score, importance, combined float, at
@@ -22,6 +23,7 @@
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
+known AS MATERIALIZED (SELECT unnest(%(known)s::uuid[]) AS id),
 home AS MATERIALIZED (
     SELECT id FROM episodic_conversation
     WHERE tenant_id = %(tenant)s AND external_id = %(conversation_id)s::uuid
@@ -29,6 +31,14 @@ home AS MATERIALIZED (
 named AS MATERIALIZED (
     SELECT id FROM episodic_conversation
     WHERE tenant_id = %(tenant)s AND external_id::text = ANY(%(source_ids)s::text[])
+),
+of_users AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND user_id = ANY(%(user_ids)s::text[]) AND user_id <> ''
+),
+of_agent AS MATERIALIZED (
+    SELECT id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND agent_id = %(agent_id)s::text AND agent_id <> ''
 ),
 passing AS MATERIALIZED (
     SELECT memory.* FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
@@ -90,7 +100,7 @@ candidate AS MATERIALIZED (
             WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
             OFFSET 0
         ) AS holding
-        WHERE tenant_id = %(tenant)s AND invalid_at IS NULL
+        WHERE tenant_id = %(tenant)s AND (%(past)s OR invalid_at IS NULL)
             AND shelf = ANY(%(shelves)s::text[]) AND {passes}
         LIMIT %(candidates)s
     ) AS unit
@@ -123,7 +133,8 @@ vector_unit AS (
         WHERE tenant_id = %(tenant)s AND model = %(model)s AND dim = %(dim)s
             AND (%(conversation_id)s::uuid IS NULL OR conversation_id = (SELECT id FROM home))
             AND shelf = ANY(%(shelves)s::text[]) AND shelf NOT IN (SELECT shelf FROM near)
-            AND invalid_at IS NULL AND {passes} AND (SELECT vector FROM aim) IS NOT NULL
+            AND (%(past)s OR invalid_at IS NULL) AND {passes}
+            AND (SELECT vector FROM aim) IS NOT NULL
         OFFSET 0
     ) AS compared
     UNION ALL ({near_facts})

@@ -16,7 +16,8 @@
 --      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
 --      float (of FSRS), floor float (least retrievability), as_of timestamptz (search what was
---      true then) or NULL (what is believed now), explain and shown bool (whether `terms` and
+--      true then) or NULL (what is believed now), believed
+--      bool and known uuid[] (search these alone: what was believed at a moment), explain and shown bool (whether `terms` and
 --      `shown` are wanted), line_limit int (single messages at most), headline float (weight of
 --      an episode's headline in the score of its messages)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
@@ -39,6 +40,7 @@
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
+known AS MATERIALIZED (SELECT unnest(%(known)s::uuid[]) AS id),
 asked AS MATERIALIZED (
     SELECT lexeme, public.memory_slot(lexeme) AS slot,
         (row_number() OVER (ORDER BY place))::int - 1 AS place
@@ -62,12 +64,17 @@ shelf AS MATERIALIZED (
     FROM indexing_shelfsize
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND units > 0 AND %(as_of)s::timestamptz IS NULL
+        AND NOT %(believed)s
     UNION ALL
     SELECT shelf, count(*)::float8, greatest(avg(dl), 1)::float8, FALSE
     FROM indexing_searchunit
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s) AND valid_at <= %(as_of)s::timestamptz
-        AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+        AND shelf = ANY(%(shelves)s) AND CASE
+            WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+                AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+            ELSE valid_at <= %(as_of)s::timestamptz
+                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+        END
     GROUP BY shelf
 ),
 holding AS MATERIALIZED (
@@ -76,7 +83,9 @@ holding AS MATERIALIZED (
         SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf
-            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
                 valid_at <= %(as_of)s::timestamptz
                 AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
             END
@@ -115,7 +124,9 @@ lexical_pool AS MATERIALIZED (
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = question.shelf
-            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
                 valid_at <= %(as_of)s::timestamptz
                 AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
             END
@@ -153,7 +164,8 @@ lexical AS (
 ),
 near AS MATERIALIZED (
     SELECT shelf FROM indexing_vectorindex
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND %(as_of)s::timestamptz IS NULL
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        AND %(as_of)s::timestamptz IS NULL AND NOT %(believed)s
         AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
         AND %(category)s::text IS NULL AND (SELECT vector FROM aim) IS NOT NULL
 ),
@@ -166,7 +178,9 @@ vector_unit AS MATERIALIZED (
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
-            AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
                 valid_at <= %(as_of)s::timestamptz
                 AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
             END
@@ -234,49 +248,63 @@ best AS MATERIALIZED (
 -- Single messages of both pools that deserve a place in a budget, where `line_limit` asks for
 -- any. Deviations are added, not ranks: how far a message stands out counts. Where no vectors
 -- are there, only messages with a word in common match.
-line_candidate AS MATERIALIZED (
-    SELECT unit.memory_id, unit.first_seq AS seq,
-        coalesce(lexical_unit.score, 0) AS words, -coalesce(vector_unit.distance, (
-            SELECT embedding <#> (SELECT vector FROM aim) FROM indexing_searchvector
-            WHERE unit_id = unit.id AND model = %(model)s AND tenant_id = %(tenant)s
-        )) AS cosine
+pooled AS MATERIALIZED (
+    SELECT unit_id, max(words) AS words, max(cosine) AS cosine
     FROM (
-        SELECT unit_id FROM lexical_unit WHERE shelf = 'episode'
-        UNION SELECT unit_id FROM vector_unit WHERE shelf = 'episode'
-    ) AS pooled
-    JOIN indexing_searchunit AS unit ON unit.id = pooled.unit_id
-    LEFT JOIN lexical_unit USING (unit_id)
-    LEFT JOIN vector_unit USING (unit_id)
-    WHERE unit.tenant_id = %(tenant)s AND unit.kind = 'message' AND %(line_limit)s > 0
+        SELECT unit_id, score AS words, NULL::float8 AS cosine
+        FROM lexical_unit WHERE shelf = 'episode'
+        UNION ALL SELECT unit_id, NULL, -distance FROM vector_unit WHERE shelf = 'episode'
+    ) AS found
+    WHERE %(line_limit)s > 0
+    GROUP BY unit_id
 ),
 message AS MATERIALIZED (
     SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
-    FROM line_candidate GROUP BY memory_id, seq
+    FROM (
+        SELECT memory_id, seq, coalesce(pooled.words, 0) AS words, coalesce(cosine, (
+            SELECT -(embedding <#> (SELECT vector FROM aim)) FROM indexing_searchvector
+            WHERE unit_id = pooled.unit_id AND model = %(model)s AND tenant_id = %(tenant)s
+        )) AS cosine
+        FROM pooled CROSS JOIN LATERAL (
+            SELECT memory_id, first_seq AS seq FROM indexing_searchunit
+            WHERE id = unit_id AND tenant_id = %(tenant)s AND kind = 'message' AND %(line_limit)s > 0
+            LIMIT 1
+        ) AS unit
+    ) AS unit
+    GROUP BY memory_id, seq
 ),
-headline AS (
-    SELECT memory_id, -(embedding <#> (SELECT vector FROM aim)) AS cosine
-    FROM indexing_searchvector
-    WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
-        AND memory_id IN (SELECT memory_id FROM message)
+-- How many messages there are, the planner does not foresee: a headline finds its messages by
+-- a window, where a join would compare each with each.
+titled_message AS (
+    SELECT memory_id, seq, words, cosine,
+        max(headline) OVER (PARTITION BY memory_id) AS headline
+    FROM (
+        SELECT *, NULL::float8 AS headline FROM message
+        UNION ALL
+        SELECT memory_id, NULL, NULL, NULL, -(embedding <#> (SELECT vector FROM aim))
+        FROM indexing_searchvector
+        WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
+            AND memory_id IN (SELECT memory_id FROM message)
+    ) AS beside
 ),
 standing_out AS (
-    SELECT memory_id, seq, words > 0 OR message.cosine IS NOT NULL AS matches,
+    SELECT memory_id, seq, words > 0 OR cosine IS NOT NULL AS matches,
         coalesce((words - avg(words) OVER everything)
             / nullif(stddev_pop(words) OVER everything, 0), 0)
-        + coalesce((message.cosine - avg(message.cosine) OVER everything)
-            / nullif(stddev_pop(message.cosine) OVER everything, 0), 0)
-        + %(headline)s * coalesce((headline.cosine - avg(headline.cosine) OVER everything)
-            / nullif(stddev_pop(headline.cosine) OVER everything, 0), 0) AS score
-    FROM message LEFT JOIN headline USING (memory_id)
+        + coalesce((cosine - avg(cosine) OVER everything)
+            / nullif(stddev_pop(cosine) OVER everything, 0), 0)
+        + %(headline)s * coalesce((headline - avg(headline) OVER everything)
+            / nullif(stddev_pop(headline) OVER everything, 0), 0) AS score
+    FROM titled_message WHERE seq IS NOT NULL
     WINDOW everything AS ()
 ),
 line AS (
     SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
     FROM (
-        SELECT memory_id, seq, standing_out.score
-        FROM standing_out JOIN best USING (memory_id)
-        WHERE matches
-        ORDER BY standing_out.score DESC, seq
+        SELECT memory_id, seq, score FROM standing_out
+        -- An array, not a join: hundreds of messages would be joined in a nested loop.
+        WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
+        ORDER BY score DESC, seq
         LIMIT %(line_limit)s
     ) AS chosen
     GROUP BY memory_id

@@ -2,7 +2,7 @@
 --
 -- in:  id, tenant_id uuid; conversation_id, asked_by_id uuid or NULL; kind, query, embedding_model,
 --      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int;
---      reviewable bool;
+--      reviewable bool; parts jsonb or NULL, signature text;
 --      of the hits, one array a column in the order of serving: hits and memories uuid[],
 --      shelves text[], ranks int[], scores float[], lexical_ranks and vector_ranks int[]
 -- out: nothing
@@ -10,11 +10,11 @@
 WITH receipt AS (
     INSERT INTO retrieval_retrieval (
         id, tenant_id, conversation_id, kind, asked_by_id, query, parameters, embedding_model,
-        counts, degraded, tokens, latency_ms, through_seq, reviewable
+        counts, degraded, tokens, latency_ms, through_seq, reviewable, parts, signature
     ) VALUES (
         %(id)s, %(tenant_id)s, %(conversation_id)s, %(kind)s, %(asked_by_id)s, %(query)s,
         %(parameters)s, %(embedding_model)s, %(counts)s, %(degraded)s, %(tokens)s,
-        %(latency_ms)s, %(through_seq)s, %(reviewable)s
+        %(latency_ms)s, %(through_seq)s, %(reviewable)s, %(parts)s, %(signature)s
     )
 )
 INSERT INTO retrieval_retrievalhit (

@@ -8,17 +8,21 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt, AccessLog
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
-from episodic.models import Conversation, Episode, Reveal, Review, Withholding
+from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
+from erasure.holds import place_hold
+from erasure.models import RetentionPolicy
 from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.ai.models import Breaker
+from memoryproject.tenancy import key_usage
+from memoryproject.tenancy.models import Membership
 from retrieval.models import Retrieval
-from semantic.models import Changeset
+from semantic.models import Changeset, CorrectionMark, Fact
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.semantic.learning import leave_suggestion
@@ -60,8 +64,17 @@ def leave_rows_everywhere(ana: Agent) -> None:
     ana.say(conversation, f"Mira moved from Rotterdam to Ghent. {SCRIPT}", name="Mira")
     ana.flush(conversation)
     leave_suggestion(ana)
+    asked = {"conversation_id": str(conversation), "query": "Where?", "must_say": [SCRIPT]}
+    assert ana.post("memory_tests", asked).status_code == 201
+    leave_mark(ana)
     leave_notes(ana, conversation)
     leave_erasure(ana)
+    people = [
+        ana.post("people", {"name": name, "speakers": [name]}).json()["id"]
+        for name in ("Mira", SCRIPT)
+    ]
+    merged = {"into_id": people[0], "reason": f"They are {SCRIPT}"}
+    assert ana.post(f"people/{people[1]}/merge", merged).status_code == 200
     LLMCall.objects.create(
         tenant=ana.tenant,
         request_sha256="0" * 64,
@@ -85,18 +98,45 @@ def leave_rows_everywhere(ana: Agent) -> None:
     ExportRun.objects.create(**taken, table="facts", format="csv")
     run = ImportRun.objects.create(**taken, file_name=f"{SCRIPT}.csv", total=0)
     ImportBatch.objects.create(tenant=ana.tenant, run=run, position=0, rows=[])
+    RetentionPolicy.objects.create(
+        tenant=ana.tenant, kind="note", older_than_days=100_000, actor="somebody"
+    )
+    place_hold(
+        tenant=ana.tenant, conversation_id=uuid.uuid4(), actor="somebody", reason=f"A {SCRIPT}"
+    )
     Breaker.objects.create(provider="127.0.0.1", model="a-model")
     browser = {"username": "ana", "ip_address": "127.0.0.1", "path_info": "/admin/login/"}
     AccessAttempt.objects.create(**browser, failures_since_start=1)
     AccessLog.objects.create(**browser)
+    person, _ = User.objects.get_or_create(username="a member", is_staff=True)
+    role = Group.objects.get(name="auditor")
+    Membership.objects.create(tenant=ana.tenant, person=person, role=role)
+    key_usage.write_counts()
     WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)
     VectorIndex.objects.create(
         tenant=ana.tenant, shelf="fact", model="a-model", dim=3, name="indexing_near_0", recall=1.0
     )
 
 
+def leave_mark(ana: Agent) -> None:
+    """Mark a message of a fact, as a correction does; the fact stays active."""
+    fact = Fact.objects.of(ana.tenant).select_related("conversation", "changeset").latest("id")
+    CorrectionMark.objects.create(
+        tenant=ana.tenant,
+        conversation=fact.conversation,
+        fact=fact,
+        changeset=fact.changeset,
+        place=CorrectionMark.Place.MESSAGE,
+        place_id=Message.objects.of(ana.tenant).latest("id").id,
+        found_by=CorrectionMark.FoundBy.WORDS,
+        state=CorrectionMark.State.PROPOSED,
+    )
+
+
 def leave_erasure(ana: Agent) -> None:
-    """Write a note, and have it erased."""
+    """Write a note, and have it erased; a webhook is to be told."""
+    target = {"url": f"https://example.com/?{SCRIPT}", "types": ["erasure.done"]}
+    assert ana.post("webhooks", target).status_code == 201
     note = ana.post("notes", {"content": "Mira likes fog."}, **{"Idempotency-Key": "fog"}).json()
     asked = {"scope": "note", "id": note["id"], "reason": f"To be rid of {SCRIPT}"}
     assert ana.post("erasures", asked).status_code == 200

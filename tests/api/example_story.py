@@ -45,6 +45,7 @@ BASE = datetime(2026, 3, 5, 20, tzinfo=UTC)
 SAID_BEFORE = timedelta(days=3, hours=12)
 """How long before that the first line was said, in the session and in the examples."""
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+SECRET = re.compile(r"whsec_[\w+/]+=*")
 TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d|T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00))")
 
 
@@ -120,6 +121,7 @@ class Session:
         text = text.replace(f'"{self.started:%Y-%m-%d}"', f'"{BASE:%Y-%m-%d}"')
         text = text.replace(spell(self.said), spell(BASE - SAID_BEFORE))
         text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")
+        text = SECRET.sub("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0pQ5bYk2vVU=", text)
         text = TIME.sub(date, UUID.sub(name, text))
         return json.loads(text, parse_float=lambda digits: round(float(digits), 6))
 
@@ -177,7 +179,8 @@ def say(session: Session) -> list[str]:
         for at, (name, content) in enumerate(LINES)
     ]
     once = {"Idempotency-Key": "chat-4711-message-1"}
-    body = {"conversation_id": TALK, "message": messages[0]}
+    owner = {"user_id": "ana-4711", "agent_id": "canteen-bot"}
+    body = {"conversation_id": TALK, **owner, "message": messages[0]}
     session.call("add_message", body, status=201, **once)
     session.call("add_message", body, status=200, **once)
     batch = {"conversation_id": TALK, "messages": messages[1:]}
@@ -203,6 +206,7 @@ def ask(session: Session) -> None:
     session.call("recent_memory_raw", {"conversation_id": TALK, "limit": 1})
     session.call("list_retrievals", limit=1)
     session.call("get_retrieval", retrieval_id=receipt)
+    session.call("replay_retrieval", retrieval_id=receipt)
 
 
 def write_on_purpose(session: Session, fact: str) -> str:
@@ -218,6 +222,10 @@ def write_on_purpose(session: Session, fact: str) -> str:
     once = {"Idempotency-Key": "kb-7-first"}
     note = session.call("add_note", rules, status=201, **once)["id"]
     session.call("add_note", rules, status=200, **once)
+    menus = {
+        "notes": [{"content": "Monday: lentil soup."}, {"content": "Tuesday: rice and beans."}]
+    }
+    session.call("add_notes", menus, status=201, **{"Idempotency-Key": "menus-1"})
     change = {"version": 1, "content": rules["content"] + " It closes at 14:00."}
     session.call("change_note", change, note_id=note)
     session.call("get_note", note_id=note)
@@ -243,6 +251,7 @@ def write_on_purpose(session: Session, fact: str) -> str:
 
 def look_up(session: Session, fact: str) -> None:
     """List what is stored, and show one of each."""
+    session.call("list_conversations", user_id="ana-4711", limit=1)
     messages = session.call("list_messages", conversation_id=TALK, limit=1)["items"]
     session.call("get_message", message_id=messages[0]["id"])
     episodes = session.call("list_episodes", conversation_id=TALK, limit=1)["items"]
@@ -258,9 +267,17 @@ def curate(session: Session, facts: list[str]) -> None:
     reader = session.keys["read"]
     why = {"reason": "Ana said so on the phone."}
     session.call("invalidate_fact", {**why, "because": "wrong"}, fact_id=facts[0])
+    marks = session.call("list_marks", fact_id=facts[0])["marks"]
+    chosen = {"mark_ids": [marks[0]["id"]], "decision": "confirm"}
+    session.call("decide_marks", {**why, **chosen}, fact_id=facts[0])
     session.call("restore_fact", why, fact_id=facts[0])
     better = {**why, "fact": "Ana works as a head nurse at the hospital in Porto."}
     corrected = session.call("correct_fact", better, status=201, fact_id=facts[1])
+    test = {"conversation_id": TALK, "query": "Where does Ana work?", "must_say": ["Porto"]}
+    made = session.call("add_memory_test", test, status=201)
+    session.call("list_memory_tests")
+    session.call("run_memory_tests")
+    session.call("delete_memory_test", status=204, test_id=made["id"])
     act = corrected["changeset_id"]
     session.call("plan_revert", changeset_id=act)
     session.call("revert_changeset", why, status=201, changeset_id=act)
@@ -272,10 +289,20 @@ def curate(session: Session, facts: list[str]) -> None:
     session.call("reject_fact", why, fact_id=facts[4])
     leave_suggestion(reader, rows.get(id=facts[3]), rows.get(id=facts[5]))
     leave_suggestion(reader, rows.get(id=facts[1]))
+    ana = {"name": "Ana", "user_ids": ["ana-4711"], "speakers": ["Ana"]}
+    ana_id = session.call("add_person", ana, status=201)["id"]
+    form = {"name": "Ana, by web form", "speakers": ["Web form"]}
+    form_id = session.call("add_person", form, status=201)["id"]
+    session.call("merge_person", {**why, "into_id": ana_id}, person_id=form_id)
+    session.call("get_person", person_id=ana_id)
+    session.call("list_people", user_id="ana-4711", limit=1)
+    session.call("export_person", person_id=ana_id, kind="facts", limit=1)
+    session.call("unmerge_person", {"reason": "Others use it."}, person_id=form_id)
     suggested = session.call("list_suggestions", limit=1)["items"]
     session.call("decline_suggestion", why, suggestion_id=suggested[0]["id"])
     (left,) = session.call("list_suggestions")["items"]
     session.call("accept_suggestion", why, suggestion_id=left["id"])
+    session.call("diff", **{"from": write(session.started - timedelta(hours=12))})
 
 
 def operate(session: Session, note: str) -> None:
@@ -305,11 +332,19 @@ def operate(session: Session, note: str) -> None:
     session.call("get_usage", days=1)
     (link,) = session.call("list_memory_links", memory_id=note)["items"]
     session.call("delete_link", status=204, link_id=link["id"])
+    target = {"url": "https://example.com/memory", "types": ["fact.corrected", "erasure.done"]}
+    webhook = session.call("add_webhook", target, status=201)["id"]
+    session.call("list_webhooks", limit=1)
+    session.call("rotate_webhook", webhook_id=webhook)
+    session.call("get_webhook", webhook_id=webhook)
     wish = {"scope": "note", "id": note, "reason": "Asked for in ticket 4711."}
     session.call("delete_note", status=204, note_id=note)
     erasure = session.call("erase", wish)["id"]
     session.call("list_erasures", limit=1)
     session.call("get_erasure", erasure_id=erasure)
+    (event,) = session.call("list_webhook_events", webhook_id=webhook)["items"]
+    session.call("redeliver_event", status=202, event_id=event["id"])
+    session.call("delete_webhook", status=204, webhook_id=webhook)
 
 
 def go_wrong(session: Session) -> None:

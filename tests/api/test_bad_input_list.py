@@ -185,7 +185,8 @@ def test_no_query_string_takes_what_it_does_not_know(ana: Agent) -> None:
                 answer = ana.client.get(address(path), {name: wrong})
                 assert answer.status_code in {200, 400, 404}, (path, name, wrong)
                 if answer.status_code == 400:
-                    assert name in assert_problem(answer, 400)["fields"]
+                    named = assert_problem(answer, 400)["fields"]
+                    assert name in named or "conversation_id" in named  # which messages need
         for name in ("sort", "page", "order_by", "offset", "\0"):
             answer = ana.client.get(address(path), {name: "-1"})
             assert answer.status_code in {400, 404}, (path, name)
@@ -204,7 +205,8 @@ def test_any_words_may_be_asked(ana: Agent, query: str) -> None:
     body = {"query": query, "conversation_id": str(conversation)}
     asked = 0
     for method, path, operation in taking_bodies():
-        if "query" in dict(fields_of(operation)):
+        # A test needs an expectation, too.
+        if "query" in dict(fields_of(operation)) and not path.endswith("/memory_tests"):
             answer = send(ana, method, path, json.dumps(body).encode(), "application/json")
             assert answer.status_code == 200, (path, answer.content)
             asked += 1

@@ -142,6 +142,7 @@ SCREENS = [
     Screen("graph-episode", "auditor", _episode_graph),
     Screen("link", "curator", _row(Link)),
     Screen("link-remove", "curator", _link_removal),
+    Screen("compare", "curator", _page("console:compare", tenant=BANK, since="2026-01-01")),
     Screen("review-queue", "curator", _page("console:review_queue", tenant=BANK)),
     Screen("review-queue-masked", "auditor", _page("console:review_queue", tenant=BANK)),
     Screen("undo", "curator", _page("console:roll_back", tenant=BANK), _preview_undoing),

@@ -19,13 +19,14 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from episodic.models import Conversation, Episode, Message, Reveal
 from indexing.models import SearchUnit
 from jobs.models import Job, LLMCall
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import ContextSection, Retrieval
-from semantic.models import Fact
+from semantic.models import Evidence, Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import page
 from tests.conftest import Agent, make_agent
@@ -312,34 +313,70 @@ def test_a_reveal_leads_back_to_pages_of_this_server_only(past: Agent) -> None:
         assert answer["Location"] == "/admin/", back
 
 
-def test_searching_messages_tells_an_auditor_no_words_of_them(past: Agent) -> None:
+def test_no_address_looks_into_texts(past: Agent) -> None:
     browser = visit_as("auditor")
-    found = read(browser, page(Message, "changelist") + "?q=forth")
-    assert leaks({"found": found}) == []
-    for lookup in ("content__contains", "content__startswith", "metadata__tag"):
-        asked = browser.get(page(Message, "changelist"), {lookup: "oh"})
+    for model, lookup in (
+        (Message, "content__contains"),
+        (Message, "metadata__tag"),
+        (Episode, "summary__regex"),
+        (Episode, "title__startswith"),
+        (Conversation, "previous_summary__icontains"),
+        (Fact, "fact__iregex"),
+        (Fact, "keywords__contains"),
+    ):
+        asked = browser.get(page(model, "changelist"), {lookup: "oh"})
         assert asked.status_code in {302, 400}, lookup
 
 
-def test_an_auditor_cannot_read_by_guessing_letters(past: Agent) -> None:
-    """Whole words find a message; parts of words, and words in a row, tell nothing."""
+def test_a_search_confirms_nothing_that_is_masked(past: Agent) -> None:
+    """Nor parts of words, nor whole ones; once a conversation is unmasked, all of it."""
     talk = canary_talk(past.tenant)
     said = Message.objects.of(past.tenant).filter(conversation=talk, content__contains=CANARY)
-    ids = [str(one) for one in said.values_list("id", flat=True)]
-    places = {"admin:episodic_message_changelist": "q", "console:search": "q"}
+    episodes = Episode.objects.of(past.tenant).filter(conversation=talk)
+    ids = [str(one) for rows in (said, episodes) for one in rows.values_list("id", flat=True)]
+    title = episodes[0].title.split()
+    places = {
+        "admin:episodic_message_changelist": ("forth", "fort", '"forth, is"'),
+        "admin:episodic_episode_changelist": (title[-1], *title),
+        "console:search": ("forth", "fort", *title),
+    }
 
-    def find(browser: Client, typed: str) -> list[list[str]]:
-        """Return, by place, the messages with the canary that a search finds."""
-        asked = {"tenant": past.tenant.name}
+    def find(browser: Client) -> int:
+        """Return how many searches bring a message or an episode of the conversation."""
         answers = [
-            browser.get(reverse(name), {field: typed, **(asked if "console" in name else {})})
-            for name, field in places.items()
+            browser.get(reverse(name), {"q": typed}).content.decode()
+            for name, words in places.items()
+            for typed in words
         ]
-        return [[one for one in ids if one in answer.content.decode()] for answer in answers]
+        return sum(any(one in answer for one in ids) for answer in answers)
 
-    curator, auditor = visit_as("curator"), visit_as("auditor")
-    assert find(auditor, "forth") == find(curator, "forth") != [[], []]
-    assert find(curator, '"forth, is"') != find(curator, '"is forth"')
-    assert find(auditor, '"forth, is"') == find(auditor, '"is forth"') != [[], []]
-    assert find(curator, "fort") != [[], []]
-    assert find(auditor, "fort") == [[], []]
+    auditor = visit_as("auditor")
+    assert find(auditor) == 0
+    found_by_a_curator = find(visit_as("curator"))
+    assert found_by_a_curator > 4
+    ask_to_see(auditor, talk)
+    assert find(auditor) == found_by_a_curator
+
+
+def test_what_the_offline_engine_made_of_messages_is_masked_everywhere(
+    past: Agent, settings: Settings
+) -> None:
+    """A canary in a title, a summary, and a conversation's summary; a model's are shown."""
+    talk = canary_talk(past.tenant)
+    episodes = Episode.objects.of(past.tenant).filter(conversation=talk)
+    episodes.update(title=f"Hm, {CANARY}", summary=f"Hm, {CANARY}")
+    Conversation.objects.of(past.tenant).filter(id=talk.id).update(previous_summary=CANARY)
+    places = [page(model, "changelist") for model in (Episode, Conversation)]
+    places += [page(Episode, "change", episode.pk) for episode in episodes]
+    places += [page(Conversation, "change", talk.pk), "/admin/search/?extended=1"]
+    evidence = Evidence.objects.of(past.tenant).filter(episode__in=episodes)
+    places += [page(Fact, "change", row.fact_id) for row in evidence]
+    auditor, curator = visit_as("auditor"), visit_as("curator")
+    assert leaks({place: read(auditor, place) for place in places}) == []
+    assert len(leaks({place: read(curator, place) for place in places})) > 3
+    episodes.update(engine="llm")
+    assert leaks({"list": read(auditor, page(Episode, "changelist"))})
+    settings.MASK_SUMMARIES = True
+    assert leaks({place: read(auditor, place) for place in places}) == []
+    ask_to_see(auditor, talk)
+    assert leaks({"list": read(auditor, page(Episode, "changelist"))})

@@ -12,15 +12,16 @@ Rights = dict[str, set[str]]
 
 MEMORY = (
     "episodic.conversation episodic.episode episodic.message notes.link notes.note "
-    "notes.noteversion semantic.evidence semantic.fact"
+    "notes.noteversion people.alias people.merge people.person semantic.evidence semantic.fact"
 )
 AUDIT = (
     "console.exportrun console.importrun episodic.reveal episodic.review episodic.withholding "
-    "erasure.erasure "
+    "erasure.erasure erasure.hold erasure.retentionpolicy "
     "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
-    "semantic.change semantic.changeset semantic.suggestion"
+    "retrieval.memorytest semantic.change semantic.changeset semantic.correctionmark "
+    "semantic.suggestion"
 )
-WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.tenant"
+WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.keyusage tenancy.tenant"
 INDEX = (
     "indexing.memory indexing.searchunit indexing.searchvector indexing.shelfsize "
     "indexing.vectorindex indexing.wordcount"
@@ -28,14 +29,18 @@ INDEX = (
 SEES = {
     "curator": f"{MEMORY} {AUDIT} {WORK} {INDEX}",
     "auditor": f"{MEMORY} {AUDIT} {WORK}",
-    "operator": WORK,
+    "operator": f"{WORK} events.event events.webhook",
 }
 MAY = {
     "curator": (
-        "semantic.curate_fact notes.curate_note episodic.read_content retrieval.run_playground"
+        "semantic.curate_fact notes.curate_note episodic.read_content retrieval.run_playground "
+        "console.add_savedfilter"
     ),
     "auditor": "episodic.reveal_content",
-    "operator": "jobs.operate_job tenancy.manage_apikey tenancy.set_budget",
+    "operator": (
+        "events.redeliver_event jobs.operate_job tenancy.manage_apikey tenancy.set_budget "
+        "console.add_savedfilter"
+    ),
 }
 EXPECTED: Rights = {
     role: {table.replace(".", ".view_") for table in SEES[role].split()} | set(MAY[role].split())

@@ -19,6 +19,7 @@ APPS = [
     "operations",
     "console",
     "erasure",
+    "people",
 ]
 FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
 SOURCES = [

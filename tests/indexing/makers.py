@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
+from itertools import count
 
 import numpy as np
 
@@ -31,7 +32,6 @@ def fill(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        language="simple",
         model=model,
         entries=[
             Entry(
@@ -39,12 +39,38 @@ def fill(
                 kind=UnitKind.FACT,
                 lexical=text,
                 vector=_unit(random.standard_normal(DIM)),
+                language="simple",
                 valid_at=NOW,
             )
             for memory, text in zip(memories, texts, strict=True)
         ],
     )
     return [memory.id for memory in memories]
+
+
+def fill_messages(conversation: Conversation, *, episodes: int, seed: int = 1) -> None:
+    """Index so many episodes, each with a headline and 15 messages in directions of their own."""
+    random = np.random.default_rng(seed)
+    memories = index.register(tenant=conversation.tenant, kind=MemoryKind.EPISODE, count=episodes)
+    seqs = count(1)
+    index.add_entries(
+        tenant=conversation.tenant,
+        conversation_id=conversation.id,
+        model="test",
+        entries=[
+            Entry(
+                memory=memory,
+                kind=kind,
+                lexical=f"lighthouse {'of' * (place % 3)} day{place}",
+                vector=_unit(random.standard_normal(DIM)),
+                language="simple",
+                valid_at=NOW,
+                first_seq=next(seqs) if kind is UnitKind.MESSAGE else 1,
+            )
+            for memory in memories
+            for place, kind in enumerate([UnitKind.EPISODE, *[UnitKind.MESSAGE] * 15])
+        ],
+    )
 
 
 def _unit(values: np.ndarray) -> np.ndarray:

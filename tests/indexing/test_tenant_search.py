@@ -108,10 +108,18 @@ def test_each_kind_is_found_alone_and_a_message_by_its_own_words(
     index.add_entries(
         tenant=ana.tenant,
         conversation_id=home.id,
-        language="english",
         model="test",
         entries=[
-            Entry(memory, UnitKind.MESSAGE, own, None, NOW, first_seq=seq, neighbours=[other])
+            Entry(
+                memory,
+                UnitKind.MESSAGE,
+                own,
+                None,
+                "english",
+                NOW,
+                first_seq=seq,
+                neighbours=[other],
+            )
             for seq, own, other in ((1, *lines), (2, *reversed(lines)))
         ],
     )

@@ -7,7 +7,6 @@ import uuid
 
 import pytest
 from django.db import connections, transaction
-from pytest_django import Settings
 
 from indexing import services as index
 from indexing.models import SearchUnit, SearchVector
@@ -46,9 +45,8 @@ def test_a_note_is_deleted_once(ana: Agent) -> None:
 
 
 def test_a_vector_that_comes_while_a_note_is_deleted_goes_with_it(
-    ana: Agent, settings: Settings
+    ana: Agent,
 ) -> None:
-    settings.NOTE_EMBEDDED_AT_ONCE = 0
     note = write(ana)
     unit = SearchUnit.objects.of(ana.tenant).get()
     vectors = embeddings.embed_passages(["A note."])

@@ -6,7 +6,6 @@ import hashlib
 import uuid
 from collections.abc import Iterator
 from io import StringIO
-from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +66,7 @@ def test_a_summary_is_found_by_what_follows_from_its_metadata(ana: Agent) -> Non
 def test_a_note_of_a_conversation_lies_in_it(ana: Agent, told: uuid.UUID) -> None:
     note = write(ana, "Mira's canal boat is green.", conversation_id=str(told))
     conversation = Conversation.objects.of(ana.tenant).get()
+    assert drain_jobs().dead == 0
     unit = SearchUnit.objects.of(ana.tenant).get(memory=note)
     vector = SearchVector.objects.of(ana.tenant).get(memory=note)
     assert unit.conversation_id == vector.conversation_id == conversation.id
@@ -76,6 +76,7 @@ def test_a_note_of_a_conversation_lies_in_it(ana: Agent, told: uuid.UUID) -> Non
 def test_the_nearest_by_meaning_is_the_note_that_says_it(ana: Agent) -> None:
     note = write(ana, "The cat sleeps on the sofa all day.")
     write(ana, "Quarterly revenue grew by ten percent.")
+    assert drain_jobs().dead == 0
     question = embeddings.embed_query("Where does the kitten nap?")
     rows = SearchVector.objects.of(ana.tenant).filter(shelf=MemoryKind.NOTE)
     near = max(rows, key=lambda row: float(np.dot(np.array(row.embedding), question)))
@@ -84,9 +85,11 @@ def test_the_nearest_by_meaning_is_the_note_that_says_it(ana: Agent) -> None:
 
 def test_a_new_version_takes_the_place_of_the_one_before(ana: Agent) -> None:
     note = write(ana, "The kettle sings.")
+    drain_jobs()
     before = SearchVector.objects.of(ana.tenant).get().embedding
     assert change(ana, note, version=1, content="The toaster hums.").status_code == 200
     assert found("kettle") == set() and found("toaster") == {note}
+    drain_jobs()
     after = SearchVector.objects.of(ana.tenant).get()
     assert list(after.embedding) != list(before)
     assert ShelfSize.objects.of(ana.tenant).get().units == 1
@@ -114,21 +117,6 @@ def test_the_vectors_of_a_long_note_are_made_by_a_job(ana: Agent) -> None:
     assert vectors.count() == vectors.values("unit__first_seq").distinct().count() == parts
     lacking = units_without_vector(tenant=ana.tenant, conversation_id=None, model=model, at_most=9)
     assert lacking == []
-
-
-def test_vectors_made_later_are_those_made_at_once(
-    ana: Agent, conversation: uuid.UUID, settings: Settings
-) -> None:
-    places: list[dict[str, Any]] = [{}, {"conversation_id": str(conversation)}]
-    fields = {"label": "Kettles", "description": "About tea", "tags": ["steam"]}
-    at_once = [write(ana, "The kettle sings.", **fields, **place) for place in places]
-    settings.NOTE_EMBEDDED_AT_ONCE = 0
-    later = [write(ana, "The kettle sings.", **fields, **place) for place in places]
-    assert Job.objects.of(ana.tenant).count() == 2
-    assert drain_jobs().dead == 0
-    made = {str(row.memory_id): row.embedding for row in SearchVector.objects.of(ana.tenant)}
-    for one, other in zip(at_once, later, strict=True):
-        assert np.allclose(made[one], made[other], atol=0.01)
 
 
 @pytest.fixture

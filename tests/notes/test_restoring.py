@@ -7,6 +7,7 @@ import uuid
 import pytest
 
 from indexing.models import SearchUnit, SearchVector
+from jobs.draining import drain_jobs
 from memoryproject.edge.errors import NotFound
 from notes import services
 from notes.models import Note
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.django_db
 def units_of(agent: Agent, note: str) -> list[tuple[str, int | None, str]]:
     """Return what finds a note, by its parts."""
     units = SearchUnit.objects.of(agent.tenant).filter(memory_id=note).order_by("first_seq")
+    drain_jobs()
     assert SearchVector.objects.of(agent.tenant).filter(memory_id=note).count() == len(units)
     return list(units.values_list("lexical_text", "first_seq", "language"))
 

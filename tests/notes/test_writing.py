@@ -9,7 +9,6 @@ import pytest
 
 from episodic.models import Conversation
 from indexing.models import SearchUnit, SearchVector
-from jobs.models import Job
 from notes.models import Note, NoteVersion
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -323,9 +322,3 @@ def test_a_repeated_request_stores_one_note_and_gets_the_first_answer(ana: Agent
 def test_an_idempotency_key_belongs_to_its_tenant(ana: Agent, cleo: Agent) -> None:
     for agent in (ana, cleo):
         assert agent.post("notes", {"content": "x"}, **{"Idempotency-Key": "k"}).status_code == 201
-
-
-def test_a_note_needs_no_job_while_the_model_is_there(ana: Agent) -> None:
-    add(ana, content="one")
-    assert not Job.objects.of(ana.tenant).exists()
-    assert SearchVector.objects.of(ana.tenant).count() == 1

@@ -91,12 +91,14 @@ class Product:
 
 
 @contextmanager
-def web(environment: Mapping[str, str], *, app: str = "memoryproject.wsgi") -> Iterator[int]:
-    """Run the product's web server, one process of eight threads; yield its port."""
+def web(
+    environment: Mapping[str, str], *, app: str = "memoryproject.wsgi", workers: int = 1
+) -> Iterator[int]:
+    """Run the product's web server, processes of eight threads; yield its port."""
     port = find_port()
     command = [app if part == "memoryproject.wsgi" else part for part in web_command(HOST, port)]
     process = subprocess.Popen(
-        [*command, "--workers=1", "--log-level=critical"],
+        [*command, f"--workers={workers}", "--log-level=critical"],
         env={**environment, "MEMORY_WEB_THREADS": str(WEB_THREADS)},
         cwd=settings.BASE_DIR,
         start_new_session=True,

@@ -31,6 +31,16 @@ BODIES = {
     "retrieve_memory": {**TALK, "query": "Porto"},
     "retrieve_memory/raw": {**TALK, "query": "Porto"},
     "context_pre_retrieve": {**TALK, "query": "Porto"},
+    "notes/batch": {"notes": [{"content": "A note."}]},
+    "people": {"name": "Mira", "user_ids": ["mira"]},
+    "people/<id:person_id>/merge": {"reason": "Why not?", "into_id": str(uuid.UUID(int=7))},
+    "people/<id:person_id>/unmerge": {"reason": "Why not?"},
+    "facts/<id:fact_id>/marks": {
+        "reason": "Why not?",
+        "mark_ids": [str(uuid.UUID(int=7))],
+        "decision": "confirm",
+    },
+    "memory_tests": {**TALK, "query": "Porto", "must_say": ["Porto"]},
     "links": {
         "from_id": str(uuid.UUID(int=7)),
         "to_id": str(uuid.UUID(int=8)),
@@ -54,6 +64,7 @@ BODIES = {
     "rollbacks/<id:rollback_id>/lift": WHY,
     "changesets/<id:changeset_id>/revert": WHY,
     "erasures": {"scope": "note", "id": str(uuid.UUID(int=7)), **WHY},
+    "webhooks": {"url": "https://example.com/memory"},
 }
 
 

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
+from events.models import Event
 from indexing.models import Memory
 from jobs.models import Job
 from memoryproject import urls
@@ -63,6 +64,22 @@ def write_note_with_link(agent: Agent, far: uuid.UUID) -> dict[str, uuid.UUID]:
     return {name: uuid.UUID(given) for name, given in named.items()}
 
 
+def name_and_watch(agent: Agent, talk: uuid.UUID) -> dict[str, uuid.UUID]:
+    """Return the ids of a person, a memory test, and a webhook with an event."""
+    asked = {"conversation_id": str(talk), "query": "Where?", "must_say": ["Rotterdam"]}
+    made = {
+        "person_id": agent.post("people", {"name": "Mira", "user_ids": ["mira"]}),
+        "test_id": agent.post("memory_tests", asked),
+        "webhook_id": agent.post("webhooks", {"url": "https://example.com/memory"}),
+    }
+    fact = Fact.objects.of(agent.tenant).filter(invalid_at=None).order_by("id")[0]
+    agent.post(f"facts/{fact.id}/invalidate", {"reason": "It is over.", "because": "superseded"})
+    event: Any = Event.objects.of(agent.tenant).order_by("id")[0]
+    return {name: uuid.UUID(answer.json()["id"]) for name, answer in made.items()} | {
+        "event_id": event.id
+    }
+
+
 def undo_and_erase(agent: Agent) -> dict[str, uuid.UUID]:
     """Return the ids of a rollback and of an erasure, of which nothing else is told."""
     agent.say(uuid.uuid4(), "Believe me.", name="Visitor")
@@ -91,6 +108,7 @@ def test_longmemory_181_and_anythingmcp_286_no_way_in_is_without_its_tenant(
         ids[f"{kind.__name__.lower()}_id"] = newest.id
     ids |= write_note_with_link(ana, ids["fact_id"])
     ids |= undo_and_erase(ana)
+    ids |= name_and_watch(ana, told)
     ids["suggestion_id"] = leave_suggestion(ana).id
     before = rows_of(ana)
     hidden = [str(id) for _, id, _ in before] + ["Rotterdam", "piano"]
@@ -123,7 +141,7 @@ def test_anythingmcp_286_every_call_asks_for_a_key_or_is_known_to_need_none() ->
         assert issubclass(view, KeyedView) is (str(route.pattern) not in open_calls)
     patterns: list[Any] = urls.urlpatterns
     prefixes = {str(pattern.pattern).lstrip("^").split("/")[0] for pattern in patterns}
-    assert prefixes == {"", "admin", "api"}
+    assert prefixes == {"", "admin", "api", "favicon.ico", "metrics"}
 
 
 @in_one_transaction

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from memoryproject.tenancy import limits, services
-from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.models import APIKey, KeyUsage
 from tests.conftest import Agent
 from tests.reliability.client import Answer, Caller, at_once
 from tests.reliability.conftest import SayFigures
@@ -172,3 +172,11 @@ def dump() -> str:
     )
     assert done.returncode == 0, done.stderr[-1000:]
     return done.stdout
+
+
+def test_what_a_process_has_counted_is_written_when_it_ends(ana: Agent) -> None:
+    with web(os.environ) as port:
+        caller = Caller(port, ana.secret)
+        assert [caller.get("whoami").status for _ in range(3)] == [200] * 3
+    usage = KeyUsage.objects.of(ana.tenant).get(key=ana.key)
+    assert usage.calls == 3 and usage.errors == 0

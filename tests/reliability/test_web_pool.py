@@ -15,7 +15,14 @@ import pytest
 from django.db import connection, transaction
 
 from episodic.models import Message
-from memoryproject.edge.web_pool import BESIDE_S, USED_S, WAIT_FOR_TURN_S, Turns, submit
+from memoryproject.edge.web_pool import (
+    BESIDE_S,
+    USED_S,
+    WAIT_FOR_TURN_S,
+    WAITING_A_THREAD,
+    Turns,
+    submit,
+)
 from tests.conftest import Agent
 from tests.reliability.client import HOST, Answer, Caller, assert_unavailable
 from tests.reliability.product import WEB_THREADS, web
@@ -25,8 +32,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 SHARE = WEB_THREADS // 4
 REFUSED = 4
-CALLS = SHARE + WEB_THREADS + REFUSED
-"""At once: the first are at work, as many as there are threads wait, the last are refused."""
+CALLS = SHARE + WAITING_A_THREAD * WEB_THREADS + REFUSED
+"""At once: the first are at work, some wait, the last are refused."""
 
 
 def add(caller: Caller) -> Answer:

@@ -55,10 +55,9 @@ def index_corpus(tenant: Tenant, texts: list[str]) -> tuple[Conversation, list[u
     index.add_entries(
         tenant=tenant,
         conversation_id=conversation.id,
-        language="english",
         model="none",
         entries=[
-            Entry(memory=memory, kind=UnitKind.FACT, lexical=text, vector=None, valid_at=NOW)
+            Entry(memory, UnitKind.FACT, text, vector=None, language="english", valid_at=NOW)
             for memory, text in zip(memories, texts, strict=True)
         ],
     )
@@ -89,6 +88,8 @@ def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, flo
                 "words": query,
                 "category": None,
                 "as_of": None,
+                "believed": False,
+                "known": [],
                 "vector": None,
                 "fact_pool": 1000,
                 "episode_pool": 1000,

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from indexing.models import SearchVector
+from jobs.draining import drain_jobs
 from memoryproject.text import tokens
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
@@ -66,6 +67,7 @@ def test_relevance_is_from_0_to_1_and_best_first(ana: Agent) -> None:
 def test_meaning_finds_what_shares_no_word(ana: Agent) -> None:
     cat = write(ana, "The cat sleeps on the sofa all day.")
     write(ana, "Quarterly revenue grew by ten percent.")
+    drain_jobs()
     assert found(ana, "Where does the kitten nap?") == [cat]
 
 

@@ -16,6 +16,7 @@ from pytest_django import Settings
 from indexing import services as index
 from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind, VectorIndex
 from indexing.services import Entry
+from jobs.draining import drain_jobs
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OpenAIEmbedder
 from retrieval.models import Retrieval
@@ -89,6 +90,7 @@ def test_an_index_of_the_whole_tenant_is_used_where_nothing_is_filtered(
     for number in range(120):
         place = PLACES[number % len(PLACES)]
         write(ana, f"Number {number}: the {place} has an old piano, painted {number} times.")
+    drain_jobs()
     exact = found(ana, "Where is the old piano?", max_results=20)
     assert "indexing_near_" not in explain(ana)
     call_command("build_vector_index", ana.tenant.name, shelf="note", stdout=StringIO())
@@ -112,10 +114,11 @@ def crowd(agent: Agent, count: int) -> None:
     index.add_entries(
         tenant=agent.tenant,
         conversation_id=None,
-        language="english",
         model=embedder.name,
         entries=[
-            Entry(memory, UnitKind.NOTE, f"Number {place}.", vectors[place], timezone.now())
+            Entry(
+                memory, UnitKind.NOTE, f"Number {place}.", vectors[place], "english", timezone.now()
+            )
             for place, memory in enumerate(memories)
         ],
     )

@@ -1,7 +1,12 @@
-"""The plan of hybrid.sql: one text, of which what nobody asked for is folded away."""
+"""The plan of hybrid.sql: one text, of which what nobody asked for is folded away.
+
+And those of the others that answer: none compares each row with each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,9 +15,12 @@ from django.db import connection, connections
 
 from episodic.models import Conversation
 from indexing.models import MemoryKind, SearchUnit, SearchVector
-from retrieval.search.in_conversation import Question, state
+from retrieval.candidates import load_candidates
+from retrieval.hits import Hit
+from retrieval.search.in_conversation import Question, search, state
+from retrieval.search.in_tenant import SearchRequest, find_with
 from tests.conftest import Agent
-from tests.indexing.makers import DIM, NOW, fill, make_conversation
+from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
@@ -29,16 +37,20 @@ def conversation(ana: Agent) -> Conversation:
         facts = fill(one, [f"fact{number} of the lighthouse" for number in range(1500)], seed=seed)
         for model in (SearchUnit, SearchVector):
             model.objects.of(ana.tenant).filter(memory__in=facts[:1300]).update(invalid_at=NOW)
-    with connections["owner"].cursor() as cursor:
-        for model in (SearchUnit, SearchVector):
-            # Tests before this one leave indexes larger than their rows, and other plans.
-            cursor.execute(f"REINDEX TABLE {model._meta.db_table}")
-            cursor.execute(f"VACUUM (ANALYZE) {model._meta.db_table}")
+    tidy()
     return made[0]
 
 
-def explain(conversation: Conversation, **changes: Any) -> str:
-    """Return the plan of a search, without the parts that never ran."""
+def tidy() -> None:
+    """Leave indexes as large as their rows, and plans that know of these."""
+    with connections["owner"].cursor() as cursor:
+        for model in (SearchUnit, SearchVector):
+            cursor.execute(f"REINDEX TABLE {model._meta.db_table}")
+            cursor.execute(f"VACUUM (ANALYZE) {model._meta.db_table}")
+
+
+def ask(**changes: Any) -> Question:
+    """Return a question for facts and episodes."""
     fields: dict[str, Any] = {
         "words": "lighthouse fact7",
         "vector": np.ones(DIM, dtype=np.float32) / DIM**0.5,
@@ -49,7 +61,12 @@ def explain(conversation: Conversation, **changes: Any) -> str:
         "category": None,
         "now": NOW,
     }
-    statement, parameters = state(conversation, Question(**{**fields, **changes}))
+    return Question(**{**fields, **changes})
+
+
+def explain(conversation: Conversation, **changes: Any) -> str:
+    """Return the plan of a search, without the parts that never ran."""
+    statement, parameters = state(conversation, ask(**changes))
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + statement, parameters)
         lines = [row[0] for row in cursor.fetchall()]
@@ -78,3 +95,45 @@ def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Con
 
 def test_without_a_vector_no_vector_is_read(conversation: Conversation) -> None:
     assert "indexing_vector_covering" not in explain(conversation, vector=None)
+
+
+def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
+    """Return the joins that throw away more than a hundred rows for each that they return."""
+    rows = plan["Actual Rows"] * plan["Actual Loops"]
+    removed = plan.get("Rows Removed by Join Filter", 0) * plan["Actual Loops"]
+    own = [f"{plan['Node Type']}: {removed} for {rows}"] if removed > 100 * max(rows, 1) else []
+    return [*own, *(join for part in plan.get("Plans", []) for join in find_wasteful_joins(part))]
+
+
+@contextmanager
+def explaining() -> Iterator[list[dict[str, Any]]]:
+    """Yield a list of the plans of all statements that the block runs."""
+    plans: list[dict[str, Any]] = []
+
+    def explain_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("WITH"):
+            execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, params, many, context)
+            plans.append(context["cursor"].fetchone()[0][0]["Plan"])
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explain_first):
+        yield plans
+
+
+def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
+    conversation = make_conversation(ana.tenant)
+    conversation.tenant = ana.tenant
+    facts = fill(conversation, [f"fact{number} of the lighthouse" for number in range(500)])
+    fill_messages(conversation, episodes=60)
+    tidy()
+    hits = [Hit(memory_id, MemoryKind.FACT, rank=1, score=1.0) for memory_id in facts]
+    everywhere = SearchRequest(query="lighthouse", max_results=100)
+    with explaining() as plans:
+        search(conversation, ask())
+        search(conversation, ask(line_limit=100, episode_limit=60))
+        search(conversation, ask(line_limit=100, as_of=NOW))
+        load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
+        find_with(tenant=ana.tenant, request=everywhere, vector=None)
+    assert len(plans) == 5
+    for plan in plans:
+        assert find_wasteful_joins(plan) == []

@@ -42,6 +42,7 @@ def indexed(ana: Agent) -> Conversation:
                 kind=UnitKind.EPISODE,
                 lexical="headline",
                 vector=towards(headline),
+                language="simple",
                 valid_at=NOW,
             )
         )
@@ -53,6 +54,7 @@ def indexed(ana: Agent) -> Conversation:
                     kind=UnitKind.MESSAGE,
                     lexical=f"word{seq}",
                     vector=towards(cosine),
+                    language="simple",
                     valid_at=NOW,
                     first_seq=seq,
                     last_seq=seq,
@@ -61,7 +63,6 @@ def indexed(ana: Agent) -> Conversation:
     index.add_entries(
         tenant=ana.tenant,
         conversation_id=conversation.id,
-        language="simple",
         model="test",
         entries=entries,
     )

@@ -263,7 +263,7 @@ def test_pages_are_nothing_that_a_conversation_waits_for(
     write(ana, conversation_id=str(conversation))
     assert Job.objects.of(ana.tenant).get(kind=Kind.MIRROR).state == State.READY
     state = ana.get(f"conversations/{conversation}").json()
-    assert (state["open_jobs"], state["waits_for"]) == (0, [])
+    assert (state["open_jobs"], state["waits_for"]) == (1, [])  # the note's vector
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,6 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
+from jobs.draining import drain_jobs
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens, in_use
 from retrieval.models import Retrieval
@@ -28,7 +29,7 @@ LIMITS = {0: 2, 1: 5, 2: 8, 3: 10, 4: 15, 5: 20}
 HOURS = {0: 1, 1: 4, 2: 12, 3: 24, 4: 72, 5: 168}
 DEPTHS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3, 5: 3}
 FIELDS = {
-    "id", "kind", "content", "user_id", "category", "importance", "emotion_type",
+    "_distance", "id", "kind", "content", "user_id", "category", "importance", "emotion_type",
     "emotion_intensity", "emotion_valence", "timestamp", "linked_memory_ids", "tags", "file_path",
     "distance", "depth",
 }  # fmt: skip
@@ -69,6 +70,7 @@ def old(agent: Agent, content: str = "Bread is baked on Thursdays.") -> str:
 def test_what_is_near_in_meaning_comes_first_with_its_distance(ana: Agent) -> None:
     far = write(ana, "Bread is baked on Thursdays.")
     near = lighthouse(ana)
+    drain_jobs()
     answer = ask(ana)
     assert ids(answer)[0] == near
     distances = {one["id"]: one["distance"] for one in answer["memories_retrieved"]}
@@ -97,7 +99,7 @@ def test_each_item_has_the_fields_of_a_memory(ana: Agent) -> None:
     }  # fmt: skip
     (item, linked) = answer["memories_retrieved"]
     assert set(item) == set(linked) == FIELDS
-    assert item | {"distance": 0} == {
+    assert item | {"distance": 0, "_distance": 0} == {
         "id": note,
         "kind": "note",
         "content": "The lighthouse at the northern cape, visit 0.",
@@ -112,6 +114,7 @@ def test_each_item_has_the_fields_of_a_memory(ana: Agent) -> None:
         "tags": ["sea", "light"],
         "file_path": None,
         "distance": 0,
+        "_distance": 0,
         "depth": 0,
     }
     assert (linked["id"], linked["distance"], linked["depth"]) == (other, None, 1)
@@ -370,7 +373,8 @@ def test_an_answer_leaves_a_receipt(ana: Agent, cleo: Agent, conversation: uuid.
         "max_tokens": 500,
         "fence": False,
         **dict.fromkeys(["user_id", "until", "category", "min_importance", "emotion_valence"]),
-        "asked_in": None,
+        "links": "defanged",
+        **dict.fromkeys(["agent_id", "asked_in"]),
     }
     hits = {hit["memory_id"]: hit for hit in receipt["hits"]}
     assert set(hits) == {note, other}

@@ -26,6 +26,7 @@ import pytest
 from django.utils import timezone
 
 from indexing.models import SearchVector
+from jobs.draining import drain_jobs
 from memoryproject.ai import embeddings
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens
@@ -56,6 +57,7 @@ def bring_back(agent: Agent, query: str = QUERY, **fields: Any) -> reconstructio
 
 def test_the_query_is_embedded_by_the_model_that_embedded_the_memories(ana: Agent) -> None:
     lighthouse(ana)
+    drain_jobs()
     answer = ask(ana)
     used = Retrieval.objects.of(ana.tenant).get(id=answer["receipt"]).embedding_model
     stored = SearchVector.objects.of(ana.tenant).get()
@@ -75,6 +77,7 @@ def test_distances_are_those_of_the_vectors_and_the_nearest_comes_first(ana: Age
             "Sailors see the beacon from far away at night.",
         )
     }
+    drain_jobs()
     asked = embeddings.embed_query(QUERY)
     expected = {
         str(row.memory_id): 1 - float(asked @ np.asarray(row.embedding))

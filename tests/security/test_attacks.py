@@ -67,6 +67,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
                 post(agent, talk, said)
                 agent.flush(talk)
             agent.post("notes", {"content": "Mira likes canals.", "conversation_id": str(BESIDE)})
+        assert drain_jobs().dead == 0
         yield ana
         delete_all_rows()
 

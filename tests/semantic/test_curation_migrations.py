@@ -73,7 +73,7 @@ def test_earlier_changes_are_told_in_states_and_undone(
         assert "states" not in {column.name for column in cursor.description}
     migrate("0005_reverted")
     assert told(ana) == before
-    migrate("0015_pinned_facts")  # a revert reads every column, and takes suggestions back
+    migrate("0016_correction_marks")  # a revert reads every column, and takes suggestions back
     revert_changeset(act=act(ana), changeset_id=run.id)
     assert talk.held() == {BAKERY, TOE}
 

@@ -99,6 +99,7 @@ Ids = Mapping[str, list[str]]
 SINCE = "2020-01-01T00:00:00Z"
 QUERY = "Where does the canal lead?"
 TALK = "conversation_id"
+SHARED = {"scope": "user"}
 SPAN = {"span_id": "page 1", "start_byte": 0, "end_byte": 10}
 
 
@@ -118,29 +119,43 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     },
     "POST flush": lambda own: {TALK: own["talk"][0]},
     "POST changesets/{changeset_id}/revert": lambda own: {"reason": "Why not?"},
-    "POST context_pre_retrieve": lambda own: {"query": QUERY, TALK: own["talk"][0]},
+    "POST context_pre_retrieve": lambda own: {"query": QUERY, TALK: own["talk"][0], **SHARED},
     "POST contexts": lambda own: {"max_tokens": 500},
     "POST contexts/{context_id}/add": lambda own: {"memory_id": own["note"][0]},
     "POST erasures": lambda own: {"scope": "note", "id": own["note"][0], "reason": "Why not?"},
     "POST facts/{fact_id}/approve": lambda own: {"reason": "Why not?"},
     "POST facts/{fact_id}/correct": lambda own: {"reason": "Why not?", "fact": "Sam is a sailor."},
     "POST facts/{fact_id}/invalidate": lambda own: {"reason": "Why not?", "because": "wrong"},
+    "POST facts/{fact_id}/marks": lambda own: {
+        "reason": "Why not?",
+        "decision": "drop",
+        "mark_ids": [own["mark"][0]],
+    },
+    "POST memory_tests": lambda own: {"query": QUERY, TALK: own["talk"][0], "must_say": ["boat"]},
     "POST facts/{fact_id}/reject": lambda own: {"reason": "Why not?"},
     "POST facts/{fact_id}/restore": lambda own: {"reason": "Why not?"},
     "POST links": lambda own: {"from_id": own["note"][0], "to_id": own["fact"][0]},
     "POST memories/{memory_id}/chunk": lambda own: {"max_tokens": 100},
     "POST notes": lambda own: {"content": "A note of mine.", "span": SPAN},
+    "POST notes/batch": lambda own: {"notes": [{"content": "A note of mine.", "span": SPAN}]},
     "PATCH notes/{note_id}": lambda own: {"version": 1, "label": "Mine", "span": SPAN},
+    "POST people": lambda own: {"name": "Sam", "user_ids": [fresh()], "speakers": [fresh()]},
+    "POST people/{person_id}/merge": lambda own: {
+        "into_id": own["person"][1],
+        "reason": "Why not?",
+    },
+    "POST people/{person_id}/unmerge": lambda own: {"reason": "Why not?"},
     "POST recent_memory": lambda own: {TALK: own["talk"][0]},
     "POST recent_memory/raw": lambda own: {TALK: own["talk"][0]},
     "POST reconstruct_context": asks(focus_level=5),
-    "POST retrieve_memory": lambda own: {"query": QUERY, TALK: own["talk"][0]},
-    "POST retrieve_memory/raw": lambda own: {"query": QUERY, TALK: own["talk"][0]},
+    "POST retrieve_memory": lambda own: {"query": QUERY, TALK: own["talk"][0], **SHARED},
+    "POST retrieve_memory/raw": lambda own: {"query": QUERY, TALK: own["talk"][0], **SHARED},
     "POST rollbacks": lambda own: {"reason": "Why not?", "since": SINCE, TALK: own["talk"][0]},
     "POST rollbacks/{rollback_id}/lift": lambda own: {"reason": "Why not?"},
     "POST search": asks(max_hops=2),
     "POST suggestions/{suggestion_id}/accept": lambda own: {"reason": "Why not?"},
     "POST suggestions/{suggestion_id}/decline": lambda own: {},
+    "POST webhooks": lambda own: {"url": "https://example.com/memory"},
 }
 """A body for each call that takes one: what it must hold, and ids of the caller's own."""
 MEMORIES = ("fact", "episode", "note")
@@ -162,8 +177,17 @@ KINDS: dict[str, tuple[str, ...]] = {
     "key_id": ("key",),
     "rollback_id": ("rollback",),
     "suggestion_id": ("suggestion",),
+    "mark_ids": ("mark",),
+    "test_id": ("memory_test",),
+    "case_id": ("retrieval",),
     "erasure_id": ("erasure",),
+    "webhook_id": ("webhook",),
+    "event_id": ("event",),
     "user_id": ("user",),
+    "user_ids": ("user",),
+    "person_id": ("person",),
+    "into_id": ("person",),
+    "agent_id": ("agent",),
     "source_id": ("source",),
     "source_ids": ("source", "talk"),
     "span_id": ("source",),
@@ -172,18 +196,24 @@ KINDS: dict[str, tuple[str, ...]] = {
 """What kinds of a stranger's names are tried, by the word of the field."""
 CURSORS: dict[str, str] = {
     "GET changesets": "changeset",
+    "GET conversations": "conversation",
     "GET episodes": "episode",
     "GET erasures": "erasure",
     "GET facts": "fact",
+    "GET memory_tests": "memory_test",
     "GET notes": "note",
+    "GET people": "person",
+    "GET people/{person_id}/export": "message",
     "GET retrievals": "retrieval",
     "GET rollbacks": "rollback",
     "GET suggestions": "suggestion",
+    "GET webhooks": "webhook",
+    "GET webhooks/{webhook_id}/events": "event",
     "GET memories/{memory_id}/links": "end",
 }
 """What the cursor of each list is made of."""
 ERASED = {"message": "message", "conversation": "talk", "note": "note", "user": "user",
-          "tenant": "tenant"}  # fmt: skip
+          "person": "person", "retention": "policy", "tenant": "tenant"}  # fmt: skip
 """What is named to be erased, by the scope of the erasure."""
 
 
@@ -234,7 +264,7 @@ def _put(holder: Any, path: list[str], name: str) -> Any:
     if not path:
         return name
     if path[0] == "[]":
-        return [_put(None, path[1:], name)]
+        return [_put(holder[0] if holder else None, path[1:], name)]
     holder = dict(holder or {})
     holder[path[0]] = _put(holder.get(path[0]), path[1:], name)
     return holder

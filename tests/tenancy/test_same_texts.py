@@ -14,6 +14,7 @@ from django.apps import apps
 from episodic.models import Conversation
 from indexing.models import Memory, MemoryKind, SearchUnit, UnitKind
 from indexing.tenant_search import Scope, find, read_query
+from jobs.draining import drain_jobs
 from jobs.models import LLMCall
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import TenantModel
@@ -37,6 +38,7 @@ def tell(agent: Agent, talk: uuid.UUID) -> None:
     assert agent.post("add_messages", body).status_code == 201
     assert agent.flush(talk).dead == 0
     assert agent.post("notes", {"content": "Mira owns a heavy piano."}).status_code == 201
+    assert drain_jobs().dead == 0
 
 
 def owned(agent: Agent) -> set[str]:

@@ -23,7 +23,9 @@ def test_any_key_may_ask_and_sees_its_own_alone(cleo: Agent, scope: Scope) -> No
         "id": str(agent.key.id),
         "name": "only one",
         "prefix": agent.secret[: len(agent.key.prefix)],
+        "links": "defanged",
         "expires_at": None,
+        "user_ids": [],
     }
     assert body["scopes"] == [scope]
     assert agent.secret not in agent.get("whoami").content.decode()

@@ -63,7 +63,7 @@ def contents(memory: Client, folder: str) -> list[tuple[str, str]]:
 def test_a_later_session_recalls_and_what_it_recalled_is_not_kept(
     memory: Client, asks: str, answers: str, field: str
 ) -> None:
-    folder = f"/work/{uuid.uuid4()}"
+    folder = f"/projects/{uuid.uuid4()}"
     assert run(say(asks, folder, prompt=SAID)) == ""
     assert run(say(answers, folder, **{field: "Congratulations on the new job!"})) == ""
     memory.wait_for(memory.flush(uuid.uuid5(uuid.NAMESPACE_URL, folder)))
@@ -84,10 +84,10 @@ def test_an_agent_goes_on_when_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         started = time.monotonic()
-        assert run(say("UserPromptSubmit", "/work", prompt="Hello"), MEMORY_URL=url) == ""
+        assert run(say("UserPromptSubmit", "/projects", prompt="Hello"), MEMORY_URL=url) == ""
         assert time.monotonic() - started < 9  # agents wait ten seconds
-    assert run(say("Stop", "/work", last_assistant_message="Hi"), MEMORY_URL=url) == ""
-    assert run(say("Stop", "/work", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
+    assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_URL=url) == ""
+    assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
 
 
 @pytest.mark.parametrize("event", ["", "[]", "{}", {"hook_event_name": "PreToolUse"}])

@@ -103,6 +103,62 @@ def test_a_fact_is_corrected_and_that_is_reverted(client: Any, talk: uuid.UUID) 
     assert kinds == {"consolidation", "curation", "revert"}
 
 
+def test_what_a_correction_changed_is_compared_replayed_marked_and_tested(
+    client: Any, talk: uuid.UUID
+) -> None:
+    client.add_messages(talk, SAID)
+    client.wait_for(client.flush(talk))
+    text = client.retrieve_memory(talk, "Where does Ana live?", links="plain", scope="conversation")
+    fact = next(fact for fact in client.list_facts(conversation_id=talk) if "Porto" in fact["fact"])
+    before = datetime.now(timezone.utc)
+    better = client.correct_fact(
+        fact["id"], "Ana lives in Braga.", reason="she said so", case_id=text.receipt
+    )
+    assert client.replay_retrieval(text.receipt)["text"] == text
+    (difference,) = client.diff(conversation_id=talk, from_=before)["items"]
+    assert difference["what"] == "corrected" and difference["newer"]["id"] == better["id"]
+    believed = client.list_facts(conversation_id=talk, known_at=before)
+    assert fact["id"] in {one["id"] for one in believed}
+    marks = client.list_marks(better["id"])["marks"]
+    assert "message" in {mark["place"] for mark in marks}
+    ids = [mark["id"] for mark in marks]
+    dropped = client.decide_marks(better["id"], ids, decision="drop", reason="try")["marks"]
+    assert {mark["state"] for mark in dropped} == {"dropped"}
+    test = client.add_memory_test(talk, "Where does Ana live?", must_say=["Braga"])
+    assert test["passes"] and client.run_memory_tests()["passed"] >= 1
+    assert [one["id"] for one in client.list_memory_tests(conversation_id=talk)] == [test["id"]]
+    assert client.delete_memory_test(test["id"]) is None
+
+
+def test_what_is_a_persons_is_found_by_user_merged_and_exported(
+    client: Any, talk: uuid.UUID
+) -> None:
+    ana, name = f"ana-{talk}", f"Ana {uuid.uuid4()}"
+    client.add_message(talk, SAID[0], user_id=ana, agent_id="clerk")
+    assert [one["id"] for one in client.list_conversations(user_id=ana)] == [str(talk)]
+    with pytest.raises(memory.Conflict):
+        client.add_message(talk, SAID[0], user_id="bo")
+    notes: list[memory.NewNote] = [{"content": "Likes tea.", "user_id": ana}, {"content": "Rain."}]
+    stored = client.add_notes(notes)["notes"]
+    assert [one["id"] for one in client.list_notes(user_id=ana)] == [stored[0]["id"]]
+    person = client.add_person(name, user_ids=[ana])
+    other = client.add_person(name, speakers=[name])
+    assert client.merge_person(other["id"], person["id"], reason="the same")["speakers"] == [name]
+    assert client.unmerge_person(other["id"], reason="they are two")["merged_into"] is None
+    assert [one["id"] for one in client.list_people(user_id=ana)] == [person["id"]]
+    said = list(client.export_person(person["id"], page_size=1))
+    assert [one["content"] for one in said] == [SAID[0]["content"]]
+
+
+def test_a_webhook_is_added_rotated_and_deleted(client: Any) -> None:
+    hook = client.add_webhook("https://example.com/memory", types=["erasure.done"])
+    assert client.rotate_webhook(hook["id"])["secret"] != hook["secret"]
+    assert "secret" not in client.get_webhook(hook["id"])
+    assert hook["id"] in {one["id"] for one in client.list_webhooks()}
+    assert list(client.list_webhook_events(hook["id"], state="dead")) == []
+    assert client.delete_webhook(hook["id"]) is None
+
+
 def test_a_key_knows_what_it_is_and_is_refused_what_it_may_not(connect: Any) -> None:
     reader = connect(key=os.environ["MEMORY_READER_KEY"])
     assert reader.whoami()["scopes"] == ["read"]

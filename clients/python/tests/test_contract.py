@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_server_client import AsyncClient, Client, types
+from memory_server_client import AsyncClient, Client, NewMessage, NewNote, types
 from memory_server_client.core import Call
 from memory_server_client.faces import Listing, Operation
 
@@ -124,6 +124,16 @@ def test_the_types_hold_the_fields_of_the_answers(schema: dict[str, Any]) -> Non
     }
     for name, values in choices.items():
         assert sorted(typing.get_args(getattr(types, name))) == sorted(values), name
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [(NewMessage, "MessageInputRequest"), (NewNote, "BatchedNoteInputRequest")],
+)
+def test_what_a_batch_holds_has_the_fields_of_the_api(
+    given: Any, taken: str, schema: dict[str, Any]
+) -> None:
+    assert set(given.__annotations__) == set(schema["components"]["schemas"][taken]["properties"])
 
 
 @pytest.mark.parametrize("wrong", ["../whoami", "", "x", "00000000-0000-0000-0000-0000000000zz"])

@@ -17,7 +17,7 @@ export interface Options {
   waitAtMost?: number;
 }
 
-const TAKES_KEY = /\/api\/v0\/(add_messages?|notes)$/;
+const TAKES_KEY = /\/api\/v0\/(add_messages?|notes(\/batch)?)$/;
 const ONLY_READS =
   /\/api\/v0\/(retrieve_memory|recent_memory)(\/raw)?$|\/(context_pre_retrieve|search|reconstruct_context|chunk)$/;
 

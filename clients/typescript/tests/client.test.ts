@@ -90,6 +90,15 @@ for (const lost of [429, 503, 0]) {
   });
 }
 
+test("a batch of notes is sent again by the same key", async () => {
+  const keys = await scripted([503, 201], (address) =>
+    connect({ url: address, key }).POST("/api/v0/notes/batch", {
+      body: { notes: [{ content: "x" }] },
+    }),
+  );
+  assert.ok(keys.length === 2 && keys[0] && keys[0] === keys[1]);
+});
+
 test("what changes something without a key is not sent twice", async () => {
   const flush = (address: string) =>
     connect({ url: address, key }).POST("/api/v0/flush", {

@@ -55,3 +55,69 @@ document.addEventListener("DOMContentLoaded", () => {
     charts = canvases.map(drawChart);
   }).observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
 });
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-switcher]")) event.target.form.submit();
+});
+
+// A link to `#limit` opens that form.
+document.addEventListener("DOMContentLoaded", () => {
+  const asked = location.hash && document.getElementById(location.hash.slice(1));
+  if (asked instanceof HTMLDetailsElement) asked.open = true;
+});
+
+// The palette: what was opened last stands there at first, and Enter takes the first line.
+function showRecent() {
+  const field = document.getElementById("search-input-command");
+  if (!field || field.value) return;
+  htmx.ajax("GET", field.getAttribute("hx-get"), { target: "#command-results", select: "#command-results-list", swap: "innerHTML" });
+}
+addEventListener("opencommand", showRecent);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "k" && (event.ctrlKey || event.metaKey)) showRecent();
+  if (event.key !== "Enter" || event.target.id !== "search-input-command") return;
+  const first = document.querySelector("#command-results-list a");
+  if (!first || document.querySelector("#command-results-list .active")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  location = first.href;
+}, true);
+
+// "?" lists the keys that work on this page.
+function listKeys() {
+  const keys = [["?", "This list"], ["Ctrl+K", "Command palette: pages, facts, conversations, ids"]];
+  if (document.getElementById("console-search")) keys.push(["/", "To the field of the search"]);
+  for (const one of document.querySelectorAll("[data-key]")) {
+    const label = one.getAttribute("aria-label") || (one.querySelector("summary") || one).textContent;
+    keys.push([one.dataset.key, label.trim().replace(/\s+/g, " ")]);
+  }
+  return keys;
+}
+
+function showKeys() {
+  const dialog = document.createElement("dialog");
+  const title = document.createElement("h2");
+  const list = document.createElement("dl");
+  const close = document.createElement("button");
+  dialog.className = "console-keys";
+  title.textContent = "Keyboard shortcuts";
+  for (const [key, label] of listKeys()) {
+    const term = list.appendChild(document.createElement("dt"));
+    term.appendChild(document.createElement("kbd")).textContent = key;
+    list.appendChild(document.createElement("dd")).textContent = label;
+  }
+  close.className = "console-button";
+  close.textContent = "Close";
+  close.addEventListener("click", () => dialog.close());
+  dialog.append(title, list, close);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "?" || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  showKeys();
+});

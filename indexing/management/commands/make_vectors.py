@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from indexing.queries import conversations_without_vectors
+from indexing.services import EVERYTHING
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import get_embedder
@@ -31,7 +32,12 @@ class Command(BaseCommand):
         for tenant in tenants:
             conversations = conversations_without_vectors(tenant=tenant, model=model)
             for conversation_id in conversations:
-                enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id or tenant.id)
+                enqueue(
+                    tenant=tenant,
+                    kind=Kind.EMBED,
+                    scope=conversation_id or tenant.id,
+                    input={EVERYTHING: True},
+                )
             beside = conversations.count(None)
             more = ", and notes beside them" if beside else ""
             count = len(conversations) - beside

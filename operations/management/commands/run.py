@@ -15,12 +15,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connections
 
-from jobs.supervisor import DRAIN_S
+from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
-from memoryproject.process import env
+from memoryproject.process import env, logs
 from memoryproject.process.web import web_command
 from operations.management.commands import login, seed_demo
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             embedded.ensure_started(settings.DATA_DIR, report=self._say)
         self._say("Migrating the database …")
         call_command("migrate", verbosity=0, interactive=False)
-        call_command("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
+        connections["owner"].close()  # it has nothing to do from now on
         self._serve(host, port)
 
     def _say(self, event: str) -> None:
@@ -65,29 +65,32 @@ class Command(BaseCommand):
         self._say(text)
 
     def _serve(self, host: str, port: int) -> None:
-        """Run web and worker until one ends or Ctrl-C; then end both."""
+        """Run the web server, and supervise the workers here, until one ends or Ctrl-C."""
         self._say("Starting web and worker …")
-        children = [subprocess.Popen(web_command(host, port), start_new_session=True)]
+        web = subprocess.Popen(web_command(host, port), start_new_session=True)
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)
         try:
-            wait_until_alive(host, port, children)
+            # It takes as long as the web server takes to load.
+            call_command("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
+            wait_until_alive(host, port, [web])
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
                 subprocess.run(manage("seed_demo"), env=os.environ | WITHOUT_MODEL, check=True)
-            children.append(subprocess.Popen(manage("worker"), start_new_session=True))
             if problem := find_problem():
                 self._say(problem)
             self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
             self._show_login()
-            while all(child.poll() is None for child in children):
-                time.sleep(0.2)
-            raise CommandError("web or worker ended by itself; its last lines say why.")
+            logs.install_hooks()
+            Supervisor(is_over=lambda: web.poll() is not None).run()
+            if web.poll() is not None:
+                raise CommandError("the web server ended by itself; its last lines say why.")
+            self._say("Stopping …")
         except KeyboardInterrupt:
             self._say("Stopping …")
         finally:
-            end(children)
+            end([web])
 
 
 def stop(signum: int, frame: Any) -> None:

@@ -214,7 +214,7 @@ def test_an_auditor_sees_the_messages_masked_on_the_page_and_in_the_file(
     assert all(one["content"].startswith("••••••") for one in said)
     assert 'name="reason"' in open_case(auditor, answered)
     page = look(auditor, phrase="very heavy piano").content.decode()
-    assert "as you told me" not in page and "Jonas said 2 messages later" in page
+    assert "as you told me" not in page and "Jonas said 2 messages later" not in page
 
 
 def test_a_case_that_is_shown_for_a_reason_is_readable(
@@ -299,7 +299,7 @@ def test_a_case_costs_the_same_however_much_was_served(
     }  # fmt: skip
     small = ana.post("retrieve_memory", body).headers["Memory-Receipt"]
     count(answered)
-    assert count(answered) <= count(Retrieval.across_tenants.get(id=small)) <= 18
+    assert count(answered) <= count(Retrieval.across_tenants.get(id=small)) <= 20
 
 
 def test_somebody_without_a_role_is_refused(answered: Retrieval) -> None:

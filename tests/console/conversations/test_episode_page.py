@@ -203,12 +203,12 @@ def test_an_auditor_sees_masks_until_the_conversation_is_revealed(
     episode = episodes[1]
     said = list(Message.objects.of(episode.tenant).filter(episode=episode))
     masked = read(auditor, episode)
-    quoted = episode.summary + " ".join(
+    quoted = " ".join(
         row.fact.fact for row in Evidence.objects.of(episode.tenant).select_related("fact")
     )
     hidden = [message.content for message in said if message.content not in quoted]
     assert len(hidden) >= 4 and not any(content in masked for content in hidden)
-    assert episode.title in masked and episode.summary in masked
+    assert episode.title not in masked and episode.summary not in masked
     auditor.post(
         reverse("console:reveal", args=[episode.conversation_id]), {"reason": "A complaint."}
     )
@@ -248,4 +248,4 @@ def test_a_busy_episode_asks_no_more_of_the_database_than_a_quiet_one(
             assert ana.post("retrieve_memory", body).status_code == 200
         ana.say(told, "Mira is moving from Ghent to Rotterdam soon.", name="Mira")
         ana.flush(told)
-    assert counts[0] == counts[1] <= 22, counts
+    assert counts[0] == counts[1] <= 24, counts

@@ -97,7 +97,7 @@ def test_the_page_of_a_conversation_leads_to_the_facts_of_its_time(
     curator: Client, facts: list[Fact]
 ) -> None:
     page = reverse("admin:episodic_conversation_change", args=[facts[0].conversation_id])
-    then = curator.get(page, {"as_of": "2026-03-03"}).context["facts_then"]
+    then = curator.get(page, {"as_of": "2026-03-03", "known": "now"}).context["facts_then"]
     answer = curator.get(then[1])
     assert set(answer.context["cl"].result_list) == find(curator, true_at="2026-03-03")
 

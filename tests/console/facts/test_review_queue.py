@@ -66,7 +66,7 @@ def test_a_curator_accepts_an_entry_and_is_told_how_to_undo_it(
     reason: str, curator: Client, talk: Talk
 ) -> None:
     answer = decide(curator, "accept", reason=reason)
-    assert answer["Location"] == f"{reverse('console:review_queue')}?tenant=ana's"
+    assert answer["Location"] == f"{reverse('console:review_queue')}?tenant=ana%27s"
     made = Suggestion.across_tenants.get().decided_by
     assert made.actor == "curator"
     assert made.reason == (reason or "Accepted in the review queue.")

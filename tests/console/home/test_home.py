@@ -64,7 +64,7 @@ def test_without_a_tenant_it_says_how_to_make_one(boss: Client) -> None:
 
 
 def test_a_tenant_without_a_past_is_told_what_to_do(boss: Client, ana: Agent) -> None:
-    assert "Nothing happened here" in open_home(boss).content.decode()
+    assert "has no messages yet" in open_home(boss).content.decode()
 
 
 def test_the_numbers_are_those_of_the_tables_and_lead_to_their_rows(
@@ -156,14 +156,25 @@ def test_what_the_model_cost_is_told_against_the_budget(boss: Client, ana: Agent
     assert (costs[-1], costs[-4], sum(filter(None, costs))) == (0.1, 0.1, 0.2)
 
 
-def test_the_default_is_the_tenant_with_the_newest_message(
-    boss: Client, ana: Agent, cleo: Agent
+def test_all_tenants_stand_in_a_table_until_one_is_chosen_and_then_it_stays(
+    operator: Client, ana: Agent, cleo: Agent
 ) -> None:
     ana.say(uuid.uuid4(), "First.")
-    cleo.say(uuid.uuid4(), "Second.")
-    assert open_home(boss).context["tenant"] == cleo.tenant
-    ana.say(uuid.uuid4(), "Third.")
-    assert open_home(boss).context["tenant"] == ana.tenant
+    Job.objects.create(tenant=cleo.tenant, kind=Kind.FLUSH, scope=uuid.uuid4(), state=State.DEAD)
+    spending.set_budget(cleo.tenant, Decimal("0.40"))
+    rows = open_home(operator).context["rows"]
+    assert [(row.tenant, row.dead_jobs) for row in rows] == [(cleo.tenant, 1), (ana.tenant, 0)]
+    assert rows[1].last_message is not None and rows[1].bytes > 0 and rows[0].share == 0
+    assert open_home(operator, tenant="ana's").context["tenant"] == ana.tenant
+    assert open_home(operator).context["tenant"] == ana.tenant
+    assert len(open_home(operator, tenant="").context["rows"]) == 2
+
+
+def test_an_operator_is_not_told_that_nothing_happens_where_messages_come(
+    operator: Client, ana: Agent
+) -> None:
+    ana.say(uuid.uuid4(), "First.")
+    assert "has no messages yet" not in open_home(operator).content.decode()
 
 
 def test_an_unknown_tenant_and_an_odd_range_are_said_and_survived(boss: Client, ana: Agent) -> None:
@@ -207,8 +218,8 @@ def test_an_auditor_and_a_curator_see_memory_and_search(
 
 def test_who_has_no_role_sees_no_number(nobody: Client, ana: Agent, told: uuid.UUID) -> None:
     answer = open_home(nobody)
-    assert read_tiles(answer) == {} and answer.context["charts"] == []
-    assert answer.context["spend"] is None and read_shortcuts(answer) == []
+    assert answer.context["tenant"] is None and "rows" not in answer.context
+    assert read_shortcuts(answer) == [] and ana.tenant.name not in answer.content.decode()
 
 
 def test_what_was_said_is_not_on_the_page(auditor: Client, ana: Agent) -> None:
@@ -222,7 +233,7 @@ def test_it_asks_the_same_number_of_questions_however_much_there_is(
 ) -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as asked:
-            open_home(boss, days=90)
+            open_home(boss, days=90, tenant="ana's")
         return len(asked)
 
     def let_die() -> None:

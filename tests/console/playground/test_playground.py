@@ -238,7 +238,7 @@ def test_a_strangers_conversation_is_unknown_in_it(
 ) -> None:
     page = ask(curator, tenant="cleo's", conversation_id=told, query=QUESTION)
     assert "no conversation of that id" in read(page) and "Rotterdam" not in read(page)
-    assert str(told) not in [str(one.external_id) for one in page.context["conversations"]]
+    assert told not in [one for one, _ in page.context["conversations"]()]
 
 
 @pytest.mark.parametrize(
@@ -299,4 +299,4 @@ def test_queries_do_not_grow_with_what_is_found(
     count()
     few = count(semantic_limit=1, episodic_limit=1, depth=1)
     many = count(semantic_limit=200, episodic_limit=100)
-    assert many <= few <= 16
+    assert many <= few <= 19

@@ -219,7 +219,7 @@ def test_bad_input_is_the_form_again_with_words(
     [
         ("curator", {*WRITTEN, "facts", "episodes", "messages"}),
         (SUPERUSER, {*WRITTEN, "facts", "episodes", "messages"}),
-        ("auditor", {*WRITTEN, "facts", "episodes"}),
+        ("auditor", {*WRITTEN, "facts"}),
         ("operator", set()),
         ("", set()),
     ],

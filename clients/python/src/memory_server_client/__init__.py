@@ -18,14 +18,16 @@ from memory_server_client.errors import (
     Unreachable,
 )
 from memory_server_client.faces import AsyncFace, SyncFace
-from memory_server_client.writing import NewMessage, Writing
+from memory_server_client.people import People
+from memory_server_client.watching import Watching
+from memory_server_client.writing import NewMessage, NewNote, Writing
 
 
-class Client(Writing, Asking, Curating, SyncFace):
+class Client(Writing, Asking, Curating, People, Watching, SyncFace):
     """All operations of the API, one call after the other; may be shared by threads."""
 
 
-class AsyncClient(Writing, Asking, Curating, AsyncFace):
+class AsyncClient(Writing, Asking, Curating, People, Watching, AsyncFace):
     """All operations of the API as coroutines."""
 
 
@@ -42,6 +44,7 @@ __all__ = [
     "MemoryServerError",
     "Moment",
     "NewMessage",
+    "NewNote",
     "NotFound",
     "Retries",
     "TooLarge",

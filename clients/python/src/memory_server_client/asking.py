@@ -35,7 +35,12 @@ class Asking(Calls):
         detail: types.DetailEnum | None = None,
         category: types.CategoryEnum | None = None,
         as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
         min_seq: int | None = None,
+        whole: bool | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
@@ -49,7 +54,13 @@ class Asking(Calls):
             episodic_limit: episodes at most; default 5, or what the budget holds.
             detail: which episodes show their messages: auto, none, low, high.
             as_of: answer with what was true then.
+            known_at: answer with what the server believed then, whatever was corrected since.
+            scope: whose memories: the conversation's, its user's, or the tenant's.
+            user_id: whose, with the scope `user`; default: the conversation's user.
             min_seq: include what was said up to this message, processed or not.
+            whole: show messages of over 8,000 characters whole; not with `max_tokens`.
+            links: `defanged`, so that nothing follows or loads them, or `plain`; default: as
+                the key says.
             fence: put the text between marks which say that it is data; see `Markdown.fence`.
         """
         return self._ask("retrieve_memory", named(locals()), read=read_markdown)
@@ -66,7 +77,12 @@ class Asking(Calls):
         detail: types.DetailEnum | None = None,
         category: types.CategoryEnum | None = None,
         as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
         min_seq: int | None = None,
+        whole: bool | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
@@ -84,7 +100,12 @@ class Asking(Calls):
         semantic_limit: int | None = None,
         category: types.CategoryEnum | None = None,
         as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
         min_seq: int | None = None,
+        whole: bool | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
@@ -99,11 +120,11 @@ class Asking(Calls):
         *,
         limit: int | None = None,
         days_limit: int | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
     ) -> Flow[Markdown]:
         """Return the newest episodes as markdown."""
-        body = {"conversation_id": conversation_id, "limit": limit, "days_limit": days_limit}
-        return self._ask("recent_memory", {**body, "fence": fence}, read=read_markdown)
+        return self._ask("recent_memory", named(locals()), read=read_markdown)
 
     @operation
     def recent_memory_raw(
@@ -120,6 +141,7 @@ class Asking(Calls):
         *,
         conversation_id: Id | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         category: str | None = None,
         tag: str | None = None,
         source_types: Sequence[types.SourceTypeEnum] | None = None,
@@ -129,17 +151,23 @@ class Asking(Calls):
         emotion_valence: types.EmotionValenceEnum | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
         asked_in: Id | None = None,
         max_results: int | None = None,
         max_tokens: int | None = None,
         sort_by: types.SortByEnum | None = None,
         max_hops: int | None = None,
         link_types: Sequence[types.LinkTypeEnum] | None = None,
+        links: types.LinksEnum | None = None,
     ) -> Flow[types.SearchOutput]:
         """Search facts, episodes and notes of the whole tenant.
 
         Args:
             query: what to look for, in words; `*` for everything.
+            agent_id: only of this agent's conversations.
+            as_of: search what was true then, and what had been said and noted.
+            known_at: search what the server believed then.
             asked_in: the conversation that the answer is for. It narrows nothing; but what
                 your agent says there of the answer is not learnt as news.
             max_results: default 10.
@@ -156,6 +184,7 @@ class Asking(Calls):
         focus_level: int | None = None,
         conversation_id: Id | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         category: str | None = None,
         min_importance: float | None = None,
         emotion_valence: types.EmotionValenceEnum | None = None,
@@ -163,6 +192,7 @@ class Asking(Calls):
         until: Moment | None = None,
         asked_in: Id | None = None,
         max_tokens: int | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
     ) -> Flow[types.ReconstructionOutput]:
         """Return what a query is about: memories, what they are linked with, and one text.
@@ -187,6 +217,7 @@ class Asking(Calls):
         *,
         truncation_strategy: types.TruncationStrategyEnum | None = None,
         include_header: bool | None = None,
+        links: types.LinksEnum | None = None,
         fence: bool | None = None,
     ) -> Flow[types.ChunkOutput]:
         """Return the content of a memory within a budget."""
@@ -203,7 +234,7 @@ class Asking(Calls):
         """Iterate over the links of a memory, both ways."""
         kinds = ",".join(link_types) if link_types else None
         return self._list(
-            at("memories/{}/links", memory_id), {"link_types": kinds, "limit": page_size}
+            at("memories/{}/links", memory_id), {"link_types": kinds, "page_size": page_size}
         )
 
     @operation
@@ -245,10 +276,10 @@ class Asking(Calls):
         *,
         max_tokens: int | None = None,
         priority: int | None = None,
+        links: types.LinksEnum | None = None,
     ) -> Flow[types.AddedOutput]:
         """Add what a memory says to a context, cut to what fits."""
-        body = {"memory_id": memory_id, "max_tokens": max_tokens, "priority": priority}
-        return self._post(at("contexts/{}/add", context_id), body)
+        return self._post(at("contexts/{}/add", context_id), named(locals(), "context_id"))
 
     @operation
     def get_context_text(self, context_id: Id) -> Flow[Markdown]:
@@ -257,12 +288,22 @@ class Asking(Calls):
 
     @listing(types.RetrievalOutput)
     def list_retrievals(
-        self, *, conversation_id: Id | None = None, page_size: int | None = None
+        self,
+        *,
+        conversation_id: Id | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        page_size: int | None = None,
     ) -> Call:
         """Iterate over receipts, newest first."""
-        return self._list("retrievals", {"conversation_id": conversation_id, "limit": page_size})
+        return self._list("retrievals", named(locals()))
 
     @operation
     def get_retrieval(self, retrieval_id: Id) -> Flow[types.RetrievalOutput]:
         """Return the receipt of an answer: what was asked, and every hit with its score."""
         return self._get(at("retrievals/{}", retrieval_id))
+
+    @operation
+    def replay_retrieval(self, retrieval_id: Id) -> Flow[types.ReplayOutput]:
+        """Return the text that an answer served, whatever was corrected since."""
+        return self._get(at("retrievals/{}/replay", retrieval_id))

@@ -88,6 +88,7 @@ class Markdown(str):
         token_counter: how tokens were counted; None: not said.
         fence: the random word of the marks around the text; None: there are none.
         degraded: what was missing: `no_vectors` or `mirror`; None: nothing.
+        cut: of how many messages the text shows a part; None: of none.
     """
 
     receipt: str | None = None
@@ -96,6 +97,7 @@ class Markdown(str):
     token_counter: str | None = None
     fence: str | None = None
     degraded: str | None = None
+    cut: int | None = None
 
 
 def send(call: Call, retries: Retries, read: Callable[[httpx.Response], T]) -> Flow[T]:
@@ -162,6 +164,7 @@ def read_markdown(response: httpx.Response) -> Markdown:
     text.token_counter = headers.get("Memory-Token-Counter")
     text.fence = headers.get("Memory-Fence")
     text.degraded = headers.get("Memory-Degraded")
+    text.cut = _read_number(headers.get("Memory-Cut"))
     return text
 
 
@@ -178,11 +181,12 @@ class Calls:
         read: Callable[[httpx.Response], Any] = read_json,
         fine: Sequence[int] = (),
     ) -> Flow[Any]:
-        call = Call("GET", path, query=drop_absent(query or {}), repeatable=True, fine=fine)
+        call = Call("GET", path, query=write_query(query or {}), repeatable=True, fine=fine)
         return send(call, self._retries, read)
 
     def _list(self, path: str, query: Mapping[str, Any]) -> Call:
-        return Call("GET", path, query=drop_absent(query), repeatable=True)
+        """Return the call of a list's first page."""
+        return Call("GET", path, query=write_query(query), repeatable=True)
 
     def _ask(
         self,
@@ -215,8 +219,21 @@ def drop_absent(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def write_query(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a query that are not None, as the server reads them.
+
+    `page_size` is the `limit` of a page, and a datetime is ISO 8601.
+    """
+    return {
+        "limit" if name == "page_size" else name: (
+            value.isoformat() if isinstance(value, datetime) else value
+        )
+        for name, value in drop_absent(fields).items()
+    }
+
+
 def named(local: Mapping[str, Any], *others: str) -> dict[str, Any]:
-    """Return a method's parameters as fields of a body, which have the same names.
+    """Return a method's parameters as fields of a body or query, which have the same names.
 
     `local` is its `locals()`, `others` are the parameters that go elsewhere.
     """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from memory_server_client import types
-from memory_server_client.core import Call, Calls, Flow, Id, Moment, at
+from memory_server_client.core import Call, Calls, Flow, Id, Moment, at, named
 from memory_server_client.faces import Operation as operation
 from memory_server_client.faces import listing
 
@@ -18,17 +19,22 @@ class Curating(Calls):
         self,
         *,
         conversation_id: Id | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
         category: types.CategoryEnum | None = None,
         state: Literal["active", "invalid", "all", "waiting"] | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
         page_size: int | None = None,
     ) -> Call:
         """Iterate over facts, newest first; active ones if nothing is said.
 
         Args:
             state: `waiting` are those pending review; it needs the scope `curate`.
+            as_of: those that were true then, retired ones too; not with `state`.
+            known_at: those that the server believed then; not with `state`.
         """
-        query = {"conversation_id": conversation_id, "category": category, "state": state}
-        return self._list("facts", {**query, "limit": page_size})
+        return self._list("facts", named(locals()))
 
     @operation
     def get_fact(self, fact_id: Id) -> Flow[types.DetailedFact]:
@@ -37,12 +43,19 @@ class Curating(Calls):
 
     @operation
     def invalidate_fact(
-        self, fact_id: Id, *, because: types.BecauseEnum, reason: str
+        self,
+        fact_id: Id,
+        *,
+        because: types.BecauseEnum,
+        reason: str,
+        case_id: Id | None = None,
     ) -> Flow[types.CuratedFact]:
-        """Retire a fact: it is over (`superseded`), or was never true (`wrong`)."""
-        return self._post(
-            at("facts/{}/invalidate", fact_id), {"because": because, "reason": reason}
-        )
+        """Retire a fact: it is over (`superseded`), or was never true (`wrong`).
+
+        Args:
+            case_id: the receipt of the answer that led to it; kept with the reason.
+        """
+        return self._post(at("facts/{}/invalidate", fact_id), named(locals(), "fact_id"))
 
     @operation
     def restore_fact(self, fact_id: Id, *, reason: str) -> Flow[types.CuratedFact]:
@@ -59,15 +72,15 @@ class Curating(Calls):
         category: types.CategoryEnum | None = None,
         keywords: list[str] | None = None,
         version: int | None = None,
+        case_id: Id | None = None,
     ) -> Flow[types.CuratedFact]:
         """Replace a fact by a better one on the same evidence, and return that.
 
         Args:
             version: the one that you have read; refused where it has changed since.
+            case_id: the receipt of the answer that led to it; kept with the reason.
         """
-        body = {"fact": fact, "reason": reason, "category": category}
-        address = at("facts/{}/correct", fact_id)
-        return self._post(address, {**body, "keywords": keywords, "version": version})
+        return self._post(at("facts/{}/correct", fact_id), named(locals(), "fact_id"))
 
     @operation
     def approve_fact(self, fact_id: Id, *, reason: str) -> Flow[types.CuratedFact]:
@@ -79,12 +92,42 @@ class Curating(Calls):
         """Reject a fact that is pending review."""
         return self._post(at("facts/{}/reject", fact_id), {"reason": reason})
 
+    @operation
+    def list_marks(self, fact_id: Id) -> Flow[types.MarksOutput]:
+        """Return the places that still say what a person declared wrong, corrected or ended."""
+        return self._get(at("facts/{}/marks", fact_id))
+
+    @operation
+    def decide_marks(
+        self,
+        fact_id: Id,
+        mark_ids: Sequence[Id],
+        *,
+        decision: types.MarksInputDecisionEnum,
+        reason: str,
+    ) -> Flow[types.MarksOutput]:
+        """Confirm or drop marks of a fact, or quarantine the messages among their places."""
+        body = {"mark_ids": list(mark_ids), "decision": decision, "reason": reason}
+        return self._post(at("facts/{}/marks", fact_id), body)
+
     @listing(types.ListedEpisode)
     def list_episodes(
-        self, *, conversation_id: Id | None = None, page_size: int | None = None
+        self,
+        *,
+        conversation_id: Id | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        page_size: int | None = None,
     ) -> Call:
-        """Iterate over episodes, newest first."""
-        return self._list("episodes", {"conversation_id": conversation_id, "limit": page_size})
+        """Iterate over episodes, newest first.
+
+        Args:
+            as_of: those that had begun then.
+            known_at: those that there were then.
+        """
+        return self._list("episodes", named(locals()))
 
     @operation
     def get_episode(self, episode_id: Id) -> Flow[types.DetailedEpisode]:
@@ -96,12 +139,13 @@ class Curating(Calls):
         self,
         *,
         conversation_id: Id | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
         kind: types.ChangesetKindEnum | None = None,
         page_size: int | None = None,
     ) -> Call:
         """Iterate over changesets, newest first."""
-        query = {"conversation_id": conversation_id, "kind": kind}
-        return self._list("changesets", {**query, "limit": page_size})
+        return self._list("changesets", named(locals()))
 
     @operation
     def get_changeset(
@@ -123,11 +167,29 @@ class Curating(Calls):
         address = at("changesets/{}/revert", changeset_id)
         return self._post(address, {"reason": reason, "leave_conflicts": leave_conflicts})
 
+    @operation
+    def diff(
+        self,
+        *,
+        conversation_id: Id | None = None,
+        from_: Moment | None = None,
+        to: Moment | None = None,
+    ) -> Flow[types.DiffOutput]:
+        """Return which facts came, ended or were corrected between two moments, by whom and why.
+
+        Args:
+            from_: the earlier moment, the API's `from`; default: before all.
+            to: the later moment, included; default: now.
+        """
+        return self._get("diff", {"conversation_id": conversation_id, "from": from_, "to": to})
+
     @listing(types.SuggestionOutput)
     def list_suggestions(
         self,
         *,
         conversation_id: Id | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
         kind: types.SuggestionOutputKindEnum | None = None,
         open: bool | None = None,
         page_size: int | None = None,
@@ -137,9 +199,7 @@ class Curating(Calls):
         Args:
             open: those pending a decision (the default), or the others.
         """
-        pending = None if open is None else str(open).lower()
-        query = {"conversation_id": conversation_id, "kind": kind, "open": pending}
-        return self._list("suggestions", {**query, "limit": page_size})
+        return self._list("suggestions", named(locals()))
 
     @operation
     def accept_suggestion(
@@ -158,7 +218,7 @@ class Curating(Calls):
     @listing(types.RollbackOutput)
     def list_rollbacks(self, *, page_size: int | None = None) -> Call:
         """Iterate over rollbacks of sources, newest first."""
-        return self._list("rollbacks", {"limit": page_size})
+        return self._list("rollbacks", named(locals()))
 
     @operation
     def roll_back(
@@ -195,17 +255,19 @@ class Curating(Calls):
     @listing(types.ErasureOutput)
     def list_erasures(self, *, page_size: int | None = None) -> Call:
         """Iterate over what was erased, newest first."""
-        return self._list("erasures", {"limit": page_size})
+        return self._list("erasures", named(locals()))
 
     @operation
     def erase(
-        self, scope: types.ScopeEnum, id: Id, *, reason: str, dry_run: bool | None = None
+        self, scope: types.ErasureScopeEnum, id: Id, *, reason: str, dry_run: bool | None = None
     ) -> Flow[types.ErasureOutput]:
         """Erase something with all that was made of it, for good: there is no way back.
 
         Args:
-            scope: message, conversation, note, user (all notes of one), import or tenant.
-            id: whose; of a user, your own id.
+            scope: message, conversation, note, user (all notes of one), person, import,
+                retention (what a policy no longer keeps) or tenant.
+            id: whose; of a user, your own id; of an import its changeset, of a retention policy
+                its own.
             dry_run: only count what would be erased.
         """
         return self._post(

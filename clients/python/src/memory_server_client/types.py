@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 ActionEnum: TypeAlias = Literal[
     "new",
@@ -74,7 +77,16 @@ class ChunkOutput(TypedDict):
     fence: str | None
 
 
+class ComparedFact(TypedDict):
+    id: str
+    conversation_id: str
+    category: CategoryEnum
+    fact: str
+
+
 class ConversationOutput(TypedDict):
+    user_id: str | None
+    agent_id: str | None
     id: str
     messages: int
     pending: int
@@ -115,10 +127,18 @@ class CuratedFact(TypedDict):
     changeset_id: str
 
 
-DecisionEnum: TypeAlias = Literal["accepted", "declined"]
-
-
 DetailEnum: TypeAlias = Literal["auto", "none", "low", "high"]
+
+
+class DetailedPerson(TypedDict):
+    id: str
+    name: str
+    created_at: str
+    user_ids: list[str]
+    speakers: list[str]
+    merged_ids: list[str]
+    merged_into: str | None
+    counts: dict[str, int]
 
 
 DirectionEnum: TypeAlias = Literal["out", "in"]
@@ -130,10 +150,30 @@ EmotionValenceEnum: TypeAlias = Literal["positive", "negative", "neutral", "mixe
 ErasureOutputStateEnum: TypeAlias = Literal["preview", "running", "done"]
 
 
+ErasureScopeEnum: TypeAlias = Literal[
+    "message", "conversation", "note", "user", "person", "import", "retention", "tenant"
+]
+
+
 class Error(TypedDict):
     code: str
     message: str
     fields: dict[str, list[str]]
+
+
+EventOutputStateEnum: TypeAlias = Literal["pending", "delivered", "dead"]
+
+
+EventTypeEnum: TypeAlias = Literal[
+    "episode.created",
+    "fact.added",
+    "fact.retired",
+    "fact.restored",
+    "fact.corrected",
+    "review.requested",
+    "budget.spent",
+    "erasure.done",
+]
 
 
 class EvidenceMessage(TypedDict):
@@ -156,6 +196,11 @@ class EvidenceOutput(TypedDict):
     withdrawn_by: str | None
 
 
+class ExportPage(TypedDict):
+    items: list[dict[str, Any]]
+    next: str | None
+
+
 class FenceOutput(TypedDict):
     nonce: str
     opening: str
@@ -164,6 +209,9 @@ class FenceOutput(TypedDict):
 
 class FlushOutput(TypedDict):
     job_id: str
+
+
+FoundByEnum: TypeAlias = Literal["evidence", "words", "meaning"]
 
 
 class HitOutput(TypedDict):
@@ -186,18 +234,23 @@ class HowFound(TypedDict):
 
 
 JobKindEnum: TypeAlias = Literal[
-    "segment", "flush", "consolidate", "review", "embed", "mirror", "erase", "rollback"
+    "segment",
+    "flush",
+    "consolidate",
+    "review",
+    "embed",
+    "mirror",
+    "erase",
+    "rollback",
+    "test",
+    "deliver",
 ]
 
 
 JobOutputStateEnum: TypeAlias = Literal["ready", "running", "done", "dead", "cancelled"]
 
 
-class KeyOutput(TypedDict):
-    id: str
-    name: str
-    prefix: str
-    expires_at: str | None
+KeyScopeEnum: TypeAlias = Literal["ingest", "read", "curate", "admin"]
 
 
 class Legs(TypedDict):
@@ -233,6 +286,17 @@ LinkTypeEnum: TypeAlias = Literal[
     "supersedes",
     "next",
 ]
+
+
+LinksEnum: TypeAlias = Literal["defanged", "plain"]
+
+
+class ListedConversation(TypedDict):
+    user_id: str | None
+    agent_id: str | None
+    id: str
+    pending: int
+    created_at: str
 
 
 class ListedEpisode(TypedDict):
@@ -274,10 +338,38 @@ class Location(TypedDict):
     end_byte: int
 
 
+MarkOutputStateEnum: TypeAlias = Literal["active", "proposed", "dropped"]
+
+
+MarksInputDecisionEnum: TypeAlias = Literal["confirm", "drop", "quarantine"]
+
+
 MemoryKindEnum: TypeAlias = Literal["episode", "fact", "note"]
 
 
 MemoryLinkOutputMadeByEnum: TypeAlias = Literal["agent", "person", "server"]
+
+
+class MemoryTestOutput(TypedDict):
+    id: str
+    conversation_id: str
+    query: str
+    max_tokens: int | None
+    must_say: list[str]
+    must_not_say: list[str]
+    at_most_tokens: int | None
+    case_id: str | None
+    made_by: str
+    created_at: str
+    passes: bool | None
+    failures: list[str]
+    ran_at: str | None
+    broken_by: str | None
+
+
+class MemoryTestPage(TypedDict):
+    items: list[MemoryTestOutput]
+    next: str | None
 
 
 class MessageOutput(TypedDict):
@@ -344,6 +436,20 @@ class PeekOutput(TypedDict):
     counter: str
 
 
+class PersonOutput(TypedDict):
+    id: str
+    name: str
+    created_at: str
+
+
+class PersonPage(TypedDict):
+    items: list[PersonOutput]
+    next: str | None
+
+
+PlaceEnum: TypeAlias = Literal["message", "episode", "fact", "note"]
+
+
 class RawFact(TypedDict):
     id: str
     conversation_id: str
@@ -380,6 +486,7 @@ class RecalledOutput(TypedDict):
     file_path: str | None
     distance: float | None
     depth: int
+    _distance: float | None
 
 
 class RecentMessage(TypedDict):
@@ -411,6 +518,13 @@ class RemainingOutput(TypedDict):
     messages: int
 
 
+class ReplayOutput(TypedDict):
+    receipt: str
+    text: str | None
+    exact: bool
+    erased: int
+
+
 RetrievalKindEnum: TypeAlias = Literal[
     "retrieve", "retrieve_raw", "context", "search", "reconstruct"
 ]
@@ -434,6 +548,9 @@ class RetrievalOutput(TypedDict):
 class RetrievalPage(TypedDict):
     items: list[RetrievalOutput]
     next: str | None
+
+
+RetrievalScopeEnum: TypeAlias = Literal["conversation", "user", "tenant"]
 
 
 RoleEnum: TypeAlias = Literal["user", "assistant", "system", "tool"]
@@ -460,10 +577,7 @@ class RollbackPage(TypedDict):
     next: str | None
 
 
-ScopeEnum: TypeAlias = Literal["message", "conversation", "note", "user", "import", "tenant"]
-
-
-ScopesEnum: TypeAlias = Literal["ingest", "read", "curate", "admin"]
+SectionTypeEnum: TypeAlias = Literal["system", "retrieved"]
 
 
 SortByEnum: TypeAlias = Literal["relevance", "recency", "importance", "combined"]
@@ -517,6 +631,10 @@ class StoredMessage(TypedDict):
     seq: int
 
 
+class StoredNote(TypedDict):
+    id: str
+
+
 class SuggestedFact(TypedDict):
     id: str
     fact: str
@@ -524,6 +642,9 @@ class SuggestedFact(TypedDict):
     valid_at: str
     created_at: str
     invalid_at: str | None
+
+
+SuggestionOutputDecisionEnum: TypeAlias = Literal["accepted", "declined"]
 
 
 SuggestionOutputKindEnum: TypeAlias = Literal["contradiction", "duplicate"]
@@ -546,9 +667,6 @@ class TenantOutput(TypedDict):
 TruncationStrategyEnum: TypeAlias = Literal["end", "sentence", "middle"]
 
 
-TypeEnum: TypeAlias = Literal["system", "retrieved"]
-
-
 class UsageRow(TypedDict):
     day: str
     purpose: str
@@ -566,6 +684,11 @@ VerdictEnum: TypeAlias = Literal[
 ]
 
 
+class VerdictsOutput(TypedDict):
+    passed: int
+    failed: int
+
+
 class VersionOutput(TypedDict):
     id: str
     fact: str
@@ -581,6 +704,35 @@ class WalkOutput(TypedDict):
     start: str
     nodes: list[NodeOutput]
     cut: bool
+
+
+class WebhookOutput(TypedDict):
+    id: str
+    url: str
+    types: list[EventTypeEnum]
+    previous_until: str | None
+    stopped_at: str | None
+    actor: str
+    created_at: str
+
+
+class WebhookPage(TypedDict):
+    items: list[WebhookOutput]
+    next: str | None
+
+
+class WebhookWithSecret(TypedDict):
+    id: str
+    url: str
+    types: list[EventTypeEnum]
+    previous_until: str | None
+    stopped_at: str | None
+    actor: str
+    created_at: str
+    secret: str
+
+
+WhatEnum: TypeAlias = Literal["added", "restored", "corrected", "replaced", "ended"]
 
 
 class AddMessagesOutput(TypedDict):
@@ -605,6 +757,11 @@ class BlockOutput(TypedDict):
     sources: list[Source]
 
 
+class ConversationPage(TypedDict):
+    items: list[ListedConversation]
+    next: str | None
+
+
 class DetailedEpisode(TypedDict):
     id: str
     conversation_id: str
@@ -625,6 +782,15 @@ class DetailedEpisode(TypedDict):
     facts: list[SupportedFact]
 
 
+class DifferenceOutput(TypedDict):
+    what: WhatEnum
+    fact_id: str
+    fact: ComparedFact | None
+    newer: ComparedFact | None
+    because: str | None
+    changeset: ChangesetOutput
+
+
 class EpisodePage(TypedDict):
     items: list[ListedEpisode]
     next: str | None
@@ -632,7 +798,7 @@ class EpisodePage(TypedDict):
 
 class ErasureOutput(TypedDict):
     id: str | None
-    scope: ScopeEnum
+    scope: ErasureScopeEnum
     target_id: str | None
     state: ErasureOutputStateEnum
     counts: dict[str, int]
@@ -646,6 +812,20 @@ class ErasureOutput(TypedDict):
 class ErasurePage(TypedDict):
     items: list[ErasureOutput]
     next: str | None
+
+
+class EventOutput(TypedDict):
+    id: str
+    type: EventTypeEnum
+    data: dict[str, Any]
+    state: EventOutputStateEnum
+    attempts: int
+    status: int | None
+    error: str | None
+    latency_ms: int | None
+    retry_at: str
+    created_at: str
+    delivered_at: str | None
 
 
 class Explanation(TypedDict):
@@ -690,6 +870,7 @@ class HistoryOutput(TypedDict):
     kind: ChangesetKindEnum
     actor: str
     reason: str | None
+    case_id: str | None
     at: str
     before: StateOutput | None
     after: StateOutput | None
@@ -715,6 +896,15 @@ class JobOutput(TypedDict):
     created_at: str
     started_at: str | None
     finished_at: str | None
+
+
+class KeyOutput(TypedDict):
+    id: str
+    name: str
+    prefix: str
+    links: LinksEnum
+    expires_at: str | None
+    user_ids: list[str]
 
 
 class LimitOutput(TypedDict):
@@ -757,6 +947,22 @@ class ListedNote(TypedDict):
     id: str
     conversation_id: str | None
     created_at: str
+
+
+class MarkOutput(TypedDict):
+    id: str
+    fact_id: str
+    place: PlaceEnum
+    place_id: str
+    found_by: FoundByEnum
+    state: MarkOutputStateEnum
+    decided_by: str | None
+    decided_at: str | None
+    changeset_id: str
+
+
+class MarksOutput(TypedDict):
+    marks: list[MarkOutput]
 
 
 class MemoryLinkOutput(TypedDict):
@@ -839,6 +1045,10 @@ class NoteVersionPage(TypedDict):
     next: str | None
 
 
+class NotesOutput(TypedDict):
+    notes: list[StoredNote]
+
+
 class PlannedStep(TypedDict):
     fact_id: str
     fact: str
@@ -892,7 +1102,7 @@ class SearchOutput(TypedDict):
 
 
 class Section(TypedDict):
-    type: TypeEnum
+    type: SectionTypeEnum
     memory_id: str | None
     priority: int
     token_count: int
@@ -919,7 +1129,7 @@ class SuggestionOutput(TypedDict):
     changeset_id: str
     created_at: str
     open: bool
-    decision: DecisionEnum | NullEnum
+    decision: SuggestionOutputDecisionEnum | NullEnum
     decided_by: str | None
 
 
@@ -936,10 +1146,15 @@ class UsageOutput(TypedDict):
     stored: StorageOutput
 
 
+class WebhookEventPage(TypedDict):
+    items: list[EventOutput]
+    next: str | None
+
+
 class WhoAmIOutput(TypedDict):
     tenant: TenantOutput
     key: KeyOutput
-    scopes: list[ScopesEnum]
+    scopes: list[KeyScopeEnum]
     limits: list[LimitOutput]
 
 
@@ -994,6 +1209,16 @@ class DetailedFact(TypedDict):
     versions: list[VersionOutput]
 
 
+DiffOutput = TypedDict(
+    "DiffOutput",
+    {
+        "from": str,
+        "to": str,
+        "items": list[DifferenceOutput],
+    },
+)
+
+
 class PlanOutput(TypedDict):
     changeset_id: str
     reverted_by: str | None
@@ -1007,6 +1232,7 @@ class RawAnswer(TypedDict):
     episodic: list[RawEpisode]
     sources: dict[str, list[Source]]
     blocks: list[BlockOutput] | None
+    cut: list[str]
     recent: list[RecentMessage] | None
     explain: Explanation | None
     fence: FenceOutput | None
@@ -1015,3 +1241,4 @@ class RawAnswer(TypedDict):
     pending: int
     degraded: str | None
     counter: str
+    corrections: NotRequired[dict[str, str]]

@@ -28,26 +28,58 @@ class NewMessage(_Said, total=False):
     metadata: Mapping[str, Any] | None
 
 
+class NewNote(TypedDict, total=False):
+    """A note as `add_notes` posts it; see `add_note` for what its fields say."""
+
+    content: str | None
+    label: str | None
+    description: str | None
+    source_type: types.NoteTypeEnum | None
+    source_id: str | None
+    user_id: str | None
+    importance: float | None
+    category: str | None
+    tags: Sequence[str] | None
+    metadata: Mapping[str, Any] | None
+    emotion_type: str | None
+    emotion_intensity: float | None
+    emotion_valence: types.EmotionValenceEnum | None
+    span: Mapping[str, Any] | None
+    source_path: str | None
+    excerpt: str | None
+    occurred_at: Moment | None
+
+
 class Writing(Calls):
     """What stores."""
 
     @operation
     def add_message(
-        self, conversation_id: Id, message: NewMessage, *, idempotency_key: str | None = None
+        self,
+        conversation_id: Id,
+        message: NewMessage,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Flow[types.AddMessageOutput]:
         """Store one message at once; episodes and facts follow in the background.
 
         Args:
             conversation_id: any UUID of yours; the conversation starts with it.
             message: what was said: `{"role": "user", "content": "…", "name": "Ana"}`.
+            user_id: whose the conversation is, by your own id; the first call that names one
+                decides.
+            agent_id: which agent leads it, likewise.
             idempotency_key: the same key again, also from another process, stores nothing twice.
                 Default: a new one for this call, which makes its retries safe.
 
         Raises:
-            Conflict: the key was used with another message.
+            Conflict: the key was used with another message, or the conversation has another
+                user or agent.
             Gone: what was stored under the key was erased.
         """
-        body = {"conversation_id": conversation_id, "message": message}
+        body = named(locals(), "idempotency_key")
         return self._store("add_message", idempotency_key, body)
 
     @operation
@@ -56,14 +88,17 @@ class Writing(Calls):
         conversation_id: Id,
         messages: Sequence[NewMessage],
         *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Flow[types.AddMessagesOutput]:
         """Store 1 to 500 messages of one conversation, in order, all or nothing.
 
-        See `add_message` for the key.
+        See `add_message` for the user, the agent and the key.
         """
-        body = {"conversation_id": conversation_id, "messages": list(messages)}
-        return self._store("add_messages", idempotency_key, body)
+        body = {"conversation_id": conversation_id, "user_id": user_id, "agent_id": agent_id}
+        messages = list(messages)
+        return self._store("add_messages", idempotency_key, {**body, "messages": messages})
 
     @operation
     def flush(self, conversation_id: Id) -> Flow[types.FlushOutput]:
@@ -106,6 +141,17 @@ class Writing(Calls):
         """Run a dead or cancelled job again."""
         return self._post(at("jobs/{}/retry", job_id))
 
+    @listing(types.ListedConversation)
+    def list_conversations(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        page_size: int | None = None,
+    ) -> Call:
+        """Iterate over conversations, newest first: all, a user's, or an agent's."""
+        return self._list("conversations", named(locals()))
+
     @operation
     def get_conversation(self, conversation_id: Id) -> Flow[types.ConversationOutput]:
         """Return how far a conversation is processed."""
@@ -117,9 +163,11 @@ class Writing(Calls):
         return self._post(at("conversations/{}/retry", conversation_id))
 
     @listing(types.MessageOutput)
-    def list_messages(self, conversation_id: Id, *, page_size: int | None = None) -> Call:
-        """Iterate over the messages of a conversation, oldest first."""
-        return self._list("messages", {"conversation_id": conversation_id, "limit": page_size})
+    def list_messages(
+        self, conversation_id: Id, *, name: str | None = None, page_size: int | None = None
+    ) -> Call:
+        """Iterate over the messages of a conversation, or of its speaker `name`, oldest first."""
+        return self._list("messages", named(locals()))
 
     @operation
     def get_message(self, message_id: Id) -> Flow[types.MessageOutput]:
@@ -162,12 +210,28 @@ class Writing(Calls):
         """
         return self._store("notes", idempotency_key, named(locals(), "idempotency_key"))
 
+    @operation
+    def add_notes(
+        self,
+        notes: Sequence[NewNote],
+        *,
+        conversation_id: Id | None = None,
+        idempotency_key: str | None = None,
+    ) -> Flow[types.NotesOutput]:
+        """Store 1 to 500 notes of one conversation, or of none, in order, all or nothing.
+
+        See `add_message` for the key.
+        """
+        body = {"conversation_id": conversation_id, "notes": list(notes)}
+        return self._store("notes/batch", idempotency_key, body)
+
     @listing(types.ListedNote)
     def list_notes(
         self,
         *,
         conversation_id: Id | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         category: str | None = None,
         tag: str | None = None,
         source_id: str | None = None,
@@ -175,18 +239,7 @@ class Writing(Calls):
         page_size: int | None = None,
     ) -> Call:
         """Iterate over notes, newest first, without their long texts; all filters must hold."""
-        return self._list(
-            "notes",
-            {
-                "conversation_id": conversation_id,
-                "user_id": user_id,
-                "category": category,
-                "tag": tag,
-                "source_id": source_id,
-                "source_type": source_type,
-                "limit": page_size,
-            },
-        )
+        return self._list("notes", named(locals()))
 
     @operation
     def get_note(self, note_id: Id) -> Flow[types.NoteOutput]:
@@ -216,7 +269,7 @@ class Writing(Calls):
     @listing(types.NoteVersionOutput)
     def list_note_versions(self, note_id: Id, *, page_size: int | None = None) -> Call:
         """Iterate over the versions of a note, newest first."""
-        return self._list(at("notes/{}/versions", note_id), {"limit": page_size})
+        return self._list(at("notes/{}/versions", note_id), named(locals(), "note_id"))
 
     @operation
     def add_link(

@@ -54,11 +54,6 @@ function watchForm(form) {
   slider.addEventListener("input", () => { number.value = slider.value === "0" ? "" : slider.value; });
   slider.addEventListener("change", () => { if (form.elements.query.value.trim()) form.requestSubmit(); });
   number.addEventListener("input", () => { slider.value = Number(number.value) || 0; });
-  form.querySelector("[data-playground-reload]").addEventListener("change", () => {
-    form.elements.conversation_id.value = "";
-    form.elements.query.disabled = true; // only the choices of the other tenant are wanted
-    form.requestSubmit();
-  });
   // Empty fields would only lengthen an address that is passed on.
   form.addEventListener("submit", () => {
     for (const field of form.elements) {

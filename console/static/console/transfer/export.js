@@ -4,7 +4,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("[data-export-form]");
   if (!form) return;
-  for (const name of ["tenant", "table", "state"]) {
+  for (const name of ["table", "state"]) {
     form.elements[name].addEventListener("change", () => {
       if (name === "table") form.elements.state.value = "";
       form.requestSubmit();

@@ -8,6 +8,7 @@ from django.utils.dateparse import parse_datetime
 
 from memoryproject.tenancy import services
 from memoryproject.tenancy.models import Scope
+from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
 
 class Command(BaseCommand):
@@ -26,6 +27,20 @@ class Command(BaseCommand):
             choices=Scope.values,
             help="what it may do; repeat for more than one; none given: everything",
         )
+        parser.add_argument(
+            "--user",
+            action="append",
+            default=[],
+            help="a user_id whose conversations and notes alone it may touch; repeat for more "
+            "than one; none given: all of the tenant",
+        )
+        parser.add_argument(
+            "--links",
+            choices=LINK_STYLES,
+            default=DEFANGED,
+            help="how its answers print links, where a call does not say; defanged: so that "
+            "nothing follows them",
+        )
         parser.add_argument("--expires", help="when it ends, ISO 8601 with an offset")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -37,6 +52,8 @@ class Command(BaseCommand):
             name=name,
             scopes=options["scope"],
             expires_at=expires,
+            user_ids=[read_name(user, option="--user") for user in options["user"]],
+            links=options["links"],
         )
         self.stdout.write(created.secret)
 

@@ -1,6 +1,7 @@
 """Make somebody who can log in to the admin, in a role."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -8,6 +9,9 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
+
+from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.models import Membership, Tenant
 
 ROLES = ("curator", "auditor", "operator")
 SUPERUSER = "superuser"
@@ -19,19 +23,26 @@ class Command(BaseCommand):
         "Make a person who can log in to the admin, and print the first password, alone, on "
         "standard output. Curators read and mend memory; auditors read it, what was said only "
         "when they have it shown, which is recorded; operators see to jobs, keys and budgets; "
-        "superusers may do everything and manage people."
+        "superusers may do everything and manage people. With --tenant the role holds in these "
+        "tenants, else in all."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="the name to log in with")
         parser.add_argument("--role", required=True, choices=[*ROLES, SUPERUSER])
+        parser.add_argument(
+            "--tenant", action="append", default=[], help="where the role holds; may be repeated"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         name, role = read_login(options["name"]), options["role"]
+        tenants = [find_tenant(tenant) for tenant in options["tenant"]]
+        if tenants and role == SUPERUSER:
+            raise CommandError("a superuser sees all tenants: leave --tenant out.")
         password = secrets.token_urlsafe(12)
         try:
             with transaction.atomic():
-                make_person(name, password=password, role=role)
+                make_person(name, password=password, role=role, tenants=tenants)
         except IntegrityError as error:
             raise CommandError(f"there is somebody named {name} already.") from error
         self.stdout.write(password)
@@ -53,8 +64,8 @@ def read_login(text: str) -> str:
     return name
 
 
-def make_person(name: str, *, password: str, role: str) -> None:
-    """Make a member of staff in a role.
+def make_person(name: str, *, password: str, role: str, tenants: Sequence[Tenant] = ()) -> None:
+    """Make a member of staff in a role: in these tenants, without any in all.
 
     Raises:
         CommandError: the role is not there: the database is not migrated.
@@ -66,4 +77,8 @@ def make_person(name: str, *, password: str, role: str) -> None:
     group = Group.objects.filter(name=role).first()
     if group is None:
         raise CommandError(f"there is no group {role}: run manage.py migrate.")
-    User.objects.create_user(name, password=password, is_staff=True).groups.add(group)
+    person = User.objects.create_user(name, password=password, is_staff=True)
+    if not tenants:
+        person.groups.add(group)
+    for tenant in tenants:
+        Membership.objects.create(tenant=tenant, person=person, role=group)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import quotas
-from memoryproject.tenancy.management.commands.set_rate import DEFAULT
+from memoryproject.tenancy.management.commands.set_rate import DEFAULT, read_limit
 from memoryproject.tenancy.management.naming import find_tenant
 
 
@@ -27,20 +27,15 @@ class Command(BaseCommand):
         given = {quotas.BYTES: options["bytes"], quotas.ROWS: options["rows"]}
         try:
             quotas.set_quota(
-                tenant, {name: read_limit(text) for name, text in given.items() if text is not None}
+                tenant,
+                {
+                    name: read_limit("quota", text)
+                    for name, text in given.items()
+                    if text is not None
+                },
             )
         except Problem as problem:
             raise CommandError(problem.message) from problem
         stored = quotas.measure_storage(tenant)
         self.stdout.write(f"stored: {stored.bytes} bytes in {stored.rows} messages and notes")
         self.stdout.write(f"quota: {quotas.describe_quota(tenant)}")
-
-
-def read_limit(text: str) -> int | None:
-    """Return the limit, None for the server's; raise CommandError where it is none."""
-    if text == DEFAULT:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise CommandError(f'A quota is a whole number, or "{DEFAULT}".') from None

@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         changes = options["rate"] is not None
-        rate = read_rate(options["rate"]) if changes else None
+        rate = read_limit("rate", options["rate"]) if changes else None
         try:
             if options["key"] is not None:
                 key = find_named_key(options["key"])
@@ -44,11 +44,11 @@ class Command(BaseCommand):
         self.stdout.write(description)
 
 
-def read_rate(text: str) -> int | None:
-    """Return the rate, None for the server's; raise CommandError where it is none."""
+def read_limit(name: str, text: str) -> int | None:
+    """Return the limit, None for the server's; raise CommandError where it is none."""
     if text == DEFAULT:
         return None
     try:
         return int(text)
     except ValueError:
-        raise CommandError(f'A rate is a whole number, or "{DEFAULT}".') from None
+        raise CommandError(f'A {name} is a whole number, or "{DEFAULT}".') from None

@@ -1,0 +1,116 @@
+"""Places that still say what a retired fact said: showing them, and deciding on them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+
+from console.facts.actions import SEES_FACT
+from console.facts.forms import CURATE
+from console.forms import ReasonForm, submit
+from console.pages import action_for, get_row, redirect_to, show_page
+from episodic.models import Episode, Message
+from episodic.revealing import Reader
+from memoryproject.adminkit.values import link_to_memory, link_to_page
+from semantic import marking
+from semantic.correction_marks import list_marks
+from semantic.curation import Act
+from semantic.models import CorrectionMark, Fact
+
+SHOWN_AT_MOST = 200
+SNIPPET = 300
+Place = CorrectionMark.Place
+CHOICES = [
+    (marking.CONFIRM, "Confirm: answers print the correction beside it."),
+    (marking.DROP, "Drop: it does not say the old."),
+    (marking.QUARANTINE, "Quarantine: the messages are kept, and neither served nor learnt from."),
+]
+DONE = {
+    marking.CONFIRM: "Confirmed: answers print the correction there.",
+    marking.DROP: "Dropped: answers quote it without a mark.",
+    marking.QUARANTINE: "Quarantined: episodes and facts are made anew without the messages.",
+}
+
+
+class MarksForm(ReasonForm):
+    """Decide on marks."""
+
+    decision = forms.ChoiceField(
+        label="What about the chosen places?", choices=CHOICES, widget=forms.RadioSelect
+    )
+    field_order = ("decision", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMark:
+    """A mark with what its place says, as the person may see it."""
+
+    mark: CorrectionMark
+    link: str
+    text: str
+
+
+def read_marks(fact: Fact, reader: Reader) -> list[ShownMark]:
+    """Return the marks of a fact and of what it replaced, in three queries."""
+    marks = list_marks(marking.facts_behind(fact))[:SHOWN_AT_MOST]
+    texts = _read_texts(fact, marks, reader)
+    return [ShownMark(mark, _link(mark), texts.get(mark.place_id, "(gone)")) for mark in marks]
+
+
+def _link(mark: CorrectionMark) -> str:
+    if mark.place == Place.MESSAGE:
+        return link_to_page("episodic_message", mark.place_id, "message")
+    return link_to_memory(mark.place, mark.place_id, mark.place)
+
+
+def _read_texts(
+    fact: Fact, marks: Sequence[CorrectionMark], reader: Reader
+) -> dict[uuid.UUID, str]:
+    ids = [mark.place_id for mark in marks]
+    texts = {row.id: row.fact for row in Fact.objects.of(fact.tenant).filter(id__in=ids)}
+    for episode in Episode.objects.of(fact.tenant).filter(id__in=ids):
+        text = f"{episode.title}: {episode.summary}"
+        texts[episode.id] = reader.show(text, fact.conversation_id)
+    for message in Message.objects.of(fact.tenant).filter(id__in=ids):
+        said = reader.show(message.content[:SNIPPET], fact.conversation_id)
+        texts[message.id] = f"{message.name or message.role}: {said}"
+    notes = [mark.place_id for mark in marks if mark.place == Place.NOTE]
+    return dict.fromkeys(notes, "a note") | texts
+
+
+@action_for(*SEES_FACT, CURATE)
+def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
+    """Do with the chosen marks what the form says, and go back to the fact."""
+    fact = get_row(Fact, fact_id, "conversation")
+    form = MarksForm(request.POST, prefix="marks")
+    chosen = [mark for mark in request.POST.getlist("mark") if mark]
+
+    def act() -> str:
+        marks = {str(mark.id): mark.id for mark in list_marks(marking.facts_behind(fact))}
+        decision: str = form.cleaned_data["decision"]
+        marking.decide(
+            act=Act(fact.tenant, request.user.get_username(), form.cleaned_data["reason"]),
+            fact=fact,
+            mark_ids=[marks[mark_id] for mark_id in chosen if mark_id in marks],
+            decision=decision,
+        )
+        return DONE[decision]
+
+    done = submit(form, act)
+    if done is not None:
+        messages.success(request, done)
+        return redirect_to(fact, anchor="#marks")
+    return show_page(
+        request,
+        "console/facts/marks.html",
+        title="Places that say the old",
+        form=form,
+        fact=fact,
+        marks=read_marks(fact, Reader(request.user)),
+        chosen=chosen,
+    )

@@ -1,0 +1,1 @@
+"""The command palette: pages, memories and ids from anywhere, by keyboard."""

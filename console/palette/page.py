@@ -1,0 +1,148 @@
+"""What the command palette finds: pages, rows by id, facts, conversations, and what was opened."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from console.pages import page_for
+from console.search.page import show_search
+from console.search.results import restrict_matches
+from episodic.models import Conversation, Episode, Message
+from episodic.naming import render_name, with_names
+from episodic.revealing import Reader
+from indexing import tenant_search
+from indexing.models import UnitKind
+from indexing.tenant_search import QUERY_AT_MOST, Scope
+from jobs.models import Job
+from memoryproject.adminkit import values
+from memoryproject.adminkit.base import RECENT_KEY, read_id
+from memoryproject.tenancy import walls
+from memoryproject.tenancy.models import APIKey, Tenant
+from notes.models import Note
+from retrieval.models import Retrieval
+from semantic.models import Changeset, Fact
+
+A_KIND = 5
+"""Results of each kind."""
+BY_ID: tuple[Any, ...] = (
+    Conversation, Fact, Episode, Note, Message, Retrieval, Changeset, Job, APIKey, Tenant,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line: where it leads, and what it is."""
+
+    title: str
+    about: str
+    link: str
+    icon: str = "arrow_forward"
+
+
+def search_or_palette(request: HttpRequest) -> HttpResponseBase:
+    """Answer the theme's palette, which asks here with `extended`; else show the search page."""
+    return show_palette(request) if "extended" in request.GET else show_search(request)
+
+
+@page_for()
+def show_palette(request: HttpRequest) -> HttpResponse:
+    """Show what fits the words, as far as the person may see it; without words, what was opened."""
+    typed = request.GET.get("s", "").replace("\x00", " ").strip()[:QUERY_AT_MOST]
+    items = list(find_items(request, typed)) if typed else list_recent(request)
+    return render(request, "console/palette/results.html", {"items": items, "typed": typed})
+
+
+def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
+    """Yield pages, then the row of an id, then facts and conversations by their words."""
+    yield from find_pages(request, typed)
+    named = read_id(typed)
+    if named is not None:
+        yield from find_rows(request, named)
+        return
+    reader = Reader(request.user)
+    if request.user.has_perm("semantic.view_fact"):
+        yield from _find_facts(typed)
+    if request.user.has_perm("episodic.view_conversation"):
+        yield from _find_conversations(typed, reader)
+
+
+def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
+    """Yield the entries of the menu whose title holds the words, for who may open them."""
+    menu: Any = settings.UNFOLD["SIDEBAR"]
+    for group in menu["navigation"]:
+        for entry in group["items"]:
+            permitted = entry.get("permission", lambda _: True)(request)
+            if permitted and typed.casefold() in entry["title"].casefold():
+                yield Item(
+                    entry["title"], group["title"] or "page", str(entry["link"]), entry["icon"]
+                )
+
+
+def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
+    """Yield the rows that have an id, ours or the agent's, of tables that the person sees."""
+    for model in BY_ID:
+        if not request.user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}"):
+            continue
+        is_named = Q(id=named) | Q(external_id=named) if model is Conversation else Q(id=named)
+        rows = getattr(model, "across_tenants", model._default_manager)
+        for row in rows.filter(is_named)[:A_KIND]:
+            yield _item_of(row)
+
+
+def list_recent(request: HttpRequest) -> list[Item]:
+    """Return the rows whose pages the person opened last, the newest first."""
+    items = []
+    for label, row_id in request.session.get(RECENT_KEY, []):
+        model: Any = apps.get_model(label)
+        shown_by = admin.site.get_model_admin(model)
+        row = shown_by.get_queryset(request).filter(pk=row_id).first()
+        if row is not None and shown_by.has_view_permission(request, row):
+            items.append(_item_of(row))
+    return items
+
+
+def _item_of(row: Any) -> Item:
+    meta = row._meta
+    link = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
+    return Item(values.short(row), str(meta.verbose_name), link, "history")
+
+
+def _scope() -> Scope:
+    """Return the one tenant that is seen; None: the walls show all."""
+    return Scope(tenant_id=read_id(walls.get_seen()))
+
+
+def _find_facts(typed: str) -> Iterator[Item]:
+    matches = tenant_search.find(
+        tenant_search.read_query(typed), kind=UnitKind.FACT, scope=_scope()
+    ).found
+    rows = Fact.across_tenants.in_bulk([match.memory_id for match in matches[: 4 * A_KIND]])
+    facts = [rows[match.memory_id] for match in matches if match.memory_id in rows][:A_KIND]
+    for fact in facts:
+        address = reverse("admin:semantic_fact_change", args=[fact.id])
+        state = fact.invalidated_because or "active"
+        yield Item(fact.fact, f"{fact.category}, {state}", address, "lightbulb")
+
+
+def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
+    """Yield conversations in which the words were said, or somebody of that name spoke."""
+    sought = tenant_search.read_query(typed)
+    found = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=_scope()).found
+    ids = {match.conversation_id: None for match in restrict_matches(found, reader)}
+    rows = with_names(Conversation.across_tenants.filter(id__in=list(ids)[: 4 * A_KIND]))
+    for row in rows.order_by("-id")[:A_KIND]:
+        address = reverse("admin:episodic_conversation_change", args=[row.id])
+        name = render_name(row, may_read=reader.may_read(row.id))
+        last: Any = row
+        yield Item(name, f"conversation, {values.moment(last.last_at)}", address, "forum")

@@ -1,0 +1,29 @@
+"""Whether titles and summaries load masked in this thread, for who may not read messages."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Mask = Callable[[str, uuid.UUID | None, str], str]
+"""Returns what is shown of a text, given its conversation and the engine that wrote it."""
+
+_mask: ContextVar[Mask | None] = ContextVar("memory_mask", default=None)
+
+
+@contextmanager
+def masking(mask: Mask) -> Iterator[None]:
+    """Load texts made of messages through a mask until the block ends."""
+    token = _mask.set(mask)
+    try:
+        yield
+    finally:
+        _mask.reset(token)
+
+
+def show_masked(text: str, conversation_id: uuid.UUID | None, engine: str) -> str:
+    """Return a text that an engine made of a conversation, or its mask."""
+    mask = _mask.get()
+    return text if mask is None else mask(text, conversation_id, engine)

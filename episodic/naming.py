@@ -1,0 +1,41 @@
+"""Tells conversations apart for people: their speakers, first words, and last message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, OuterRef, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Coalesce, Left, NullIf
+from django.utils.text import Truncator
+
+from episodic.models import Conversation, Message
+
+SPEAKERS_WITHIN = 20
+"""First messages whose speakers are named."""
+WORDS_AT_MOST = 60
+"""Characters of the first message."""
+
+
+def with_names(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Return conversations with `speakers`, `first_words` and `last_at`, read from their ends."""
+    messages = Message.across_tenants.filter(
+        tenant=OuterRef("tenant"), conversation=OuterRef("pk")
+    ).order_by("seq")
+    spoke = Coalesce(NullIf(F("name"), Value("")), F("role"), output_field=TextField())
+    early = messages.filter(seq__lte=SPEAKERS_WITHIN).order_by().annotate(speaker=spoke)
+    first = messages.annotate(words=Left("content", WORDS_AT_MOST + 1)).values("words")
+    return conversations.annotate(
+        speakers=ArraySubquery(early.values("speaker").distinct()),
+        first_words=Subquery(first[:1]),
+        last_at=Subquery(messages.reverse().values("occurred_at")[:1]),
+    )
+
+
+def render_name(conversation: Any, *, may_read: bool) -> str:
+    """Return the speakers of a conversation `with_names`, and its first words to who may read."""
+    speakers = ", ".join(sorted(conversation.speakers)) or "nobody yet"
+    if not may_read or not conversation.first_words:
+        return speakers
+    words = Truncator(" ".join(conversation.first_words.split())).chars(WORDS_AT_MOST)
+    return f"{speakers}: “{words}”"

@@ -1,0 +1,51 @@
+"""Keep a conversation or a tenant from being erased, or let it go again."""
+
+from __future__ import annotations
+
+import getpass
+import uuid
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from episodic.models import Conversation
+from erasure import holds
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.walls import acting_for
+
+
+class Command(BaseCommand):
+    help = (
+        "Place a legal hold: until it is lifted nothing of a conversation, or without one of the "
+        "whole tenant, is erased, by whomever. Without --reason it lists the holds."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        parser.add_argument("--conversation", type=uuid.UUID, help="by the agent's own id")
+        parser.add_argument("--reason", help="why; kept")
+        parser.add_argument("--lift", type=uuid.UUID, metavar="ID", help="end a hold")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = find_tenant(options["tenant"])
+        actor = f"command, {getpass.getuser()}"
+        with acting_for(tenant.id):
+            try:
+                if options["lift"]:
+                    holds.lift_hold(tenant=tenant, hold_id=options["lift"], actor=actor)
+                elif options["reason"]:
+                    home = None
+                    if options["conversation"]:
+                        rows = Conversation.objects.of(tenant)
+                        home = rows.get(external_id=options["conversation"]).id
+                    holds.place_hold(
+                        tenant=tenant, conversation_id=home, actor=actor, reason=options["reason"]
+                    )
+            except Conversation.DoesNotExist:
+                raise CommandError("The tenant has no such conversation.") from None
+            except Problem as problem:
+                raise CommandError(problem.message) from None
+            for hold in holds.holds_of(tenant).order_by("id"):
+                whose = hold.conversation_id or "the whole tenant"
+                self.stdout.write(f"{hold.id}  {whose}: {hold.reason}")

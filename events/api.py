@@ -1,0 +1,203 @@
+"""A tenant's webhooks and what they were told, for keys with the scope `admin`."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from django_filters import CharFilter
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from events import outbox, signing
+from events.models import URL_AT_MOST, Event, EventType, Webhook
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.errors import Problem, get_row
+from memoryproject.edge.fields import ContentField, Output, Strict, WordField
+from memoryproject.edge.pages import PageFilter, PlaceQuery, page_schema
+from memoryproject.edge.schema import Error
+from memoryproject.process.addresses import find_webhook_fault
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+
+WEBHOOKS_AT_MOST = 20
+"""Of a tenant: each event is written once for each that wants it."""
+OVERLAP = timedelta(days=1)
+"""So long after a rotation the secret before signs too."""
+
+
+class WebhookInput(Strict):
+    """The body of `webhooks`."""
+
+    url = ContentField(max_length=URL_AT_MOST, help_text="A public http or https address.")
+    types = serializers.ListField(
+        child=WordField(choices=EventType.choices),
+        required=False,
+        help_text="What it is told; absent or empty: everything.",
+    )
+
+
+class WebhookOutput(Output):
+    """A webhook, without its secret."""
+
+    id = serializers.UUIDField()
+    url = serializers.CharField()
+    types = serializers.ListField(child=serializers.ChoiceField(choices=EventType.choices))
+    previous_until = serializers.DateTimeField(allow_null=True)
+    stopped_at = serializers.DateTimeField(allow_null=True)
+    actor = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class WebhookWithSecret(WebhookOutput):
+    """A webhook with the secret that signs."""
+
+    secret = serializers.SerializerMethodField()
+
+    def get_secret(self, webhook: Webhook) -> str:
+        return signing.write_secret(webhook)
+
+
+class EventOutput(Output):
+    """An event, and how its delivery stands."""
+
+    id = serializers.UUIDField()
+    type = serializers.ChoiceField(choices=EventType.choices)
+    data = serializers.DictField(child=serializers.JSONField())  # type: ignore[assignment]
+    state = serializers.ChoiceField(choices=Event.State.choices)
+    attempts = serializers.IntegerField()
+    status = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField(source="error_class", allow_null=True)
+    latency_ms = serializers.IntegerField(allow_null=True)
+    retry_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField()
+    delivered_at = serializers.DateTimeField(allow_null=True)
+
+
+class EventQuery(PlaceQuery):
+    """The query parameters of the list of a webhook's events."""
+
+    state = WordField(choices=Event.State.choices, required=False)
+
+
+class EventFilter(PageFilter):
+    """Narrows the list of a webhook's events."""
+
+    state = CharFilter()
+
+
+class WebhookView(KeyedView):
+    """Finds a webhook of the caller's tenant."""
+
+    scope = Scope.ADMIN
+
+    def find(self, webhook_id: uuid.UUID) -> Webhook:
+        return get_row(Webhook.objects.of(self.tenant()), "webhook", id=webhook_id)
+
+
+class Webhooks(WebhookView):
+    """Lists and makes webhooks."""
+
+    @extend_schema(
+        operation_id="list_webhooks",
+        parameters=[PlaceQuery],
+        responses=page_schema(WebhookOutput, "WebhookPage"),
+    )
+    def get(self, request: Request) -> Response:
+        return self.list_page(Webhook.objects.of(self.tenant()), WebhookOutput)
+
+    @extend_schema(
+        operation_id="add_webhook",
+        request=WebhookInput,
+        responses={201: WebhookWithSecret},
+        description="Has an address of yours told what happens to the tenant's memory: a POST of "
+        "JSON with `type`, `timestamp` and `data`, which holds ids and numbers, never text. Each "
+        "is signed as the Standard Webhooks specification says, at least once, those of one "
+        "conversation in order. An answer of 2xx within ten seconds counts as received.",
+    )
+    def post(self, request: Request) -> Response:
+        params, tenant = self.read(WebhookInput), self.tenant()
+        fault = find_webhook_fault(params["url"], settings.WEBHOOK_NETWORKS)
+        if fault:
+            raise Problem("The request has errors.", fields={"url": [f"This {fault}."]})
+        if Webhook.objects.of(tenant).count() >= WEBHOOKS_AT_MOST:
+            raise Problem(f"There are {WEBHOOKS_AT_MOST} webhooks already: delete one.")
+        webhook = Webhook.objects.create(
+            tenant=tenant,
+            url=params["url"],
+            types=sorted(set(params.get("types", []))),
+            actor=self.actor(),
+        )
+        webhook.refresh_from_db()
+        return Response(WebhookWithSecret(webhook).data, status=201)
+
+
+class OneWebhook(WebhookView):
+    """Shows and deletes a webhook."""
+
+    @extend_schema(operation_id="get_webhook", responses=WebhookOutput)
+    def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        return Response(WebhookOutput(self.find(webhook_id)).data)
+
+    @extend_schema(
+        operation_id="delete_webhook",
+        request=None,
+        responses={204: None},
+        description="Deletes a webhook with its events, those that wait included.",
+    )
+    def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        outbox.delete_webhook(self.find(webhook_id))
+        return Response(status=204)
+
+
+class RotateWebhook(WebhookView):
+    """Gives a webhook a new secret."""
+
+    @extend_schema(
+        operation_id="rotate_webhook",
+        request=None,
+        responses=WebhookWithSecret,
+        description="Makes a new secret. For a day deliveries carry two signatures, the new "
+        "secret's and the one's before, so that none is refused meanwhile.",
+    )
+    def post(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        webhook = self.find(webhook_id)
+        webhook.secret_version += 1
+        webhook.previous_until = read_database_clock() + OVERLAP
+        webhook.save(update_fields=["secret_version", "previous_until"])
+        return Response(WebhookWithSecret(webhook).data)
+
+
+class WebhookEvents(WebhookView):
+    """Lists what a webhook was told, and what waits."""
+
+    @extend_schema(
+        operation_id="list_webhook_events",
+        parameters=[EventQuery],
+        responses=page_schema(EventOutput, "WebhookEventPage"),
+        description="What the webhook was told or is to be told, newest first. Failed attempts "
+        "are repeated for a day, less and less often; then an event is dead. What is over is "
+        "shown for 30 days.",
+    )
+    def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        rows = Event.objects.of(self.tenant()).filter(webhook=self.find(webhook_id))
+        return self.list_page(rows, EventOutput, form=EventQuery, filters=EventFilter)
+
+
+class RedeliverEvent(WebhookView):
+    """Delivers an event once more."""
+
+    @extend_schema(
+        operation_id="redeliver_event",
+        request=None,
+        responses={202: EventOutput, 404: Error},
+        description="Has an event delivered once more, under the same id, whatever became of it.",
+    )
+    def post(self, request: Request, event_id: uuid.UUID) -> Response:
+        event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
+        event.tenant = self.tenant()
+        outbox.redeliver(event)
+        return Response(EventOutput(event).data, status=202)

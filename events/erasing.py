@@ -1,0 +1,17 @@
+"""Deletes a tenant's webhooks with their events, inside an erasure."""
+
+from __future__ import annotations
+
+from events.models import Event, Webhook
+from memoryproject.tenancy.models import Tenant
+
+
+def erase_events(tenant: Tenant, *, at_most: int) -> int:
+    """Delete some events of a tenant; return how many."""
+    ids = list(Event.objects.of(tenant).order_by("id").values_list("id", flat=True)[:at_most])
+    return Event.objects.of(tenant).filter(id__in=ids).delete()[0]
+
+
+def erase_webhooks(tenant: Tenant) -> int:
+    """Delete the webhooks of a tenant, whose events are gone; return how many."""
+    return Webhook.objects.of(tenant).delete()[0]

@@ -1,0 +1,150 @@
+"""The job that delivers a webhook's events, and the chores that time makes due.
+
+A conversation whose event failed waits for its own time, the others go on. When three in a
+row fail the receiver is away: then the job waits, longer each time, as all jobs do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Case, Exists, F, OuterRef, Value, When
+from django.db.models.functions import Now, TruncDay
+
+from events import sending
+from events.models import Event, EventType, Webhook
+from events.outbox import NewEvent, announce
+from jobs import claims
+from jobs.claims import Claim, OutsideAway
+from jobs.enqueue import enqueue, wake
+from jobs.flows import Flow, register_chore
+from jobs.flows import register as register_flow
+from jobs.models import Job, Kind
+from jobs.models import State as JobState
+from jobs.spending import BudgetSpent
+from jobs.tasks import backoff
+from memoryproject.database.clock import read_database_clock
+
+IN_A_ROW = 3
+"""So many failed attempts, one after the other, are a receiver that is away."""
+GIVEN_UP_AFTER = timedelta(days=1)
+"""An event that fails so long after it was queued is dead: it can be delivered again by hand."""
+KEPT = timedelta(days=30)
+"""So long the log shows what is over."""
+State = Event.State
+
+
+class ReceiverAway(OutsideAway):
+    """A webhook does not answer, or refuses whatever it is sent."""
+
+
+def register() -> None:
+    """Say how the jobs run that deliver, and what else there is to do."""
+    register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
+    for chore in (queue_retries, announce_spent_budgets, delete_old):
+        register_chore(chore)
+
+
+def deliver(claim: Claim) -> None:
+    """Deliver what is due to a webhook, for some seconds; then hand back.
+
+    Raises:
+        ReceiverAway: several attempts in a row failed; to be tried again.
+    """
+    until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    counts: Counter[str] = Counter()
+    webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()
+    if webhook is not None:
+        failed_in_a_row = 0
+        with sending.make_client(webhook.url) as client:
+            while event := find_due(webhook):
+                now = read_database_clock()
+                outcome = sending.send(client, webhook, event, now=now)
+                counts["delivered" if outcome.is_delivered else "failed"] += 1
+                note(event, outcome)
+                if outcome.status == sending.GONE:
+                    Webhook.objects.of(claim.tenant).filter(id=webhook.id).update(stopped_at=now)
+                    break
+                failed_in_a_row = 0 if outcome.is_delivered else failed_in_a_row + 1
+                if failed_in_a_row == IN_A_ROW:
+                    raise ReceiverAway(str(webhook.id))
+                if time.monotonic() >= until:
+                    claims.hand_back(claim)
+                    wake(claim.job_id)
+                    return
+    with claims.commit(claim, result=dict(counts)):
+        pass
+
+
+def find_due(webhook: Webhook) -> Event | None:
+    """Return the next event to deliver: the first of a scope in which none waits for a retry.
+
+    Uses index: events_event_pending.
+    """
+    pending = Event.objects.of(webhook.tenant).filter(webhook=webhook, state=State.PENDING)
+    waiting = pending.filter(retry_at__gt=Now()).values("scope")
+    due = pending.filter(retry_at__lte=Now()).exclude(scope__in=waiting)
+    return due.order_by("created_at", "id").first()
+
+
+def note(event: Event, outcome: sending.Outcome) -> None:
+    """Write down how an attempt ended; one who asked for the event again meanwhile goes before."""
+    rows = Event.objects.of(event.tenant).filter(
+        id=event.id, state=State.PENDING, queued_at=event.queued_at
+    )
+    columns = {"status": outcome.status, "latency_ms": outcome.latency_ms}
+    if outcome.is_delivered:
+        rows.update(state=State.DELIVERED, delivered_at=Now(), error_class="", **columns)
+        return
+    is_late = When(queued_at__lt=Now() - GIVEN_UP_AFTER, then=Value(State.DEAD))
+    rows.update(
+        attempts=F("attempts") + 1,
+        retry_at=Now() + backoff(event.attempts + 1),
+        error_class=outcome.error,
+        state=Case(is_late, default=Value(State.PENDING)),
+        **columns,
+    )
+
+
+def queue_retries(*, at_most: int) -> None:
+    """Queue a job for each webhook that has something due, and none that would deliver it.
+
+    Uses index: events_event_due.
+    """
+    due = Event.across_tenants.filter(
+        webhook=OuterRef("pk"), state=State.PENDING, retry_at__lte=Now()
+    )
+    known = [JobState.READY, JobState.RUNNING, JobState.DEAD]
+    jobs = Job.across_tenants.filter(
+        tenant=OuterRef("tenant"), scope=OuterRef("pk"), kind=Kind.DELIVER, state__in=known
+    )
+    rows = Webhook.across_tenants.filter(Exists(due), ~Exists(jobs), stopped_at=None)
+    for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
+        enqueue(tenant=webhook.tenant, kind=Kind.DELIVER, scope=webhook.id)
+
+
+def announce_spent_budgets(*, at_most: int) -> None:
+    """Tell each webhook once a day (UTC) that its tenant's work waits for money."""
+    parked = Job.across_tenants.filter(
+        tenant=OuterRef("tenant"), state=JobState.READY, error_class=BudgetSpent.__name__
+    )
+    told = Event.across_tenants.filter(
+        webhook=OuterRef("pk"), type=EventType.BUDGET_SPENT, created_at__gte=TruncDay(Now())
+    )
+    rows = Webhook.across_tenants.filter(Exists(parked), ~Exists(told), stopped_at=None)
+    for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
+        event = NewEvent(EventType.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
+        announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])
+
+
+def delete_old(*, at_most: int) -> None:
+    """Delete some events that were over long ago.
+
+    Uses index: events_event_over.
+    """
+    over = Event.across_tenants.exclude(state=State.PENDING)
+    old = over.filter(created_at__lt=Now() - KEPT).order_by("created_at")
+    Event.across_tenants.filter(id__in=list(old.values_list("id", flat=True)[:at_most])).delete()

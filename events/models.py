@@ -1,0 +1,128 @@
+"""Webhooks, and the events that wait for them or were delivered: ids, never content."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from memoryproject.tenancy.fields import TenantForeignKey
+from memoryproject.tenancy.models import TenantModel
+
+URL_AT_MOST = 2_000
+
+
+class EventType(models.TextChoices):
+    """What may happen to a tenant's memory that somebody outside wants to know."""
+
+    EPISODE_CREATED = "episode.created", "an episode was made"
+    FACT_ADDED = "fact.added", "a fact became active"
+    FACT_RETIRED = "fact.retired", "a fact is not active any more"
+    FACT_RESTORED = "fact.restored", "a retired fact is active again"
+    FACT_CORRECTED = "fact.corrected", "a fact that answers had served was taken back"
+    REVIEW_REQUESTED = "review.requested", "something waits in the review queue"
+    BUDGET_SPENT = "budget.spent", "work waits because the day's budget is spent"
+    ERASURE_DONE = "erasure.done", "an erasure is complete"
+
+
+class Webhook(TenantModel):
+    """An address of a tenant's own that is told what happens, under a signature.
+
+    The secret is stored nowhere: it is derived from the server's pepper, the id and
+    `secret_version`.
+    """
+
+    url = models.CharField(max_length=URL_AT_MOST)
+    types = ArrayField(
+        models.CharField(max_length=32, choices=EventType.choices),
+        default=list,
+        blank=True,
+        help_text="What it is told; empty: everything.",
+    )
+    secret_version = models.PositiveIntegerField(default=1, help_text="Raised by each rotation.")
+    previous_until = models.DateTimeField(
+        null=True, help_text="Until then the secret before signs too; NULL: there is none."
+    )
+    stopped_at = models.DateTimeField(
+        null=True, help_text="When it answered 410 Gone; NULL: it is told."
+    )
+    actor = models.CharField(max_length=200, help_text="Who made it: a key.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(secret_version__gte=1), name="events_webhook_secret_version"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"webhook {self.id}"
+
+
+class Event(TenantModel):
+    """Something that happened, for one webhook: written with what happened or not at all.
+
+    Within a scope events are delivered in the order of `created_at`, which the database's clock
+    gives while the writer holds the conversation's lock, and of `id` where it is the same.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending", "pending"
+        DELIVERED = "delivered", "delivered"
+        DEAD = "dead", "dead"
+
+    webhook = TenantForeignKey(Webhook, db_index=False)
+    type = models.CharField(max_length=32, choices=EventType.choices)
+    scope = models.UUIDField(
+        help_text="Of which one is delivered after the other: the id of a conversation, or the "
+        "tenant's."
+    )
+    data = models.JSONField(help_text="Ids, numbers and words of ours; never text.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.PENDING)
+    attempts = models.PositiveIntegerField(default=0, help_text="Failed ones since `queued_at`.")
+    queued_at = models.DateTimeField(
+        db_default=Now(), help_text="When it was made, or somebody asked for it again."
+    )
+    retry_at = models.DateTimeField(
+        db_default=Now(), help_text="Not before this, by the database's clock."
+    )
+    status = models.PositiveSmallIntegerField(
+        null=True, help_text="The last answer's; NULL: there was none."
+    )
+    error_class = models.CharField(
+        max_length=200, blank=True, help_text="The class of the last failure, never its message."
+    )
+    latency_ms = models.PositiveIntegerField(null=True, help_text="Of the last attempt.")
+    created_at = models.DateTimeField(db_default=Now())
+    delivered_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        permissions = [("redeliver_event", "Can have events delivered again")]
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(state="delivered", delivered_at__isnull=False)
+                | Q(state__in=["pending", "dead"], delivered_at=None),
+                name="events_event_delivered_at",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["webhook", "created_at", "id"],
+                condition=Q(state="pending"),
+                name="events_event_pending",
+            ),
+            models.Index(
+                fields=["retry_at"], condition=Q(state="pending"), name="events_event_due"
+            ),
+            models.Index(fields=["webhook", "id"], name="events_event_of_webhook"),
+            models.Index(
+                fields=["created_at"], condition=~Q(state="pending"), name="events_event_over"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"

@@ -1,0 +1,97 @@
+"""Writes events for the webhooks that want them, in the transaction of what happened."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from events.models import Event, EventType, Webhook
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.tenancy.models import Tenant
+
+FindReceipts = Callable[[Tenant, Sequence[uuid.UUID]], Mapping[uuid.UUID, list[uuid.UUID]]]
+"""Returns the receipts of the answers that served facts, by fact, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """What happened; `data` holds ids, numbers and words of ours."""
+
+    type: EventType
+    data: dict[str, Any]
+
+
+_receipts: list[FindReceipts] = []
+
+
+def register_receipts(find: FindReceipts) -> None:
+    """Say how receipts are found; called once, by the app that has them, when it is ready."""
+    _receipts.append(find)
+
+
+def list_webhooks(tenant: Tenant) -> list[Webhook]:
+    """Return the webhooks that are told something: without any there is nothing to announce."""
+    return list(Webhook.objects.of(tenant).filter(stopped_at=None).order_by("id"))
+
+
+def announce(
+    events: Sequence[NewEvent],
+    *,
+    tenant: Tenant,
+    scope: uuid.UUID,
+    webhooks: Sequence[Webhook] | None = None,
+) -> None:
+    """Have events delivered, in this order after all earlier ones of the scope.
+
+    `scope` is the id of a conversation that the caller has locked, or the tenant's. `webhooks`
+    are those of `list_webhooks`, where the caller has asked already.
+    """
+    if not events:
+        return
+    for webhook in list_webhooks(tenant) if webhooks is None else webhooks:
+        rows = [
+            Event(tenant=tenant, webhook=webhook, type=event.type, scope=scope, data=event.data)
+            for event in events
+            if not webhook.types or event.type in webhook.types
+        ]
+        if rows:
+            Event.objects.bulk_create(rows, batch_size=1_000)
+            enqueue(tenant=tenant, kind=Kind.DELIVER, scope=webhook.id)
+
+
+def find_receipts(
+    *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]
+) -> Mapping[uuid.UUID, list[uuid.UUID]]:
+    """Return the receipts of the answers that served facts, by fact, the newest first."""
+    return _receipts[0](tenant, fact_ids) if _receipts and fact_ids else {}
+
+
+def redeliver(event: Event) -> None:
+    """Have an event delivered once more, whatever became of it: at once, and before later ones.
+
+    Its id stays the same, so that a receiver knows it again.
+    """
+    with transaction.atomic():
+        Event.objects.of(event.tenant).filter(id=event.id).update(
+            state=Event.State.PENDING,
+            attempts=0,
+            queued_at=Now(),
+            retry_at=Now(),
+            delivered_at=None,
+        )
+        enqueue(tenant=event.tenant, kind=Kind.DELIVER, scope=event.webhook_id)
+    event.refresh_from_db()
+
+
+def delete_webhook(webhook: Webhook) -> None:
+    """Delete a webhook with its events, those that wait included."""
+    with transaction.atomic():
+        Webhook.objects.of(webhook.tenant).select_for_update().get(id=webhook.id)
+        Event.objects.of(webhook.tenant).filter(webhook=webhook).delete()
+        Webhook.objects.of(webhook.tenant).filter(id=webhook.id).delete()

@@ -1,0 +1,72 @@
+"""Posts one event to its webhook: to public addresses alone, within ten seconds."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+import httpx2
+from django.conf import settings
+
+from events import signing
+from events.models import Event, Webhook
+from memoryproject.ai.transport import JudgingTransport, find_proxy
+from memoryproject.edge.fields import say_moment
+from memoryproject.process.addresses import is_callable
+
+TIMEOUT_S = 10.0
+GONE = 410
+USER_AGENT = "memory-server-webhooks/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a receiver answered; no `status` is no answer, and `error` the class of the reason."""
+
+    status: int | None
+    error: str
+    latency_ms: int
+
+    @property
+    def is_delivered(self) -> bool:
+        """Whether it said that it has it."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+def is_refused(address: str) -> bool:
+    """Return whether nothing is posted to this IP address."""
+    return not is_callable(address, settings.WEBHOOK_NETWORKS)
+
+
+def make_client(url: str) -> httpx2.Client:
+    """Return a client that follows no redirect, and connects to no address that is refused.
+
+    Where the environment names a proxy for the address, that one looks up and judges.
+    """
+    return httpx2.Client(
+        transport=JudgingTransport(proxy=find_proxy(url), is_refused=is_refused),
+        follow_redirects=False,
+        timeout=TIMEOUT_S,
+        headers={"User-Agent": USER_AGENT, "Content-Type": "application/json"},
+    )
+
+
+def render_body(event: Event) -> bytes:
+    """Return what is posted: the same bytes at each attempt."""
+    body = {"type": event.type, "timestamp": say_moment(event.created_at), "data": event.data}
+    return json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
+
+
+def send(client: httpx2.Client, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:
+    """Post an event and return what came of it; of the answer nothing but the status is read."""
+    body, started = render_body(event), time.monotonic()
+    headers = signing.sign(webhook, message_id=str(event.id), body=body, now=now)
+    status, error = None, ""
+    try:
+        with client.stream("POST", webhook.url, content=body, headers=headers) as answer:
+            status = answer.status_code
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as failure:
+        error = type(failure).__name__
+    return Outcome(status, error, round(1000 * (time.monotonic() - started)))

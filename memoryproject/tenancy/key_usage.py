@@ -1,0 +1,194 @@
+"""Counts what each key calls: in the process first, and a row a key and day every few seconds.
+
+A request pays for an addition in memory alone. What was counted since the last write is lost
+when a process is killed; one that ends writes it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import math
+import os
+import threading
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import date
+
+from django.db import Error, connection
+from django.db.models import IntegerField, Sum
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+
+from memoryproject.database.ids import make_id
+from memoryproject.tenancy import walls
+from memoryproject.tenancy.models import APIKey, KeyUsage
+
+logger = logging.getLogger("memory.usage")
+
+WRITE_EVERY_S = 20.0
+BUCKETS = 32
+"""Of latencies: the one at place n, from 0 on, holds answers within 2 ** (n / 2) ms."""
+ADD = """
+INSERT INTO tenancy_keyusage AS usage (
+    id, tenant_id, key_id, day, calls, errors, refused, faults, bytes_in, bytes_out, latencies
+)
+SELECT
+    more.id, more.tenant_id, more.key_id, more.day, more.calls, more.errors, more.refused,
+    more.faults, more.bytes_in, more.bytes_out, more.latencies
+FROM jsonb_to_recordset(%(rows)s::jsonb) AS more (
+    id uuid, tenant_id uuid, key_id uuid, day date, calls bigint, errors bigint, refused bigint,
+    faults bigint, bytes_in bigint, bytes_out bigint, latencies bigint[]
+)
+INNER JOIN tenancy_apikey AS key ON key.tenant_id = more.tenant_id AND key.id = more.key_id
+ORDER BY more.tenant_id, more.key_id, more.day
+ON CONFLICT (tenant_id, key_id, day) DO UPDATE SET
+    calls = usage.calls + excluded.calls,
+    errors = usage.errors + excluded.errors,
+    refused = usage.refused + excluded.refused,
+    faults = usage.faults + excluded.faults,
+    bytes_in = usage.bytes_in + excluded.bytes_in,
+    bytes_out = usage.bytes_out + excluded.bytes_out,
+    latencies = ARRAY(
+        SELECT had + came
+        FROM unnest(usage.latencies, excluded.latencies) WITH ORDINALITY AS both_ (had, came, place)
+        ORDER BY place
+    )
+"""
+"""Keys that were erased meanwhile are left out; the order keeps two processes from a deadlock."""
+P95 = """
+SELECT min(bucket.place) - 1
+FROM (
+    SELECT
+        both_.place,
+        sum(sum(both_.count)) OVER (ORDER BY both_.place) AS up_to,
+        sum(sum(both_.count)) OVER () AS total
+    FROM tenancy_keyusage AS usage
+    CROSS JOIN LATERAL unnest(usage.latencies) WITH ORDINALITY AS both_ (count, place)
+    WHERE
+        usage.tenant_id = tenancy_apikey.tenant_id
+        AND usage.key_id = tenancy_apikey.id
+        AND usage.day >= %s
+    GROUP BY both_.place
+) AS bucket
+WHERE bucket.total > 0 AND bucket.up_to >= 0.95 * bucket.total
+"""
+"""A part of a statement that reads keys; it takes the first day."""
+
+_lock = threading.Lock()
+_counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdict(Counter)
+"""By tenant, key and day: what the columns are to grow by, and the buckets by their place."""
+
+
+def count_answer(key: APIKey, *, status: int, ms: float, bytes_in: int, bytes_out: int) -> None:
+    """Count one answered call of a key."""
+    counts: Counter[str | int] = Counter()
+    counts["calls"] = 1
+    counts["bytes_in"], counts["bytes_out"] = bytes_in, bytes_out
+    counts["refused"] = int(status == 429)
+    counts["errors"] = int(400 <= status < 500 and status != 429)
+    counts["faults"] = int(status >= 500)
+    counts[find_bucket(ms)] = 1
+    with _lock:
+        _counts[key.tenant_id, key.id, timezone.now().date()].update(counts)
+        if _writing["wanted"] and _writing["process"] != os.getpid():
+            _begin_to_write()
+
+
+def find_bucket(ms: float) -> int:
+    """Return the place of the bucket that a latency falls into."""
+    return min(max(math.ceil(2 * math.log2(max(ms, 1))), 0), BUCKETS - 1)
+
+
+def bucket_ms(place: int) -> int:
+    """Return the milliseconds within which the answers of a bucket came."""
+    return round(2 ** (place / 2))
+
+
+def write_counts() -> None:
+    """Add what this process has counted to the rows of the keys, in one statement.
+
+    Raises:
+        Error: the database is away; nothing is lost.
+    """
+    with _lock:
+        counts = dict(_counts)
+        _counts.clear()
+    if not counts:
+        return
+    rows = [
+        {
+            "id": str(make_id()),
+            "tenant_id": str(tenant_id),
+            "key_id": str(key_id),
+            "day": str(day),
+            "latencies": [count[place] for place in range(BUCKETS)],
+            **{name: number for name, number in count.items() if isinstance(name, str)},
+        }
+        for (tenant_id, key_id, day), count in counts.items()
+    ]
+    try:
+        with walls.across_tenants(), connection.cursor() as cursor:
+            cursor.execute(ADD, {"rows": json.dumps(rows)})
+    except Error:
+        with _lock:
+            for place, count in counts.items():
+                _counts[place].update(count)
+        raise
+
+
+_writing = {"wanted": False, "process": 0}
+"""Whether what is counted is to be written, and the process in which a thread does."""
+
+
+def keep_writing() -> None:
+    """Have each process write what it counts: every few seconds, and when it ends.
+
+    A thread begins with the first call that is counted: none outlives a fork.
+    """
+    _writing["wanted"] = True
+
+
+def _begin_to_write() -> None:
+    _writing["process"] = os.getpid()
+
+    def write() -> None:
+        try:
+            write_counts()
+        except Error as error:
+            logger.warning("usage of keys not written", extra={"error": type(error).__name__})
+        finally:
+            connection.close()
+
+    def run() -> None:
+        while True:
+            time.sleep(WRITE_EVERY_S)
+            write()
+
+    threading.Thread(target=run, name="key-usage", daemon=True).start()
+    atexit.register(write)
+
+
+def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, tuple[int, int]]:
+    """Return how many calls each tenant's keys made from a day on, and how many were refused."""
+    rows = KeyUsage.across_tenants.filter(tenant_id__in=ids, day__gte=since)
+    sums = rows.values_list("tenant_id").annotate(Sum("calls"), Sum("refused"))
+    return {tenant_id: (calls, refused) for tenant_id, calls, refused in sums}
+
+
+def p95_of_key(*, since: date) -> RawSQL:
+    """Return the place of the bucket within which 95 % of a key's answers came, to select."""
+    return RawSQL(P95, [since], IntegerField())  # noqa: S611 - words of ours alone
+
+
+def find_p95(latencies: Sequence[int]) -> int | None:
+    """Return within how many milliseconds 95 % of the answers came; None: there are none."""
+    left = math.ceil(0.95 * sum(latencies))
+    for place, count in enumerate(latencies):
+        left -= count
+        if left <= 0 and count:
+            return bucket_ms(place)
+    return None

@@ -1,0 +1,270 @@
+"""The calls `people`: who is who, and all that the tenant has of somebody."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
+from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
+from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.schema import Error
+from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.tenancy.views import KeyedView, ReadView
+from notes.models import Note
+from notes.renderings import render_note
+from people import queries, services
+from people.models import Alias, Person
+from retrieval.api.receipts import render_receipts
+from semantic import queries as semantic_queries
+from semantic.curation import REASON_AT_MOST
+from semantic.models import Fact
+from semantic.renderings import ListedFact, render_fact
+
+NAMES_AT_MOST = 50
+KINDS = ["conversations", "messages", "episodes", "facts", "notes", "answers"]
+
+
+class Names(serializers.ListField):
+    """Some names or ids."""
+
+    def __init__(self, **options: Any) -> None:
+        child = NameField(required=True)
+        super().__init__(child=child, required=False, max_length=NAMES_AT_MOST, **options)
+
+
+class PersonInput(Strict):
+    """The body of `POST people`."""
+
+    name = NameField(required=True, help_text="What people call them.")
+    user_ids = Names(help_text="Their `user_id`s, of conversations and notes.")
+    speakers = Names(help_text="Names under which they speak: the `name` of messages.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs.get("user_ids") and not attrs.get("speakers"):
+            raise serializers.ValidationError({"user_ids": ["Name an id, or a speaker."]})
+        return attrs
+
+
+class UnmergeInput(Strict):
+    """The body of `people/{id}/unmerge`."""
+
+    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the merge.")
+
+
+class MergeInput(UnmergeInput):
+    """The body of `people/{id}/merge`."""
+
+    into_id = IdField(help_text="The person they turned out to be.")
+
+
+class PersonQuery(PlaceQuery):
+    """The query parameters of the list of people."""
+
+    user_id = NameField(help_text="Only who has this `user_id`.")
+    speaker = NameField(help_text="Only who speaks under this name.")
+
+
+class ExportQuery(PlaceQuery):
+    """The query parameters of an export."""
+
+    kind = WordField(choices=KINDS, default="messages", help_text="What of theirs.")
+
+
+class PersonOutput(serializers.Serializer[Any]):
+    """A person."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class DetailedPerson(PersonOutput):
+    """A person with names and ids, those of merged people included, and how much is theirs."""
+
+    user_ids = serializers.ListField(child=serializers.CharField())
+    speakers = serializers.ListField(child=serializers.CharField())
+    merged_ids = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Who was merged into them."
+    )
+    merged_into = serializers.UUIDField(
+        allow_null=True, help_text="Who they are; null: nobody else."
+    )
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How much is theirs, by kind."
+    )
+
+
+def render_person(person: Person) -> dict[str, Any]:
+    """Return a person with all that is known of them."""
+    identity = queries.find_identity(person)
+    merge = queries.find_merge(person)
+    belongings = queries.list_belongings(person.tenant, identity)
+    return {
+        **PersonOutput(person).data,
+        "user_ids": list(identity.user_ids),
+        "speakers": list(identity.speakers),
+        "merged_ids": [str(person_id) for person_id in identity.person_ids[1:]],
+        "merged_into": str(merge.into_id) if merge else None,
+        "counts": {kind: rows.count() for kind, rows in belongings.items()},
+    }
+
+
+class People(KeyedView):
+    """Lists people, newest first, and adds one."""
+
+    scope = Scope.READ
+    writing_scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="list_people",
+        parameters=[PersonQuery],
+        responses=page_schema(PersonOutput, "PersonPage"),
+        description="The people whom somebody has added, newest first.",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.read(PersonQuery, request.query_params.dict())
+        rows = Person.objects.of(self.tenant())
+        for kind, name in ((Alias.Kind.USER, "user_id"), (Alias.Kind.SPEAKER, "speaker")):
+            if name in query:
+                aliases = Alias.objects.of(self.tenant()).filter(kind=kind, value=query.pop(name))
+                rows = rows.filter(id__in=aliases.values("person"))
+        return Response(
+            take_page(
+                rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
+            )
+        )
+
+    @extend_schema(
+        operation_id="add_person",
+        request=PersonInput,
+        responses={201: DetailedPerson, 409: Error},
+        description="Says that some `user_id`s and names of speakers are one person. Theirs are "
+        "then the conversations of these users with all in them, notes about them, and what was "
+        "said under these names anywhere.",
+    )
+    def post(self, request: Request) -> Response:
+        params = {"user_ids": [], "speakers": [], **self.read(PersonInput)}
+        person = services.add_person(tenant=self.tenant(), **params)
+        person.refresh_from_db()
+        return Response(render_person(person), status=201)
+
+
+class OnePerson(ReadView):
+    """A person by their id."""
+
+    @extend_schema(
+        operation_id="get_person",
+        responses=DetailedPerson,
+        description="A person, under which names and ids they are known, and how much is theirs.",
+    )
+    def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        return Response(
+            render_person(services.get_person(tenant=self.tenant(), person_id=person_id))
+        )
+
+
+class MergePerson(KeyedView):
+    """Says that a person is another one."""
+
+    scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="merge_person",
+        request=MergeInput,
+        responses={200: DetailedPerson, 404: Error, 409: Error},
+        description="Says that two people are one: all that was the first one's is the other's, "
+        "too, until `people/{id}/unmerge` undoes it.",
+    )
+    def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        params = self.read(MergeInput)
+        into = services.merge(
+            tenant=self.tenant(), person_id=person_id, actor=self.actor(), **params
+        )
+        return Response(render_person(into))
+
+
+class UnmergePerson(KeyedView):
+    """Undoes a merge."""
+
+    scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="unmerge_person",
+        request=UnmergeInput,
+        responses={200: DetailedPerson, 404: Error, 409: Error},
+        description="Undoes that a person was merged into another. Who did both, when and why "
+        "stays.",
+    )
+    def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        person = services.undo_merge(
+            tenant=self.tenant(),
+            person_id=person_id,
+            actor=self.actor(),
+            now=timezone.now(),
+            **self.read(UnmergeInput),
+        )
+        return Response(render_person(person))
+
+
+class ExportPage(serializers.Serializer[Any]):
+    """A page of what is a person's."""
+
+    items = serializers.ListField(
+        child=serializers.DictField(), help_text="As the list of that kind has them."
+    )
+    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
+
+
+class ExportPerson(KeyedView):
+    """Everything of a person, kind by kind."""
+
+    scope = Scope.ADMIN
+
+    @extend_schema(
+        operation_id="export_person",
+        parameters=[ExportQuery],
+        responses=ExportPage,
+        description="All that the tenant has of a person, to be handed to them: call it for each "
+        "kind, until `next` is null. Answers are receipts: asked in their conversations, or "
+        "having served what is theirs. Facts that are pending review and deleted notes are left "
+        "out.",
+    )
+    def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        tenant = self.tenant()
+        query = self.read(ExportQuery, request.query_params.dict())
+        person = services.get_person(tenant=tenant, person_id=person_id)
+        kind = query.pop("kind")
+        rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
+        beside = {"conversations": [], "answers": ["conversation", "asked_by"]}
+        for name in beside.get(kind, ["conversation"]):
+            rows = rows.select_related(name)
+        renderers: dict[str, Callable[[list[Any]], Iterable[Any]]] = {
+            "conversations": lambda page: ListedConversation(page, many=True).data,
+            "messages": lambda page: MessageOutput(page, many=True).data,
+            "episodes": lambda page: ListedEpisode(page, many=True).data,
+            "facts": lambda page: _render_facts(tenant, page),
+            "notes": _render_notes,
+            "answers": lambda page: render_receipts(tenant, page),
+        }
+        render = renderers[kind]
+        return Response(take_page(rows, query=query, render=lambda page: list(render(page))))
+
+
+def _render_facts(tenant: Tenant, page: Sequence[Fact]) -> list[Any]:
+    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in page])
+    return [
+        render_fact(fact, fact.conversation.external_id, evidence[fact.id], ListedFact)
+        for fact in page
+    ]
+
+
+def _render_notes(page: Sequence[Note]) -> list[Any]:
+    return [render_note(note) for note in page]

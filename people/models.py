@@ -1,0 +1,79 @@
+"""Tables of people, their names and ids, and the merges of two into one."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from memoryproject.tenancy.fields import TenantForeignKey
+from memoryproject.tenancy.models import TenantModel
+
+
+class Person(TenantModel):
+    """Somebody, under the names and ids by which a tenant's agents know them.
+
+    A merge moves no row: it says that a person is another one, and can be undone.
+    """
+
+    name = models.TextField(help_text="What people call them.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "people"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alias(TenantModel):
+    """A name or an id of a person; it is nobody else's."""
+
+    class Kind(models.TextChoices):
+        USER = "user", "user_id"
+        SPEAKER = "speaker", "speaker's name"
+
+    person = TenantForeignKey(Person, db_index=False)
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    value = models.TextField(help_text="As conversations, notes or messages have it.")
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "aliases"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "value"], name="people_alias_of_one_person"
+            ),
+        ]
+        indexes = [models.Index(fields=["tenant", "person"], name="people_alias_by_person")]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Merge(TenantModel):
+    """That somebody said that two people are one; kept when it is undone."""
+
+    person = TenantForeignKey(Person, db_index=False, help_text="Who turned out to be another.")
+    into = TenantForeignKey(Person, db_index=False, help_text="Whom.")
+    actor = models.CharField(max_length=200, help_text="Who did it: a key, a person.")
+    reason = models.TextField(help_text="Why, in their own words.")
+    created_at = models.DateTimeField(db_default=Now())
+    undone_at = models.DateTimeField(null=True, help_text="NULL: it holds.")
+    undone_by = models.CharField(max_length=200, blank=True)
+    undone_because = models.TextField(blank=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(
+                fields=["tenant", "person"],
+                condition=Q(undone_at=None),
+                name="people_merge_holds_once",
+            ),
+            models.CheckConstraint(condition=~Q(person=F("into")), name="people_merge_of_two"),
+        ]
+        indexes = [models.Index(fields=["tenant", "into"], name="people_merge_by_into")]
+
+    def __str__(self) -> str:
+        return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"

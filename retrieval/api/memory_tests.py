@@ -1,0 +1,144 @@
+"""The calls `memory_tests`: questions with expectations, and whether answers meet them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic import queries as episodic_queries
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge import fields
+from memoryproject.edge.errors import get_row
+from memoryproject.edge.pages import PageQuery, page_schema
+from memoryproject.edge.schema import Error
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from retrieval import memory_tests
+from retrieval.api.forms import BudgetField
+from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
+from retrieval.models import MemoryTest
+
+TOKENS_AT_MOST = 1_000_000
+
+
+def _texts(help_text: str) -> serializers.ListField:
+    child = fields.ContentField(max_length=TEXT_AT_MOST)
+    return serializers.ListField(
+        child=child, required=False, max_length=TEXTS_AT_MOST, help_text=help_text
+    )
+
+
+class MemoryTestInput(fields.Strict):
+    """The body of `POST memory_tests`. At least one expectation is needed."""
+
+    conversation_id = fields.IdField(help_text="Which conversation is asked.")
+    query = fields.ContentField(help_text="What is asked, as `retrieve_memory` takes it.")
+    max_tokens = BudgetField(required=False, help_text="Of the call; absent: none.")
+    must_say = _texts("The answer holds all of these; case and spacing do not count.")
+    must_not_say = _texts(
+        "The answer holds none of these, but in lines that carry the mark of a correction."
+    )
+    at_most_tokens = fields.WholeNumberField(
+        required=False, min_value=1, max_value=TOKENS_AT_MOST, help_text="Of the answer."
+    )
+    case_id = fields.IdField(required=False, help_text="The receipt that it is made from.")
+
+
+class MemoryTestOutput(fields.Output):
+    """A memory test with what came of its last run."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
+    query = serializers.CharField()
+    max_tokens = serializers.IntegerField(allow_null=True)
+    must_say = serializers.ListField(child=serializers.CharField())
+    must_not_say = serializers.ListField(child=serializers.CharField())
+    at_most_tokens = serializers.IntegerField(allow_null=True)
+    case_id = serializers.UUIDField(allow_null=True)
+    made_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    passes = serializers.BooleanField(allow_null=True, help_text="null: it has not run yet.")
+    failures = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What the last answer missed: at_most_tokens, or must_say.0 for the first text.",
+    )
+    ran_at = serializers.DateTimeField(allow_null=True, help_text="null: it has not run yet.")
+    broken_by = serializers.UUIDField(
+        allow_null=True, help_text="The changeset after which it first failed; null: none is known."
+    )
+
+
+class VerdictsOutput(fields.Output):
+    """How many tests pass."""
+
+    passed = serializers.IntegerField()
+    failed = serializers.IntegerField()
+
+
+class MemoryTests(KeyedView):
+    """Lists memory tests, and adds one."""
+
+    scope = Scope.READ
+    writing_scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="list_memory_tests",
+        parameters=[PageQuery],
+        responses=page_schema(MemoryTestOutput, "MemoryTestPage"),
+        description="Memory tests with what came of their last run, newest first. They run after "
+        "each changeset of their conversation, and on demand.",
+    )
+    def get(self, request: Request) -> Response:
+        rows = MemoryTest.objects.of(self.tenant()).select_related("conversation")
+        return self.list_page(rows, MemoryTestOutput, form=PageQuery)
+
+    @extend_schema(
+        operation_id="add_memory_test",
+        request=MemoryTestInput,
+        responses={201: MemoryTestOutput, 404: Error, 409: Error},
+        description="Adds a memory test, and runs it once.",
+    )
+    def post(self, request: Request) -> Response:
+        body = self.read(MemoryTestInput)
+        conversation = episodic_queries.get_by_external_id(
+            tenant=self.tenant(), external_id=body.pop("conversation_id")
+        )
+        test = MemoryTest(
+            tenant=self.tenant(), conversation=conversation, made_by=self.actor(), **body
+        )
+        memory_tests.create_test(test)
+        return Response(MemoryTestOutput(test).data, status=201)
+
+
+class OneMemoryTest(KeyedView):
+    """Deletes a memory test."""
+
+    scope = Scope.CURATE
+
+    @extend_schema(operation_id="delete_memory_test", request=None, responses={204: None})
+    def delete(self, request: Request, test_id: uuid.UUID) -> Response:
+        get_row(MemoryTest.objects.of(self.tenant()), "memory test", id=test_id).delete()
+        return Response(status=204)
+
+
+class RunMemoryTests(KeyedView):
+    """Runs all memory tests."""
+
+    scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="run_memory_tests",
+        request=None,
+        responses=VerdictsOutput,
+        description="Runs all memory tests of the tenant now.",
+    )
+    def post(self, request: Request) -> Response:
+        tests = memory_tests.tests_of(self.tenant())
+        memory_tests.run_tests(tests, now=read_database_clock())
+        counts: dict[str, Any] = dict(memory_tests.count_verdicts(tests))
+        return Response(VerdictsOutput({"passed": 0, "failed": 0} | counts).data)

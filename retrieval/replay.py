@@ -1,0 +1,230 @@
+"""What an answer's text was made of, and the text made of it again, to the letter.
+
+A receipt keeps our own words (headings, ranks, ages, marks) and, for everything that
+somebody said, where it stands: which row, which part of it. Facts, titles and messages are
+never edited, so the same text comes back; and what is erased is in no receipt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import uuid
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from episodic.models import Episode, Message
+from memoryproject.tenancy.models import Tenant
+from memoryproject.text.cleaning import DEFANGED, ELLIPSIS, clean_line, print_links
+from retrieval import markdown
+from retrieval.hits import EpisodeHit, FactHit
+from retrieval.models import Retrieval
+from retrieval.packing import Block
+from semantic.correction_marks import print_heir
+from semantic.models import Fact
+
+FACTS = "## Semantic Memory"
+RECENT = "## Recent Messages"
+SUMMARY = "**Summary:** "
+FACT, TITLE, SUMMARY_OF, NAME, SAID, RIGHT = "f", "t", "s", "n", "m", "r"
+"""What a reference leads to: of a fact and an episode by id, of a message by seq."""
+ERASED = "[erased]"
+Part = str | list[Any]
+"""Words of ours, or a reference: [what, id or seq], of a part of a message with start and end."""
+
+
+class NotFoundInText(Exception):
+    """A line does not read as the renderer writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The text of an answer, made again. None: what it was made of was not kept."""
+
+    text: str | None
+    exact: bool
+    """Whether it is what was served, to the letter."""
+    erased: int
+    """Places at which something was erased since."""
+
+
+def take_apart(
+    text: str,
+    *,
+    facts: Sequence[FactHit],
+    episodes: Sequence[EpisodeHit],
+    blocks: Sequence[Block] | None,
+    recent: Block | None,
+) -> list[Part] | None:
+    """Return what a text was made of; None: it does not read as expected, so it is not kept.
+
+    Called while links are printed as the text has them.
+    """
+    reader = _Reader(facts, episodes, blocks, recent)
+    try:
+        parts = [part for line in text.split("\n") for part in (*reader.read(line), "\n")]
+    except NotFoundInText:
+        return None
+    merged: list[Part] = []
+    for part in parts[:-1]:  # behind the last line there is no break
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        elif part:
+            merged.append(part)
+    return merged
+
+
+class _Reader:
+    """Reads the lines of a text in order, with the rows behind them in the same order."""
+
+    def __init__(
+        self,
+        facts: Sequence[FactHit],
+        episodes: Sequence[EpisodeHit],
+        blocks: Sequence[Block] | None,
+        recent: Block | None,
+    ) -> None:
+        self._facts = deque(hit.fact for hit in facts)
+        self._episodes = deque(episodes if blocks is None else ())
+        shown = [] if blocks is None else [one for one in blocks if not one.text.startswith(FACTS)]
+        self._messages = deque(message for block in shown for message in block.messages)
+        self._recent = recent if blocks is None else None
+        self._episode: Episode | None = None
+        self._is_among_facts = False
+
+    def read(self, line: str) -> Iterator[Part]:
+        """Yield the parts of a line."""
+        if line.startswith("## "):
+            self._is_among_facts = line == FACTS
+            if line == RECENT and self._recent is not None:
+                self._messages = deque(self._recent.messages)
+            yield line
+        elif self._is_among_facts and line.startswith("- ["):
+            fact = self._facts.popleft()
+            line, mark = _split_mark(line, fact)
+            yield from _quote(line, clean_line(fact.fact), [FACT, fact.id.hex])
+            yield from mark
+        elif line.startswith("### ") and self._episodes:
+            hit = self._episodes.popleft()
+            self._episode, self._messages = hit.episode, deque(hit.messages)
+            yield from _quote(line, clean_line(hit.episode.title), [TITLE, hit.episode.id.hex])
+        elif line.startswith(SUMMARY) and self._episode is not None:
+            reference = [SUMMARY_OF, self._episode.id.hex]
+            line, mark = _split_mark(line, self._episode)
+            yield from _quote(line, clean_line(self._episode.summary), reference)
+            yield from mark
+        elif line.startswith("- "):
+            if not self._messages:
+                raise NotFoundInText
+            message = self._messages.popleft()
+            line, mark = _split_mark(line, message)
+            yield from _read_message(line, message)
+            yield from mark
+        else:
+            yield line
+
+
+def _split_mark(line: str, row: Fact | Episode | Message) -> tuple[str, list[Part]]:
+    """Return a line up to the mark of a correction, and that with what stands behind it."""
+    mark = markdown.mark(row)
+    place = line.rfind(mark) if mark else len(line)
+    if place < 0:
+        raise NotFoundInText
+    if row.corrected_by is None:
+        return line[:place], [line[place:]]
+    right = row.correction.split(": ", 1)[1]
+    return line[:place], list(_quote(line[place:], right, [RIGHT, row.corrected_by.hex]))
+
+
+def _quote(line: str, quoted: str, reference: list[Any], start: int = 0) -> Iterator[Part]:
+    """Yield what stands before a quotation, a reference to it, and what stands behind."""
+    place = line.find(quoted, start)
+    if place < 0:
+        raise NotFoundInText
+    yield from (line[start:place], reference, line[place + len(quoted) :])
+
+
+def _read_message(line: str, message: Message) -> Iterator[Part]:
+    opening = f'{clean_line(message.name) or message.role}: "'
+    place, end = line.find(opening), line.rfind('"')
+    if place < 0 or end < place + len(opening):
+        raise NotFoundInText
+    yield line[:place]
+    name = opening.removesuffix(': "')
+    yield [NAME, message.seq] if message.name else name
+    yield ': "'
+    yield from _read_content(line[place + len(opening) : end], message)
+    yield line[end:]
+
+
+def _read_content(shown: str, message: Message) -> Iterator[Part]:
+    """Yield references to the parts of a message that are shown, with the marks between them."""
+    content = clean_line(message.content)
+    if shown == content:
+        yield [SAID, message.seq]
+        return
+    reached = 0
+    for number, between in enumerate(shown.split(ELLIPSIS)):
+        piece = between.strip()
+        if number:
+            yield ELLIPSIS
+        if not piece:
+            yield between
+            continue
+        place = content.find(piece, reached)
+        if place < 0:
+            raise NotFoundInText
+        reached = place + len(piece)
+        before, after = between.split(piece, 1)
+        yield from (before, [SAID, message.seq, place, reached], after)
+
+
+def sign(text: str) -> str:
+    """Return a keyed hash of a text, by which nobody without the key can guess it."""
+    return hmac.new(settings.KEY_PEPPER.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def replay(receipt: Retrieval) -> Replay:
+    """Make the text of an answer again, from the rows as they are; three queries at most."""
+    if receipt.parts is None:
+        return Replay(text=None, exact=False, erased=0)
+    references = [part for part in receipt.parts if not isinstance(part, str)]
+    with print_links(receipt.parameters.get("links", DEFANGED)):
+        said = _load_texts(receipt, references)
+    texts = [part if isinstance(part, str) else _find_text(part, said) for part in receipt.parts]
+    text = "".join(ERASED if part is None else part for part in texts)
+    exact = hmac.compare_digest(sign(text), receipt.signature)
+    return Replay(text=text, exact=exact, erased=texts.count(None))
+
+
+def _find_text(reference: Sequence[Any], said: Mapping[tuple[Any, Any], str]) -> str | None:
+    text = said.get((reference[0], reference[1]))
+    return text[reference[2] : reference[3]] if text is not None and reference[2:] else text
+
+
+def _load_texts(
+    receipt: Retrieval, references: Sequence[Sequence[Any]]
+) -> dict[tuple[Any, Any], str]:
+    """Return, by what a reference leads to, how it is printed; what was erased is missing."""
+    tenant: Tenant = receipt.tenant
+    ids = {kind: {one[1] for one in references if one[0] == kind} for kind in "ftsnmr"}
+    texts: dict[tuple[Any, Any], str] = {}
+    facts = Fact.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[FACT] | ids[RIGHT]))
+    for fact in facts:
+        texts[FACT, fact.id.hex] = clean_line(fact.fact)
+        texts[RIGHT, fact.id.hex] = print_heir(fact)
+    episodes = Episode.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[TITLE]))
+    for episode in episodes:
+        texts[TITLE, episode.id.hex] = clean_line(episode.title)
+        texts[SUMMARY_OF, episode.id.hex] = clean_line(episode.summary)
+    messages = Message.objects.of(tenant).filter(
+        conversation=receipt.conversation_id, seq__in=ids[SAID] | ids[NAME]
+    )
+    for message in messages:
+        texts[NAME, message.seq] = clean_line(message.name)
+        texts[SAID, message.seq] = clean_line(message.content)
+    return texts

@@ -1,0 +1,80 @@
+-- What an answer is chosen from: facts with what says them, messages, episodes.
+--
+-- in:  tenant, conversation uuid; facts uuid[]; pinned int (facts at most that were not asked
+--      for, guidelines and dangers); seqs bigint[] (messages of which the content is wanted);
+--      episodes uuid[], described bool (whether their own rows are wanted), whole bool (whether
+--      all their messages are), retired bool (whether it is wanted which messages are over)
+-- out: kind text, row json, in no order:
+--      fact [id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, evidence]:
+--          place null of those asked for, else from 1, newest first; evidence [[id, episode_id,
+--          message_seqs], …], oldest first
+--      message [id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id]:
+--          content and sizes are null of a message that only says a fact
+--      episode [id, title, summary, stability, difficulty, surprise, start_at, end_at,
+--          created_at, last_reviewed_at, consolidated_at]
+--      retired seq: a message that says what is over or wrong, and nothing that is still active
+-- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
+--      episodic_message_seq; episodic_message_by_episode; the primary keys
+WITH
+pinned AS MATERIALIZED (
+    SELECT id, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
+    FROM semantic_fact
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND is_pinned
+        AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+    ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
+),
+evidence AS MATERIALIZED (
+    SELECT id, fact_id, episode_id, message_seqs FROM semantic_evidence
+    WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+        AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
+),
+message AS MATERIALIZED (
+    SELECT id, bool_or(is_read) AS is_read
+    FROM (
+        SELECT id, TRUE AS is_read FROM episodic_message
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+            AND seq = ANY(%(seqs)s::bigint[])
+        UNION ALL
+        SELECT id, TRUE FROM episodic_message
+        WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+        UNION ALL
+        SELECT message.id, FALSE
+        FROM (SELECT episode_id, unnest(message_seqs) AS seq FROM evidence) AS source
+        JOIN episodic_message AS message USING (episode_id, seq)
+        WHERE message.tenant_id = %(tenant)s
+    ) AS wanted
+    GROUP BY id
+)
+SELECT 'fact' AS kind, json_build_array(
+    id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, (
+        SELECT coalesce(json_agg(json_build_array(id, episode_id, message_seqs) ORDER BY id), '[]')
+        FROM evidence WHERE fact_id = semantic_fact.id
+    )
+) AS row
+FROM semantic_fact LEFT JOIN pinned USING (id)
+WHERE tenant_id = %(tenant)s
+    AND id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
+UNION ALL
+SELECT 'message', json_build_array(
+    id, seq, role, name, CASE WHEN is_read THEN content END, occurred_at, metadata,
+    CASE WHEN is_read THEN token_sizes END, episode_id
+)
+FROM message JOIN episodic_message USING (id)
+WHERE tenant_id = %(tenant)s
+UNION ALL
+SELECT 'episode', json_build_array(
+    id, title, summary, stability, difficulty, surprise, start_at, end_at, created_at,
+    last_reviewed_at, consolidated_at
+)
+FROM episodic_episode
+WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[]) AND %(described)s
+UNION ALL
+SELECT 'retired', to_json(seq)
+FROM (
+    SELECT unnest(message_seqs) AS seq, invalid_at
+    FROM semantic_evidence AS evidence JOIN semantic_fact AS fact ON fact.id = fact_id
+    WHERE evidence.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s AND %(retired)s
+        AND episode_id = ANY(%(episodes)s::uuid[]) AND withdrawn_by_id IS NULL
+        AND (invalid_at IS NULL OR invalidated_because IN ('superseded', 'wrong'))
+) AS said
+GROUP BY seq HAVING every(invalid_at IS NOT NULL)

@@ -1,0 +1,193 @@
+"""What the server believed at one moment, and how two moments differ.
+
+A fact's row has its present state; each change of it, with who and why, is a step of a
+changeset, and these are never altered. So any past state can be read back exactly.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection
+from django.db.models import BooleanField, F, Func, Q, QuerySet, UUIDField, Value
+
+from episodic.models import Conversation
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
+from semantic import states
+from semantic.models import Change, Changeset, Fact
+
+STEPS_AT_MOST = 20_000
+"""Between two moments that are compared."""
+
+
+def facts_believed_at(
+    *,
+    tenant: Tenant,
+    known_at: datetime,
+    as_of: datetime | None = None,
+    conversation: Conversation | None = None,
+) -> list[uuid.UUID]:
+    """Return the facts that were active at `known_at`, of one conversation or of all.
+
+    With `as_of` those that were held at `known_at` to be true at that other moment: retired
+    ones that had been true then, too.
+    """
+    params = {
+        "tenant": tenant.id,
+        "conversation": conversation.id if conversation else None,
+        "known_at": known_at,
+        "as_of": as_of,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_read_statement(), params)
+        return [row[0] for row in cursor.fetchall()]
+
+
+class IsOneOf(Func):
+    """The condition that a column is one of many ids, which are one parameter."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+    def __init__(self, name: str, ids: Iterable[uuid.UUID]) -> None:
+        super().__init__(F(name), Value(list(ids), output_field=ArrayField(UUIDField())))
+
+
+class Difference(StrEnum):
+    """What became of a fact between two moments."""
+
+    ADDED = "added"
+    RESTORED = "restored"
+    CORRECTED = "corrected"
+    REPLACED = "replaced"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class FactDifference:
+    """A fact that was active at one of two moments alone, and the last step that made it so.
+
+    `newer`: what stands in its place. `fact` is None where it was erased since.
+    """
+
+    what: Difference
+    fact_id: uuid.UUID
+    fact: Fact | None
+    newer_id: uuid.UUID | None
+    newer: Fact | None
+    because: str
+    """Why it is not active at the later moment; empty: it is."""
+    changeset: Changeset
+
+
+def compare(
+    *,
+    tenant: Tenant,
+    since: datetime,
+    until: datetime,
+    conversation: Conversation | None = None,
+) -> list[FactDifference]:
+    """Return how what was believed at `until` differs from `since`, oldest step first.
+
+    A fact that came and went in between is no difference; one that stands in the place of
+    another is named with that one alone.
+
+    Raises:
+        Problem: more than 20,000 steps lie between.
+    """
+    first: dict[uuid.UUID, states.State | None] = {}
+    last: dict[uuid.UUID, tuple[states.State | None, Changeset]] = {}
+    for step in _read_steps(tenant, since, until, conversation):
+        for name, (before, after) in step.states.items():
+            fact_id = uuid.UUID(name)
+            first.setdefault(fact_id, states.from_json(before))
+            last.pop(fact_id, None)
+            last[fact_id] = (states.from_json(after), step.changeset)
+    facts = Fact.objects.of(tenant).select_related("conversation").in_bulk(list(last))
+    heirs = {fact_id: after.superseded_by for fact_id, (after, _) in last.items() if after}
+    differences = [
+        _describe(facts, fact_id, first[fact_id], after, _find_last(heirs, fact_id), changeset)
+        for fact_id, (after, changeset) in last.items()
+        if _is_active(first[fact_id]) != _is_active(after)
+    ]
+    in_place = {item.newer_id for item in differences}
+    return [item for item in differences if item.fact_id not in in_place]
+
+
+def _find_last(heirs: Mapping[uuid.UUID, uuid.UUID | None], fact_id: uuid.UUID) -> uuid.UUID | None:
+    """Return what stands in a fact's place in the end; None: nothing does."""
+    passed = {fact_id}
+    newer = heirs.get(fact_id)
+    while newer is not None and (heir := heirs.get(newer)) is not None and heir not in passed:
+        passed.add(newer)
+        newer = heir
+    return newer
+
+
+def _read_steps(
+    tenant: Tenant, since: datetime, until: datetime, conversation: Conversation | None
+) -> Iterable[Change]:
+    """Return the steps after `since` up to `until` that changed facts, oldest first.
+
+    Uses index: semantic_changeset_by_time.
+    """
+    steps: QuerySet[Change] = Change.objects.of(tenant).filter(
+        changeset__started_at__gt=since, changeset__started_at__lte=until
+    )
+    if conversation is not None:
+        steps = steps.filter(
+            Q(changeset__conversation=conversation) | Q(changeset__conversation=None)
+        )
+    rows = steps.exclude(states={}).select_related("changeset")
+    ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
+    found = list(ordered[: STEPS_AT_MOST + 1])
+    if len(found) > STEPS_AT_MOST:
+        raise Problem(f"More than {STEPS_AT_MOST:,} steps lie between: compare nearer moments.")
+    return found
+
+
+def _is_active(state: states.State | None) -> bool:
+    return state is not None and state.is_active
+
+
+def _describe(
+    facts: Mapping[uuid.UUID, Fact],
+    fact_id: uuid.UUID,
+    before: states.State | None,
+    after: states.State | None,
+    newer_id: uuid.UUID | None,
+    changeset: Changeset,
+) -> FactDifference:
+    if after is None or after.is_active:
+        is_new = before is None or before.because == Fact.Because.WAITING
+        what = Difference.ADDED if is_new else Difference.RESTORED
+    elif newer_id is None:
+        what = Difference.ENDED
+    elif after.because == Fact.Because.WRONG:
+        what = Difference.CORRECTED
+    else:
+        what = Difference.REPLACED
+    return FactDifference(
+        what=what,
+        fact_id=fact_id,
+        fact=facts.get(fact_id),
+        newer_id=newer_id,
+        newer=facts.get(newer_id) if newer_id else None,
+        because=after.because if after else "",
+        changeset=changeset,
+    )
+
+
+@cache
+def _read_statement() -> str:
+    file = Path(__file__).parent / "sql" / "believed_at.sql"
+    return file.read_text(encoding="utf-8")

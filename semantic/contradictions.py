@@ -1,0 +1,143 @@
+"""Decides whether a text still says what a retired fact said, against what is right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from indexing.text import UNSPACED
+from memoryproject.text.sentences import split_sentences
+from semantic.details import NUMBER_WORDS, count_negations, read_roles, write_numbers
+from semantic.echoes import ANYBODY, WORD, read_statement
+
+READ_AT_MOST = 8_000
+"""Characters of one text."""
+MOST = 0.75
+"""Of the words of a fact without a successor; of one with a successor half of what differs."""
+REACH = 3
+"""Words behind a number among which the noun stands that it counts."""
+LEAST_PREFIX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a retired fact said, and the sentence that replaced it; empty: nothing did."""
+
+    old: str
+    new: str = ""
+
+    @property
+    def value(self) -> frozenset[str]:
+        """What the old sentence alone says: stems, numbers and dates.
+
+        Without a new one all that it says but who is meant, who may call himself "I".
+        """
+        known = _words(self.new) if self.new else _subject_names(self.old)
+        return _words(self.old) - known
+
+    @property
+    def fresh(self) -> frozenset[str]:
+        """What the new sentence alone says."""
+        return _words(self.new) - _words(self.old)
+
+    @property
+    def is_negation(self) -> bool:
+        """Whether the two differ in a "not" and the new one leaves out no word of the old."""
+        return bool(self.new and not self.value and _differ_in_negation(self.old, self.new))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the new sentence takes nothing back: it only says more, or in other words."""
+        return not self.value and not self.is_negation
+
+    def is_said_in(self, text: str, *, is_source: bool = False) -> bool:
+        """Return whether a sentence of `text` says it; `is_source`: the fact was drawn from it.
+
+        A source need not name the subject again: "Three of them" answers a question.
+        """
+        return any(self._is_said_by(sentence, is_source) for sentence in _sentences(text))
+
+    def is_taken_back_in(self, text: str) -> bool:
+        """Return whether a text says the new: then it is no source of the old alone."""
+        return bool(self.fresh) and any(self.fresh <= _words(part) for part in _sentences(text))
+
+    def _is_said_by(self, sentence: str, is_source: bool) -> bool:
+        words = _words(sentence)
+        if self.fresh and self.fresh <= words:
+            return False
+        if not self.value or not self.new:
+            wanted = self.value or _words(self.old) - _subject_names(self.old)
+            least = len(wanted) * (0.5 if is_source else MOST)
+            return len(wanted & words) >= max(1, least) and not _differ_in_negation(
+                self.old, sentence
+            )
+        if 2 * len(self.value & words) < len(self.value):
+            return False
+        if is_source:
+            return True
+        shared = (_words(self.old) & _words(self.new)) - _subject_names(self.old)
+        topics = {word for word in shared if not word.isdecimal()}
+        return (not topics or bool(topics & words)) and self._counts_the_same(sentence)
+
+    def _counts_the_same(self, sentence: str) -> bool:
+        """Return whether numbers of the value count what they count in the old sentence."""
+        numbers = {word for word in self.value if word.isdecimal()}
+        pairs = {pair for pair in _counted(self.old) if pair[0] in numbers}
+        return not pairs or bool(pairs & set(_counted(sentence)))
+
+    @property
+    def pattern(self) -> str:
+        """A PostgreSQL pattern, to be matched without case, of texts that may say it."""
+        words = self.value or _words(self.old) - _subject_names(self.old)
+        return "|".join(sorted({form for word in words for form in _forms(word, self.old)}))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return iter(split_sentences(text[:READ_AT_MOST]))
+
+
+def _words(sentence: str) -> frozenset[str]:
+    if not sentence:
+        return frozenset()
+    statement = read_statement(ANYBODY.sub("", sentence))
+    return frozenset(statement.words) | statement.details
+
+
+def _subject_names(sentence: str) -> frozenset[str]:
+    """Return the stems of the first name: who the sentence is about."""
+    return frozenset(word for name in read_roles(sentence)[:1] for word in _words(name))
+
+
+def _differ_in_negation(a: str, b: str) -> bool:
+    return count_negations(a) % 2 != count_negations(b) % 2
+
+
+def _counted(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield each number with the stems of the words close behind it."""
+    if UNSPACED.search(sentence):
+        return
+    words = WORD.findall(write_numbers(sentence.lower()))
+    for place, word in enumerate(words):
+        if word.isdecimal():
+            for stem in _words(" ".join(words[place + 1 : place + 1 + REACH])):
+                yield word, stem
+
+
+def _forms(word: str, sentence: str) -> Iterator[str]:
+    """Yield patterns of how a stem or a number may be written; of a stem its beginning."""
+    written = [name for name, number in NUMBER_WORDS.items() if number == word]
+    if written or word.isdecimal():
+        yield rf"\m({'|'.join([re.escape(word), *written])})\M"
+    elif UNSPACED.search(word):
+        yield re.escape(word)
+    else:
+        begun = (_common_beginning(raw, word) for raw in WORD.findall(sentence.lower()))
+        prefix = max(begun, key=len, default=word)
+        yield rf"\m{re.escape(prefix if len(prefix) >= LEAST_PREFIX else word)}"
+
+
+def _common_beginning(a: str, b: str) -> str:
+    pairs = zip(a, b, strict=False)
+    return "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,0 +1,102 @@
+"""Lists the places that still say what a retired fact said, and takes decisions on them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.edge.errors import get_row
+from memoryproject.edge.fields import IdField, Output, WordField
+from memoryproject.tenancy.models import Scope
+from semantic import marking
+from semantic.correction_marks import list_marks
+from semantic.curation_api import Curating, Reasoned
+from semantic.models import CorrectionMark, Fact
+
+MARKS_AT_MOST = 500
+
+
+class MarkOutput(Output):
+    """A place that still says what a retired fact said."""
+
+    id = serializers.UUIDField()
+    fact_id = serializers.UUIDField(help_text="The fact that is wrong or over.")
+    place = serializers.ChoiceField(choices=CorrectionMark.Place.choices)
+    place_id = serializers.UUIDField(help_text="The id of the message, episode, fact or note.")
+    found_by = serializers.ChoiceField(choices=CorrectionMark.FoundBy.choices)
+    state = serializers.ChoiceField(
+        choices=CorrectionMark.State.choices,
+        help_text="active: answers print the correction beside it; proposed: not until somebody "
+        "confirms; dropped: never.",
+    )
+    decided_by = serializers.CharField(allow_null=True, help_text="Who confirmed or dropped it.")
+    decided_at = serializers.DateTimeField(allow_null=True)
+    changeset_id = serializers.UUIDField(help_text="The act for which it was found.")
+
+
+class MarksOutput(Output):
+    """All marks of a fact."""
+
+    marks = MarkOutput(many=True, help_text="Oldest first.")
+
+
+class MarksInput(Reasoned):
+    """The body of `facts/{id}/marks`."""
+
+    mark_ids = serializers.ListField(
+        child=IdField(), allow_empty=False, max_length=MARKS_AT_MOST, help_text="Marks of the fact."
+    )
+    decision = WordField(
+        choices=list(marking.DECISIONS),
+        help_text="confirm, drop, or quarantine: episodes and facts are made anew without the "
+        "messages among the places.",
+    )
+
+
+class Marks(Curating):
+    """Lists the marks of a fact, and decides on them."""
+
+    scope = Scope.READ
+    writing_scope = Scope.CURATE
+
+    @extend_schema(
+        operation_id="list_marks",
+        responses=MarksOutput,
+        description="The places that still say what a fact said which a person has declared wrong, "
+        "corrected or ended: messages, episodes by title or summary, other facts and notes of its "
+        "conversation. Of a correction those of the fact that it replaced.",
+    )
+    def get(self, request: Request, fact_id: uuid.UUID) -> Response:
+        return self._render(self._get_fact(fact_id))
+
+    @extend_schema(
+        operation_id="decide_marks",
+        request=MarksInput,
+        responses=MarksOutput,
+        description="Confirms or drops marks of a fact, or quarantines the messages among them. "
+        "The quarantine is a rollback of its own (`rollbacks`), and ends like one.",
+    )
+    def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        body = self.read(MarksInput)
+        fact = self._get_fact(fact_id)
+        marking.decide(
+            act=self.act(body["reason"]),
+            fact=fact,
+            mark_ids=body["mark_ids"],
+            decision=body["decision"],
+        )
+        return self._render(fact)
+
+    def _get_fact(self, fact_id: uuid.UUID) -> Fact:
+        rows = Fact.objects.of(self.tenant()).select_related("tenant", "conversation")
+        return get_row(rows, "fact", id=fact_id)
+
+    def _render(self, fact: Fact) -> Response:
+        marks = list_marks(marking.facts_behind(fact))
+        body: dict[str, Any] = {"marks": MarkOutput(marks, many=True).data}
+        return Response(body)

@@ -1,0 +1,36 @@
+"""What costs memory and time is loaded by those who use it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+PROGRAM = """
+import sys
+import django
+django.setup()
+from memoryproject.ai import embeddings, local_model
+embeddings.get_embedder()
+print("openai" in sys.modules, local_model.load_local_model.cache_info().currsize)
+"""
+
+
+@pytest.mark.gate
+def test_who_asks_for_no_vector_and_no_endpoint_loads_no_model_and_no_client(
+    tmp_path: Path,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "MEMORY_LLM": "offline", "MEMORY_DATA_DIR": str(tmp_path)},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["False", "0"], done.stderr
