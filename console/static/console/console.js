@@ -67,14 +67,20 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 // The palette: what was opened last stands there at first, and Enter takes the first line.
+// The field is the source: what is typed meanwhile is asked after this answer, and stands last.
 function showRecent() {
   const field = document.getElementById("search-input-command");
   if (!field || field.value) return;
-  htmx.ajax("GET", field.getAttribute("hx-get"), { target: "#command-results", select: "#command-results-list", swap: "innerHTML" });
+  htmx.ajax("GET", field.getAttribute("hx-get"), {
+    source: field, target: "#command-results", select: "#command-results-list", swap: "innerHTML",
+  });
 }
 addEventListener("opencommand", showRecent);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "k" && (event.ctrlKey || event.metaKey)) showRecent();
+  if (event.key === "k" && (event.ctrlKey || event.metaKey) && event.target.id !== "search-input-command") {
+    document.activeElement.blur(); // The theme opens the palette only where no field has the focus.
+    showRecent();
+  }
   if (event.key !== "Enter" || event.target.id !== "search-input-command") return;
   const first = document.querySelector("#command-results-list a");
   if (!first || document.querySelector("#command-results-list .active")) return;
