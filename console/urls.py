@@ -8,7 +8,7 @@ from console.conversations import page as conversations
 from console.conversations import rollback
 from console.erasing.page import erase
 from console.facts import actions as facts
-from console.facts import bulk_actions, comparison, marks, review_queue
+from console.facts import bulk_actions, comparison, marks
 from console.graph import links
 from console.graph import page as graph
 from console.jobs import actions as jobs
@@ -16,6 +16,7 @@ from console.keys import actions as keys
 from console.notes import actions as notes
 from console.palette import page as palette
 from console.playground import page as playground
+from console.queue import page as queue
 from console.search import saved_filters
 from console.transfer import export_page, import_page
 from erasure.models import Scope
@@ -62,8 +63,8 @@ urlpatterns = [
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
     path("compare/", comparison.show_comparison, name="compare"),
-    path("review-queue/", review_queue.show_queue, name="review_queue"),
-    path("review-queue/decide/", review_queue.decide, name="review_decide"),
+    path("review-queue/", queue.show_queue, name="review_queue"),
+    path("review-queue/decide/", queue.decide, name="review_decide"),
     path("roll-back/", rollback.show_rollback, name="roll_back"),
     path("roll-back/<uuid:withholding_id>/lift/", rollback.lift, name="lift"),
     path("search/", palette.search_or_palette, name="search"),

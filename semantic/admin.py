@@ -16,7 +16,7 @@ from indexing.word_search import WordSearchAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
-from semantic.models import Change, Changeset, CorrectionMark, Evidence, Fact, Suggestion
+from semantic.models import Change, Changeset, CorrectionMark, Evidence, Fact, Suggestion, Triage
 
 NEVER = [
     Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
@@ -114,6 +114,17 @@ class CorrectionMarkAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("place", "found_by", "state", "tenant")
     id_search = ("id", "fact", "place_id", "changeset", "conversation")
+
+
+@admin.register(Triage)
+class TriageAdmin(ReadOnlyAdmin):
+    search_help_text = "A whole id"
+    list_display = (
+        "changed_at", "fact", "assignee", "comment", "snoozed_until", "is_kept", "changed_by",
+        "conversation", "tenant",
+    )  # fmt: skip
+    list_filter = ("is_kept", "tenant")
+    id_search = ("id", "fact", "conversation")
 
 
 @admin.register(Changeset)

@@ -20,7 +20,7 @@ from episodic.models import Conversation
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
-from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
+from semantic.models import Change, Changeset, Evidence, Fact, Suggestion, Triage
 from semantic.services import Ledger, put_state, start_changeset
 from semantic.states import State, read_state
 
@@ -150,6 +150,7 @@ def erase_facts(
     for ids in in_batches(fact_ids):
         of_them = Q(old_fact__in=ids) | Q(new_fact__in=ids)
         Suggestion.objects.of(tenant).filter(of_them).delete()
+        Triage.objects.of(tenant).filter(fact__in=ids).delete()
         replaced = Fact.objects.of(tenant).filter(superseded_by__in=ids)
         replaced.update(superseded_by=None)
     counts["facts"] = delete_rows(Fact.objects.of(tenant), "id__in", fact_ids)
@@ -163,9 +164,11 @@ def forget_reasons(
 
     Of all changesets of the conversation, or of those that touched one of the facts. Who
     did it and when stays. The tables are append-only: a function of the database does it,
-    while an erasure of this tenant is on record and runs.
+    while an erasure of this tenant is on record and runs. Curators' comments go, too.
     """
     tenant = conversation.tenant
+    triage = Triage.objects.of(tenant).filter(conversation=conversation)
+    (triage if fact_ids is None else triage.filter(fact__in=list(fact_ids))).update(comment="")
     changesets = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
     if fact_ids is not None:
         of_them = Q(memory_id__in=list(fact_ids)) | Q(other_memory_id__in=list(fact_ids))

@@ -374,3 +374,28 @@ class CorrectionMark(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.place} {self.place_id}"
+
+
+class Triage(TenantModel):
+    """What curators agreed on about a fact in the review queue, other than changing it."""
+
+    conversation = TenantForeignKey(Conversation)
+    fact = TenantForeignKey(Fact, db_index=False)
+    assignee = models.CharField(max_length=150, blank=True, help_text="A user's name; empty: all.")
+    comment = models.CharField(max_length=500, blank=True)
+    snoozed_until = models.DateTimeField(null=True, help_text="Not in the queue until then.")
+    is_kept = models.BooleanField(
+        default=False, help_text="Somebody has looked, and it may stay as it is."
+    )
+    changed_by = models.CharField(max_length=150)
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name_plural = "triage"
+        constraints = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "fact"], name="semantic_triage_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"triage {self.id}"

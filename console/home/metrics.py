@@ -20,7 +20,6 @@ from jobs.spending import start_of_day
 from memoryproject.adminkit import values
 from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant, TenantModel
-from semantic import queries, suggestions
 from semantic.models import Fact
 
 COUNT_CREATED = Path(__file__).with_name("sql").joinpath("count_created.sql").read_text("utf-8")
@@ -89,12 +88,6 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
 def has_messages(tenant: Tenant) -> bool:
     """Return whether anything was ever posted to a tenant."""
     return Message.objects.of(tenant).exists()
-
-
-def count_queue(tenant: Tenant) -> int:
-    """Return how much is to be decided on in the review queue, one above the cap: more."""
-    rows = (queries.facts_waiting(tenant), suggestions.find_suggestions(tenant))
-    return min(sum(map(count_capped, rows)), settings.COUNTED_AT_MOST + 1)
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:

@@ -16,6 +16,7 @@ from console.charts import Chart, Series
 from console.counting import cap_counts, render_sum
 from console.home import metrics
 from console.home.metrics import Span, join_spans, rows_address, span_unit
+from console.queue.items import list_items
 from episodic.models import Episode, Message
 from jobs import usage
 from jobs.models import Job, LLMCall, State
@@ -106,12 +107,12 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         f"{total:,}{'+' if is_cut else ''}",
         list_retired(tenant, join_spans(spans)),
     )
-    queued = metrics.count_queue(tenant)
+    queued = len(list_items(tenant, now=now))
     yield Tile(
         "Review queue",
-        render_sum([queued]),
+        f"{queued:,}",
         f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name})}",
-        note="to accept or decline" if queued else "",
+        note="to decide on" if queued else "",
         tone="warn" if queued else "good",
     )
     latest = f" (the latest {settings.COUNTED_AT_MOST:,})" if is_cut else ""

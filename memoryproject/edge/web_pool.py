@@ -39,12 +39,14 @@ WAIT_FOR_TURN_S = 5.0
 WAITING_A_THREAD = 3
 """For each thread that answers so many requests of one caller may wait: who sends more than is
 answered is slowed down by his own connections, and has not all threads that read."""
-SHARE = 0.25
+SHARE = 0.2
 """Of a processor: so much a caller may use beside others, in one process."""
-AHEAD_S = 1.0
+AHEAD_S = 0.2
 """So many seconds of that may be used at once."""
 BESIDE_S = 1.0
 """Who called so long ago counts as calling."""
+A_MEGABYTE_S = 0.08
+"""So long the database's processor is busy with a megabyte that is stored."""
 USED_S = "memory.used_s"
 """Where a request's environment says how long it kept a processor."""
 LOOK_EVERY_S = 0.25
@@ -186,7 +188,8 @@ class Turns:
         with self._changed:
             self._running[caller] -= 1
             self._forget_zeros(caller)
-            self._charge(caller, environ.get(USED_S, 0.0))
+            stored_s = measure_body(environ) / 1e6 * A_MEGABYTE_S
+            self._charge(caller, environ.get(USED_S, 0.0) + stored_s)
             if TENANT in environ:
                 if len(self._owners) >= OWNERS_AT_MOST:
                     self._owners.clear()

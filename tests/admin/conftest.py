@@ -23,6 +23,7 @@ from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.models import Membership
 from retrieval.models import Retrieval
 from semantic.models import Changeset, CorrectionMark, Fact
+from semantic.triage import set_triage
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.semantic.learning import leave_suggestion
@@ -131,6 +132,7 @@ def leave_mark(ana: Agent) -> None:
         found_by=CorrectionMark.FoundBy.WORDS,
         state=CorrectionMark.State.PROPOSED,
     )
+    set_triage(ana.tenant, fact.id, actor="lin", assignee="lin", comment="Ask her.")
 
 
 def leave_erasure(ana: Agent) -> None:

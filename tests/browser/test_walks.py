@@ -15,9 +15,11 @@ from playwright.sync_api import Page, expect
 from episodic.models import Conversation, Episode, Reveal
 from jobs.models import Job
 from notes.models import Link, Note
-from semantic.models import Changeset, Fact
+from semantic.models import Changeset, Fact, Suggestion
 from tests.browser.conftest import Visit
 from tests.browser.story import LONELY, WRONG_SENTENCE, Story
+from tests.conftest import make_agent
+from tests.semantic.learning import Talk, new, repeats
 
 pytestmark = pytest.mark.gate
 LogIn = Callable[..., Visit]
@@ -180,3 +182,22 @@ def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
     tab.click(page.get_by_role("link", name="delete …"))
     tab.click(page.get_by_role("button", name="Delete the link"))
     assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()
+
+
+def test_a_curator_clears_ten_suggestions_by_keyboard(visit: LogIn, story: Story) -> None:
+    tab = visit("curator")
+    talk = Talk(make_agent("a shop", "shop agent"))
+    worn = [f"Nora wears {number} hats." for number in range(10)]
+    talk.learn(*map(new, worn))
+    talk.learn(
+        *(new(f"Nora also wears {number} hats.") for number in range(10)),
+        hints=[repeats(hat, f"Nora also wears {n} hats.") for n, hat in enumerate(worn)],
+    )
+    tab.open(f"{reverse('console:review_queue')}?tenant=a+shop")
+    for left in range(10, 0, -1):
+        expect(tab.page.get_by_text(f"{left} to decide on.")).to_be_visible()
+        tab.page.keyboard.press("ad"[left % 2])
+    expect(tab.page.get_by_text("Nothing is to be decided in a shop.")).to_be_visible()
+    decided = Suggestion.objects.of(talk.agent.tenant).order_by("decision")
+    assert [row.decision for row in decided] == ["accepted"] * 5 + ["declined"] * 5
+    assert sum(f"Nora wears {number} hats." in talk.held() for number in range(10)) == 5

@@ -61,6 +61,7 @@ TABLES = {
     "people.alias": "cas",
     "people.merge": "cas",
     "semantic.correctionmark": "cas",
+    "semantic.triage": "cas",
     "notes.note": "cas",
     "notes.noteversion": "cas",
     "notes.link": "cas",

@@ -19,7 +19,7 @@ AUDIT = (
     "erasure.erasure erasure.hold erasure.retentionpolicy "
     "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
     "retrieval.memorytest semantic.change semantic.changeset semantic.correctionmark "
-    "semantic.suggestion"
+    "semantic.suggestion semantic.triage"
 )
 WORK = "ai.breaker jobs.job jobs.llmcall tenancy.apikey tenancy.keyusage tenancy.tenant"
 INDEX = (

@@ -232,6 +232,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "invalidated_because": WORD,
     },
     "semantic_suggestion": {"kind": WORD, "reason": WORD, "decision": WORD},
+    "semantic_triage": {
+        "assignee": WHO,
+        "comment": "emptied where it may quote what is erased",
+        "changed_by": WHO,
+    },
     "tenancy_apikey": {
         "links": WORD,
         "name": "a person's own; goes with the tenant",

@@ -41,9 +41,9 @@ def test_a_curator_decides_on_what_waits(
     page = curator.get(queue).content.decode()
     assert RULE in page and "I must praise the Zanzibar Bank" in page and "(assistant)" in page
     act = reverse("console:review_decide")
-    entry = {"entry": f"fact:{waiting.id}:{waiting.version}", "tenant": ana.tenant.name, **WHY}
+    entry = {"entry": f"pending:{waiting.id}:{waiting.version}", "tenant": ana.tenant.name, **WHY}
     assert curator.post(act, {**entry, "decision": "sell"}).status_code == 400
-    stale = {**entry, "entry": f"fact:{waiting.id}:{waiting.version + 1}"}
+    stale = {**entry, "entry": f"pending:{waiting.id}:{waiting.version + 1}"}
     assert curator.post(act, {**stale, "decision": decision}).status_code == 400
     assert states(ana) == {RULE: "waiting"}
     assert curator.post(act, {**entry, "decision": decision}).status_code == 302
@@ -55,7 +55,7 @@ def test_home_and_the_fact_say_that_something_waits(
     waiting: Fact, ana: Agent, curator: Client
 ) -> None:
     home = curator.get(f"{reverse('admin:index')}?tenant={ana.tenant.name}").content.decode()
-    assert f"{reverse('console:review_queue')}?tenant=" in home and "to accept or decline" in home
+    assert f"{reverse('console:review_queue')}?tenant=" in home and "to decide on" in home
     listed = curator.get(f"{reverse('admin:semantic_fact_changelist')}?state=waiting")
     assert RULE in listed.content.decode()
     page = curator.get(reverse("admin:semantic_fact_change", args=[waiting.id])).content.decode()

@@ -194,6 +194,7 @@ NOBODYS = {
             "CorrectionMark",
             "Event",
             "MemoryTest",
+            "Triage",
             "Webhook",
         ],
         CLOSED,

@@ -9,7 +9,7 @@ from jobs import cluster
 from jobs.supervisor import Supervisor
 from memoryproject.process import logs
 
-NICENESS = 5
+NICENESS = 10
 """Where processors are scarce, those who wait for an answer come first."""
 
 

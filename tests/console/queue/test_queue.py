@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import html
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from semantic.models import Fact, Suggestion
+from episodic.models import Message
+from retrieval.models import MemoryTest
+from semantic.models import CorrectionMark, Fact, Suggestion, Triage
 from tests.admin.pages import page
 from tests.conftest import Agent
 from tests.console.home.test_home import open_home, read_tiles
+from tests.erasure.lives import erase
 from tests.semantic.learning import Talk, confirm, contradicts, new, repeats
 from tests.semantic.test_curation import declare
 from tests.talk import MOVING
@@ -101,12 +106,103 @@ def test_what_cannot_be_decided_is_said_beside_the_queue(curator: Client, talk: 
     assert answer.status_code == 400 and "no longer open" in answer.content.decode()
 
 
+def post(browser: Client, decision: str, fact: Fact, **more: str) -> Any:
+    form = {**TENANT, "about": str(fact.id), "decision": decision, **more}
+    return browser.post(reverse("console:review_decide"), form)
+
+
+def test_what_was_served_more_often_comes_first(curator: Client, talk: Talk) -> None:
+    talk.learn(new("Jonas sings."), hints=[contradicts(TOE, "Jonas sings.")])
+    text = read(curator)
+    assert text.index(TOE) < text.index(BAKERY) and "served" not in text
+    for _ in range(2):
+        talk.agent.post(
+            "retrieve_memory",
+            {"conversation_id": str(talk.row().external_id), "query": BAKERY, "semantic_limit": 1},
+        )
+    text = read(curator)
+    assert text.index(BAKERY) < text.index(TOE) and "served 2 times" in text
+
+
+def test_a_rule_that_was_right_comes_before_one_that_was_not(curator: Client, talk: Talk) -> None:
+    decide(curator, "decline")
+    talk.learn(new("Jonas sings."), hints=[repeats(PIANO, "Jonas sings.")])
+    talk.learn(new("Jonas hums."), hints=[contradicts(TOE, "Jonas hums.")])
+    text = read(curator)
+    assert text.index(PIANO) < text.index(TOE)
+    rates = text[text.index("What the rules are worth") :]
+    assert "<td>same slot</td><td>1</td><td>0 %</td>" in rates
+
+
+def test_what_is_snoozed_waits_and_can_be_brought_back(curator: Client, talk: Talk) -> None:
+    fact = talk.fact(BAKERY)
+    assert post(curator, "snooze", fact).status_code == 302
+    assert BAKERY not in read(curator) and BAKERY in read(curator, aside="1")
+    Triage.across_tenants.update(snoozed_until=timezone.now() - timedelta(minutes=1))
+    assert BAKERY in read(curator) and BAKERY not in read(curator, aside="1")
+    post(curator, "snooze", fact)
+    post(curator, "return", fact)
+    assert BAKERY in read(curator)
+
+
+def test_a_fact_that_names_nobody_is_kept_by_one_key(curator: Client, talk: Talk) -> None:
+    talk.learn(new("She is a baker."))
+    text = read(curator)
+    assert "says not whom" in text and 'data-key="k"' in read(
+        curator, fact=talk.fact("She is a baker.").id
+    )
+    post(curator, "keep", talk.fact("She is a baker."))
+    assert "says not whom" not in read(curator) and "She is a baker." in talk.held()
+
+
+def test_a_note_says_who_does_it_and_why(curator: Client, talk: Talk) -> None:
+    fact = talk.fact(BAKERY)
+    post(curator, "note", fact, assignee="curator", comment="Ask Mira.")
+    assert "Ask Mira." in read(curator) and BAKERY in read(curator, mine="1")
+    post(curator, "note", fact, assignee="somebody", comment="")
+    assert BAKERY not in read(curator, mine="1")
+    for odd in ({"comment": "x" * 501}, {"about": str(talk.id)}, {"about": "nobody"}):
+        answer = post(curator, "note", fact, **{"assignee": "", "comment": "", **odd})
+        assert answer.status_code == 400 and 'role="alert"' in answer.content.decode()
+    assert Triage.across_tenants.get().assignee == "somebody"
+
+
+def test_comments_go_with_what_they_are_about(curator: Client, talk: Talk) -> None:
+    post(curator, "note", talk.fact(BAKERY), assignee="", comment="The bakery in Ghent.")
+    message = Message.objects.of(talk.agent.tenant).order_by("seq")[0]
+    assert erase(talk.agent, "message", message.id).status_code == 200
+    assert not Triage.across_tenants.exclude(comment="").exists()
+    assert erase(talk.agent, "conversation", talk.id).status_code == 200
+    assert not Triage.across_tenants.exists()
+
+
+def test_corrections_to_confirm_and_red_tests_are_in_the_queue(curator: Client, talk: Talk) -> None:
+    row, fact = talk.row(), talk.fact(TOE)
+    CorrectionMark.objects.create(
+        tenant=row.tenant,
+        conversation=row,
+        fact=fact,
+        changeset=fact.changeset,
+        place=CorrectionMark.Place.FACT,
+        place_id=talk.fact(PIANO).id,
+        found_by=CorrectionMark.FoundBy.WORDS,
+        state=CorrectionMark.State.PROPOSED,
+    )
+    test = MemoryTest.objects.create(
+        tenant=row.tenant, conversation=row, query="Who sings?", broken_by=fact.changeset_id
+    )
+    text = read(curator)
+    assert "corrected, perhaps not everywhere" in text and "#marks" in text
+    assert page(MemoryTest, "change", test.id) in text and "Who sings?" in text
+    assert read_tiles(open_home(curator))["Review queue"] == "3"
+
+
 @pytest.mark.gate
 def test_the_newest_come_first_and_only_so_many(curator: Client, talk: Talk) -> None:
     hats = [f"Mira has {number} hats." for number in range(21)]
     talk.learn(*map(new, hats), hints=[contradicts(PIANO, hat) for hat in hats])
     text = read(curator)
-    assert "22 to decide on. These are the newest 20" in text
+    assert "22 to decide on. These 20 matter most" in text
     assert text.index(hats[20]) < text.index(hats[19])
     assert hats[1] in text and hats[0] not in text and HARBOUR not in text
 

@@ -1,0 +1,1 @@
+"""The review queue: what curators have to look at, what matters most first."""

@@ -1,0 +1,71 @@
+"""What curators agree on about facts in the review queue, and how often rules were right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Now
+
+from memoryproject.edge.errors import NotFound
+from memoryproject.tenancy.models import Tenant
+from semantic.models import Fact, Suggestion, Triage
+
+READ_AT_MOST = 2_000
+"""Active facts, the newest, that are looked through for those that name nobody."""
+DANGLING = (
+    r"^(he|she|it|they|this|that|these|those|er|es|il|elle|ils|elles|ella|él|ellos)\M|^[她他它]们?"
+)
+"""How a sentence begins that cannot be understood by itself."""
+Rule = tuple[str, str]
+"""Kind and reason of a suggestion."""
+
+
+def find_dangling(tenant: Tenant) -> QuerySet[Fact]:
+    """Return active facts that begin with a word for somebody they do not name, newest first."""
+    active = Fact.objects.of(tenant).filter(invalid_at=None).order_by("-id")
+    newest = active.values("id")[:READ_AT_MOST]
+    return active.filter(id__in=newest, fact__iregex=DANGLING)
+
+
+def read_triage(tenant: Tenant, fact_ids: Collection[UUID]) -> Mapping[UUID, Triage]:
+    """Return what was agreed on about facts, by fact."""
+    rows = Triage.objects.of(tenant).filter(fact__in=fact_ids)
+    return {row.fact_id: row for row in rows}
+
+
+def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> Triage:
+    """Keep what is agreed on about a fact: assignee, comment, snoozed_until, is_kept.
+
+    Raises:
+        NotFound: the tenant has no such fact.
+    """
+    fact = Fact.objects.of(tenant).filter(id=fact_id).first()
+    if fact is None:
+        raise NotFound("There is no such fact.")
+    values |= {"changed_by": actor, "changed_at": Now()}
+    row, _ = Triage.objects.of(tenant).update_or_create(
+        fact=fact,
+        defaults=values,
+        create_defaults={**values, "tenant": tenant, "conversation_id": fact.conversation_id},
+    )
+    return row
+
+
+def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
+    """Return whether a fact is not to be shown in the queue now."""
+    if row is None:
+        return False
+    return row.is_kept or bool(row.snoozed_until and row.snoozed_until > now)
+
+
+def measure_rules(tenant: Tenant) -> dict[Rule, tuple[int, int]]:
+    """Return by rule how many of its suggestions were decided on, and how many accepted."""
+    decided = Suggestion.objects.of(tenant).filter(is_reopened=False, is_withdrawn=False)
+    is_accepted = Q(decision=Suggestion.Decision.ACCEPTED)
+    rows = decided.exclude(decision="").order_by().values("kind", "reason")
+    counted = rows.annotate(decided=Count("id"), accepted=Count("id", filter=is_accepted))
+    return {(row["kind"], row["reason"]): (row["decided"], row["accepted"]) for row in counted}
