@@ -1,0 +1,1 @@
+"""What the server costs as work grows: measured here, modelled beyond this machine."""

@@ -1,0 +1,199 @@
+"""Measures what a message and an answer cost in processor time and on the disk."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from threading import local
+
+from bench.load.server import Server, running
+from bench.load.tenants import Tenant
+from bench.load.traffic import Call, ask
+from bench.retrieval import english
+from bench.storm import database
+from bench.storm.field import tell
+from bench.storm.processes import PROC, Process, find_children, find_marked, look_up
+from memoryproject import embedded
+
+SINGLE_MESSAGES = 200
+BATCH = 100
+QUESTIONS = 40
+A_SECOND = 50
+"""Calls; a key may send 100 as shipped."""
+TICKS = os.sysconf("SC_CLK_TCK")
+OWN, CHILDREN = slice(11, 13), slice(13, 15)
+"""Places of processor time among the fields behind the name, in /proc/PID/stat."""
+ROWS = "SELECT count(*) FROM indexing_searchunit"
+SIZE = "SELECT pg_database_size(current_database())"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Processor seconds of one operation: of our processes, and of the database's."""
+
+    ours_s: float
+    database_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was measured. `answers`: by search units in the conversation, the fewest first."""
+
+    message: Cost
+    """Posting one."""
+    pipeline: Cost
+    """Making episodes and facts, for each message."""
+    answers: dict[int, Cost]
+    bytes_a_message: float
+    units_a_message: float
+
+    def to_json(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return asdict(self)
+
+
+def measure(sizes: Sequence[int], *, seed: int) -> Costs:
+    """Measure on a server of its own, with conversations of `sizes` messages; it is thrown away."""
+    with running() as server:
+        tenant = Tenant("scale", server.manage("create_api_key", "--tenant=scale"))
+        with database.connect(server.data_dir) as connection:
+            empty = connection.execute(SIZE).fetchone()
+        tell("Posting messages one by one …")
+        with _spent() as starting:
+            server.manage("drain_jobs")
+        message = _post(server, tenant, seed=seed)
+        names = [str(uuid.uuid4()) for _ in sizes]
+        for name, size in zip(names, sizes, strict=True):
+            tell(f"A conversation of {size} messages …")
+            _send(server, _tell_story(tenant, name, messages=size, seed=seed))
+        _send(server, [tenant.post("flush", conversation_id=name) for name in names])
+        pipeline = _drain(server, starting[0])
+        with database.connect(server.data_dir) as connection:
+            full = connection.execute(SIZE).fetchone()
+            rows = connection.execute(ROWS).fetchone()
+        assert empty and full and rows
+        stored = sum(sizes) + 2 * SINGLE_MESSAGES
+        units = rows[0] / stored
+        tell("Asking …")
+        for name in names:
+            _ask(server, tenant, name, seed=seed + 1)  # what loads at the first call is loaded
+        answers = {
+            round(size * units): _ask(server, tenant, name, seed=seed)
+            for name, size in sorted(zip(names, sizes, strict=True), key=lambda pair: pair[1])
+        }
+        return Costs(
+            message=message,
+            pipeline=Cost(pipeline.ours_s / stored, pipeline.database_s / stored),
+            answers=answers,
+            bytes_a_message=(full[0] - empty[0]) / stored,
+            units_a_message=units,
+        )
+
+
+def _post(server: Server, tenant: Tenant, *, seed: int) -> Cost:
+    name = str(uuid.uuid4())
+    talk = english.make_talk(seed=seed, messages=2 * SINGLE_MESSAGES)
+    calls = [tenant.post("add_message", conversation_id=name, message=one) for one in talk]
+    _send(server, calls[:SINGLE_MESSAGES])
+    return _count(server, calls[SINGLE_MESSAGES:])
+
+
+def _tell_story(tenant: Tenant, name: str, *, messages: int, seed: int) -> Iterator[Call]:
+    talk = english.make_talk(seed=seed + messages, messages=messages)
+    for start in range(0, messages, BATCH):
+        batch = talk[start : start + BATCH]
+        yield tenant.post("add_messages", conversation_id=name, messages=batch)
+
+
+def _ask(server: Server, tenant: Tenant, name: str, *, seed: int) -> Cost:
+    """Return the cost of an answer to a question that was never asked, packed as agents should."""
+    sentences = [one["content"] for one in english.make_talk(seed=seed + 1, messages=1_000)]
+    random = Random(seed)
+    calls = [
+        tenant.post(
+            "retrieve_memory",
+            conversation_id=name,
+            query=f"{random.choice(sentences)} {random.choice(sentences)} {number}",
+            max_tokens=1000,
+        )
+        for number in range(2 * QUESTIONS)
+    ]
+    _send(server, calls[:QUESTIONS])
+    return _count(server, calls[QUESTIONS:])
+
+
+def _count(server: Server, calls: Sequence[Call]) -> Cost:
+    before = _read_clocks(server)
+    _send(server, calls)
+    after = _read_clocks(server)
+    return Cost(
+        (after.ours_s - before.ours_s) / len(calls),
+        (after.database_s - before.database_s) / len(calls),
+    )
+
+
+def _send(server: Server, calls: Iterator[Call] | Sequence[Call]) -> None:
+    """Send calls one after the other.
+
+    Raises:
+        RuntimeError: one was refused.
+    """
+    send = partial(ask, local(), server.port)
+    for call in calls:
+        time.sleep(1 / A_SECOND)
+        status = send(call)
+        if not 200 <= status < 300:
+            raise RuntimeError(f"{call.path} was answered with {status}")
+
+
+def _drain(server: Server, starting_s: float) -> Cost:
+    """Return what the waiting work costs, beyond starting a process that does it."""
+    before = _read_clocks(server)
+    tell("Making episodes and facts …")
+    with _spent() as work:
+        tell(f"… {server.manage('drain_jobs')}")
+    after = _read_clocks(server)
+    return Cost(work[0] - starting_s, after.database_s - before.database_s)
+
+
+@contextmanager
+def _spent() -> Iterator[list[float]]:
+    """Yield a list that gets the processor seconds of the processes that end in the block."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent: list[float] = []
+    yield spent
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def _read_clocks(server: Server) -> Cost:
+    """Return the processor seconds so far, of the web server's processes and the database's."""
+    pid = embedded.find_running(server.data_dir)
+    postmaster = look_up(pid) if pid else None
+    ours = set(find_marked(f"MEMORY_DATA_DIR={server.data_dir}")) - set(_list_tree(postmaster))
+    return Cost(sum(map(_read_clock, ours)), sum(map(_read_clock, _list_tree(postmaster))))
+
+
+def _list_tree(root: Process | None) -> Iterator[Process]:
+    if root is not None:
+        yield root
+        for child in find_children(root):
+            yield from _list_tree(child)
+
+
+def _read_clock(process: Process) -> float:
+    """Return what a process used, and its children that have ended."""
+    try:
+        stat = Path(PROC, str(process.pid), "stat").read_text(errors="replace")
+    except OSError:
+        return 0.0
+    fields = stat.rpartition(") ")[2].split()
+    return sum(map(int, [*fields[OWN], *fields[CHILDREN]])) / TICKS
