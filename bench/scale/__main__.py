@@ -26,7 +26,7 @@ def main() -> None:
         " thrown away, and model what larger numbers of them need.",
     )
     add = parser.add_argument
-    add("--sizes", type=int, nargs="+", default=[100, 1_000, 4_000], metavar="N", help="messages")
+    add("--sizes", type=int, nargs="+", default=[100, 1_000, 3_000], metavar="N", help="messages")
     add("--seed", type=int, default=1)
     add("--json", type=Path, metavar="FILE", help="write all figures there")
     add("--picture", type=Path, metavar="FILE", help="draw it there, such as docs/scale.svg")

@@ -83,8 +83,10 @@ def measure(sizes: Sequence[int], *, seed: int) -> Costs:
         stored = sum(sizes) + 2 * SINGLE_MESSAGES
         units = rows[0] / stored
         tell("Asking …")
-        for name in names:
-            _ask(server, tenant, name, seed=seed + 1)  # what loads at the first call is loaded
+        with database.connect(server.data_dir) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+        for call in _make_questions(tenant, names[0], seed=seed + 1):
+            _send(server, [call])  # each on a connection of its own: every process loads its model
         answers = {
             round(size * units): _ask(server, tenant, name, seed=seed)
             for name, size in sorted(zip(names, sizes, strict=True), key=lambda pair: pair[1])
@@ -115,9 +117,15 @@ def _tell_story(tenant: Tenant, name: str, *, messages: int, seed: int) -> Itera
 
 def _ask(server: Server, tenant: Tenant, name: str, *, seed: int) -> Cost:
     """Return the cost of an answer to a question that was never asked, packed as agents should."""
+    calls = _make_questions(tenant, name, seed=seed)
+    _send(server, calls[:QUESTIONS])
+    return _count(server, calls[QUESTIONS:])
+
+
+def _make_questions(tenant: Tenant, name: str, *, seed: int) -> list[Call]:
     sentences = [one["content"] for one in english.make_talk(seed=seed + 1, messages=1_000)]
-    random = Random(seed)
-    calls = [
+    random = Random(f"{seed} {name}")
+    return [
         tenant.post(
             "retrieve_memory",
             conversation_id=name,
@@ -126,8 +134,6 @@ def _ask(server: Server, tenant: Tenant, name: str, *, seed: int) -> Cost:
         )
         for number in range(2 * QUESTIONS)
     ]
-    _send(server, calls[:QUESTIONS])
-    return _count(server, calls[QUESTIONS:])
 
 
 def _count(server: Server, calls: Sequence[Call]) -> Cost:

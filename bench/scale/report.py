@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter
 
 from bench.scale.costs import Cost, Costs
 from bench.scale.model import Assumptions, Need
@@ -73,14 +73,13 @@ def draw(path: Path, needs: Mapping[int, Sequence[Need]]) -> None:
         right.plot(days, [need.dollars_a_million for need in own], color=colour, marker="o")
     left.set_title("cores at the busiest hour")
     right.set_title("dollars for a million messages")
-    left.set_yscale("log")
     for axes in (left, right):
         axes.set_xscale("log")
+        axes.set_yscale("log")
         axes.set_xlabel("messages a day")
         axes.grid(True, color=GRID)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    right.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     figure.legend(loc="lower center", ncol=3, frameon=False)
     figure.tight_layout(rect=(0, 0.07, 1, 1))
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
