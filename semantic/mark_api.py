@@ -36,7 +36,7 @@ class MarkOutput(Output):
     )
     decided_by = serializers.CharField(allow_null=True, help_text="Who confirmed or dropped it.")
     decided_at = serializers.DateTimeField(allow_null=True)
-    changeset_id = serializers.UUIDField(help_text="The act for which it was found.")
+    changeset_id = serializers.UUIDField(help_text="The act or run in which it was found.")
 
 
 class MarksOutput(Output):
