@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from django.db.models import Q, QuerySet
@@ -62,35 +63,57 @@ def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> N
     """Mark what a run has read or opened that says what a person had retired before.
 
     Active at once; but what a user says that was not there to be marked may have become true:
-    then a person decides on each. Without corrections no query, else five.
+    on that and what follows a person decides. Without corrections no query, else six.
     """
     conversation = changeset.conversation
     if not conversation.has_corrections:
         return
-    tenant, ids = conversation.tenant, [episode.id for episode in episodes]
-    said = list(Message.objects.of(tenant).filter(episode__in=ids))
-    opened = Fact.objects.of(tenant).filter(changeset=changeset, invalid_at=None)
-    texts = [(Place.MESSAGE, row.id, row.content) for row in said]
-    texts += [(Place.EPISODE, row.id, f"{row.title}\n{row.summary}") for row in episodes]
-    texts += [(Place.FACT, row.id, row.fact) for row in opened]
-    users = {row.id for row in said if row.role == Role.USER}
-    active = CorrectionMark.objects.of(tenant).filter(place_id__in=users, state=State.ACTIVE)
-    known = list(active.values_list("fact_id", "place_id"))
+    said = list(
+        Message.objects.of(changeset.tenant).filter(episode__in=[row.id for row in episodes])
+    )
+    texts = list(_texts_of_run(changeset, episodes, said))
+    users = {row.id: row.seq for row in said if row.role == Role.USER}
+    active = CorrectionMark.objects.of(changeset.tenant).filter(
+        place_id__in=users, state=State.ACTIVE
+    )
+    known = set(active.values_list("fact_id", "place_id"))
     marks: list[CorrectionMark] = []
     for fact in _corrected_facts(conversation):
         claim = Claim(fact.fact, fact.superseded_by.fact if fact.superseded_by else "")
-        pattern = re.compile(re.sub(r"\\[mM]", r"\\b", claim.pattern), re.IGNORECASE)
-        places = [
-            (place, place_id)
-            for place, place_id, text in texts
+        pattern = re.compile(
+            claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b"), re.IGNORECASE
+        )
+        places = {
+            place: seq
+            for place, text, seq in texts
             if not claim.is_empty and pattern.search(text) and claim.is_said_in(text)
-        ]
-        anew = users & {key for _, key in places} - {key for of, key in known if of == fact.id}
+        }
+        anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
         marks += [
-            _make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=not anew)
-            for place in places
+            _make_mark(
+                fact, changeset, place, FoundBy.WORDS, is_certain=seq < min(anew, default=seq + 1)
+            )
+            for place, seq in places.items()
         ]
     CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
+
+
+def _texts_of_run(
+    changeset: Changeset, episodes: Sequence[Episode], said: Sequence[Message]
+) -> Iterator[tuple[PlaceKey, str, int]]:
+    """Yield the places that a run has read or opened, with text and the last seq behind it."""
+    for message in said:
+        yield (Place.MESSAGE, message.id), message.content, message.seq
+    for episode in episodes:
+        text = f"{episode.title}\n{episode.summary}"
+        yield (Place.EPISODE, episode.id), text, episode.last_seq
+    opened = Fact.objects.of(changeset.tenant).filter(changeset=changeset, invalid_at=None)
+    evidence = Evidence.objects.of(changeset.tenant).filter(fact__in=opened)
+    seqs: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for fact_id, some in evidence.values_list("fact_id", "message_seqs"):
+        seqs[fact_id] += some
+    for fact in opened:
+        yield (Place.FACT, fact.id), fact.fact, max(seqs[fact.id], default=0)
 
 
 def _make_mark(

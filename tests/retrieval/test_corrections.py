@@ -181,7 +181,10 @@ def test_what_is_said_after_the_correction_is_marked_too(
 def test_what_had_been_said_before_is_learnt_with_its_mark(ana: Agent, dogs: uuid.UUID) -> None:
     ana.say(dogs, "My three dogs bark at night.", role="user")
     correct(ana)
+    ana.say(dogs, "My three dogs need a big car.", role="user")
     ana.flush(dogs)
+    car = Fact.objects.of(ana.tenant).get(fact__contains="big car")
+    assert CorrectionMark.objects.of(ana.tenant).get(place_id=car.id).state == "proposed"
     bark = Fact.objects.of(ana.tenant).get(fact__contains="bark")
     (mark,) = CorrectionMark.objects.of(ana.tenant).filter(place_id=bark.id)
     assert (mark.place, mark.state) == ("fact", "active")
