@@ -188,9 +188,16 @@ def test_what_had_been_said_before_is_learnt_with_its_mark(ana: Agent, dogs: uui
     bark = Fact.objects.of(ana.tenant).get(fact__contains="bark")
     (mark,) = CorrectionMark.objects.of(ana.tenant).filter(place_id=bark.id)
     assert (mark.place, mark.state) == ("fact", "active")
+    corrected = Fact.objects.of(ana.tenant).get(fact=RIGHT)
     first, *others = ask(ana, dogs).partition("## Episodic")[0].splitlines()[1:-1]
     (line,) = [line for line in others if "bark" in line]
     assert RIGHT in first and line.endswith(f": {RIGHT}]")
+    path, body = f"facts/{corrected.id}/marks", {"decision": "quarantine", "reason": WHY}
+    assert ana.post(path, {**body, "mark_ids": [str(mark.id)]}).status_code == 200
+    bark.refresh_from_db()
+    assert bark.invalidated_because == Fact.Because.WRONG
+    assert bark.fact not in ask(ana, dogs)
+    assert_problem(ana.post(path, {**body, "mark_ids": [str(mark.id)]}), 400)
 
 
 def test_what_is_searched_and_read_is_marked(ana: Agent, dogs: uuid.UUID) -> None:
