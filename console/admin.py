@@ -20,6 +20,7 @@ from console.keys import page as key_page
 from console.keys.admin import APIKeyAdmin
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from console.notes import page as note_page
+from console.people import page as person_page
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
@@ -45,6 +46,8 @@ FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_sele
 ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)
 NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
 LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
+PersonAdmin.story = Story("console/people/person.html", person_page.get_story)
+PersonAdmin.list_before_template = "console/people/bar.html"
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
 

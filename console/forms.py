@@ -1,4 +1,4 @@
-"""Form parts that several pages share: a reason, search words, a time, a conversation's id."""
+"""Form parts that several pages share: a reason, words, lines, a time, a conversation's id."""
 
 from __future__ import annotations
 
@@ -31,6 +31,24 @@ class WordsField(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value) or "").replace("\x00", " ").strip()
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line: `at_most` of them, of at most `length` characters."""
+
+    def __init__(self, at_most: int, length: int, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 2}), **options)
+        self._at_most, self._length = at_most, length
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the lines that say something."""
+        lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        if len(lines) > self._at_most or any(
+            len(line) > self._length or "\x00" in line for line in lines
+        ):
+            fault = f"At most {self._at_most} lines of {self._length} characters."
+            raise forms.ValidationError(fault)
+        return lines
 
 
 class ConversationField(forms.UUIDField):

@@ -15,6 +15,7 @@ from console.jobs import actions as jobs
 from console.keys import actions as keys
 from console.notes import actions as notes
 from console.palette import page as palette
+from console.people import actions as people
 from console.playground import page as playground
 from console.queue import page as queue
 from console.search import saved_filters
@@ -58,6 +59,17 @@ urlpatterns = [
     *(
         path(f"notes/<uuid:note_id>/{act}/", notes.delete_or_restore, {"name": act}, f"note_{act}")
         for act in ("delete", "restore")
+    ),
+    path("people/new/", people.add_person, name="person_new"),
+    path("people/<uuid:person_id>/export/", people.export_person, name="person_export"),
+    *(
+        path(
+            f"people/<uuid:person_id>/{act}/",
+            people.merge_people,
+            {"name": act},
+            f"person_{act}",
+        )
+        for act in ("merge", "unmerge")
     ),
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),

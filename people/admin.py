@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
-from memoryproject.adminkit.base import Listing, ReadOnlyAdmin, Story
-from people import queries
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from people.models import Alias, Merge, Person
-
-
-def get_person_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
-    """Return under which names and ids somebody is known, and how much is theirs."""
-    identity = queries.find_identity(person)
-    belongings = queries.list_belongings(person.tenant, identity)
-    others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
-    return {
-        "identity": identity,
-        "merged_into": queries.find_merge(person),
-        "others": list(others.order_by("id")),
-        "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
-    }
 
 
 @admin.register(Person)
@@ -36,7 +18,6 @@ class PersonAdmin(ReadOnlyAdmin):
         Listing("Merged into others", Merge, "person"),
         Listing("Others merged into them", Merge, "into"),
     )
-    story = Story("people/person.html", get_person_story)
 
 
 @admin.register(Alias)

@@ -238,24 +238,28 @@ class ExportPerson(KeyedView):
         "out.",
     )
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
-        tenant = self.tenant()
         query = self.read(ExportQuery, request.query_params.dict())
-        person = services.get_person(tenant=tenant, person_id=person_id)
-        kind = query.pop("kind")
-        rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
-        beside = {"conversations": [], "answers": ["conversation", "asked_by"]}
-        for name in beside.get(kind, ["conversation"]):
-            rows = rows.select_related(name)
-        renderers: dict[str, Callable[[list[Any]], Iterable[Any]]] = {
-            "conversations": lambda page: ListedConversation(page, many=True).data,
-            "messages": lambda page: MessageOutput(page, many=True).data,
-            "episodes": lambda page: ListedEpisode(page, many=True).data,
-            "facts": lambda page: _render_facts(tenant, page),
-            "notes": _render_notes,
-            "answers": lambda page: render_receipts(tenant, page),
-        }
-        render = renderers[kind]
-        return Response(take_page(rows, query=query, render=lambda page: list(render(page))))
+        person = services.get_person(tenant=self.tenant(), person_id=person_id)
+        return Response(take_kind(person, query.pop("kind"), query=query))
+
+
+def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what is a person's, of one of `KINDS`."""
+    tenant = person.tenant
+    rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
+    beside = {"conversations": [], "answers": ["conversation", "asked_by"]}
+    for name in beside.get(kind, ["conversation"]):
+        rows = rows.select_related(name)
+    renderers: dict[str, Callable[[list[Any]], Iterable[Any]]] = {
+        "conversations": lambda page: ListedConversation(page, many=True).data,
+        "messages": lambda page: MessageOutput(page, many=True).data,
+        "episodes": lambda page: ListedEpisode(page, many=True).data,
+        "facts": lambda page: _render_facts(tenant, page),
+        "notes": _render_notes,
+        "answers": lambda page: render_receipts(tenant, page),
+    }
+    render = renderers[kind]
+    return take_page(rows, query=query, render=lambda page: list(render(page)))
 
 
 def _render_facts(tenant: Tenant, page: Sequence[Fact]) -> list[Any]:

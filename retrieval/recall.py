@@ -52,7 +52,7 @@ class Chosen:
     cut: tuple[uuid.UUID, ...] = ()
     """Messages of which the text shows a part, by id."""
 
-    def take_apart(self) -> list[replay.Part] | None:
+    def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
         """Return what the text is made of, for its receipt."""
         return replay.take_apart(
             self.text,
@@ -60,6 +60,7 @@ class Chosen:
             episodes=self.episodes,
             blocks=self.blocks,
             recent=self.recent,
+            is_shared=is_shared,
         )
 
     @property
@@ -127,10 +128,8 @@ def recall(
     """
     started = time.monotonic()
     draft = draft_answer(tenant=tenant, request=request, now=now)
-    parts = None  # of what several conversations said no receipt keeps the places
-    if request.scope == CONVERSATION:
-        with print_links(request.links):
-            parts = draft.chosen.take_apart()
+    with print_links(request.links):
+        parts = draft.chosen.take_apart(is_shared=request.scope != CONVERSATION)
     drafted = time.monotonic()
     receipt = receipts.write_receipt(
         tenant=tenant,

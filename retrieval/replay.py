@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 
 from episodic.models import Episode, Message
 from memoryproject.tenancy.models import Tenant
@@ -31,7 +32,7 @@ FACTS = "## Semantic Memory"
 RECENT = "## Recent Messages"
 SUMMARY = "**Summary:** "
 FACT, TITLE, SUMMARY_OF, NAME, SAID, RIGHT = "f", "t", "s", "n", "m", "r"
-"""What a reference leads to: of a fact and an episode by id, of a message by seq."""
+"""What a reference leads to: all by id, but a message of the receipt's conversation by seq."""
 ERASED = "[erased]"
 Part = str | list[Any]
 """Words of ours, or a reference: [what, id or seq], of a part of a message with start and end."""
@@ -59,12 +60,14 @@ def take_apart(
     episodes: Sequence[EpisodeHit],
     blocks: Sequence[Block] | None,
     recent: Block | None,
+    is_shared: bool,
 ) -> list[Part] | None:
     """Return what a text was made of; None: it does not read as expected, so it is not kept.
 
-    Called while links are printed as the text has them.
+    `is_shared`: it may quote several conversations. Called while links are printed as the text
+    has them.
     """
-    reader = _Reader(facts, episodes, blocks, recent)
+    reader = _Reader(facts, episodes, blocks, recent, is_shared=is_shared)
     try:
         parts = [part for line in text.split("\n") for part in (*reader.read(line), "\n")]
     except NotFoundInText:
@@ -87,7 +90,10 @@ class _Reader:
         episodes: Sequence[EpisodeHit],
         blocks: Sequence[Block] | None,
         recent: Block | None,
+        *,
+        is_shared: bool,
     ) -> None:
+        self._is_shared = is_shared
         self._facts = deque(hit.fact for hit in facts)
         self._episodes = deque(episodes if blocks is None else ())
         shown = [] if blocks is None else [one for one in blocks if not one.text.startswith(FACTS)]
@@ -122,7 +128,9 @@ class _Reader:
                 raise NotFoundInText
             message = self._messages.popleft()
             line, mark = _split_mark(line, message)
-            yield from _read_message(line, message)
+            yield from _read_message(
+                line, message, message.id.hex if self._is_shared else message.seq
+            )
             yield from mark
         else:
             yield line
@@ -148,24 +156,24 @@ def _quote(line: str, quoted: str, reference: list[Any], start: int = 0) -> Iter
     yield from (line[start:place], reference, line[place + len(quoted) :])
 
 
-def _read_message(line: str, message: Message) -> Iterator[Part]:
+def _read_message(line: str, message: Message, key: str | int) -> Iterator[Part]:
     opening = f'{clean_line(message.name) or message.role}: "'
     place, end = line.find(opening), line.rfind('"')
     if place < 0 or end < place + len(opening):
         raise NotFoundInText
     yield line[:place]
     name = opening.removesuffix(': "')
-    yield [NAME, message.seq] if message.name else name
+    yield [NAME, key] if message.name else name
     yield ': "'
-    yield from _read_content(line[place + len(opening) : end], message)
+    yield from _read_content(line[place + len(opening) : end], message, key)
     yield line[end:]
 
 
-def _read_content(shown: str, message: Message) -> Iterator[Part]:
+def _read_content(shown: str, message: Message, key: str | int) -> Iterator[Part]:
     """Yield references to the parts of a message that are shown, with the marks between them."""
     content = clean_line(message.content)
     if shown == content:
-        yield [SAID, message.seq]
+        yield [SAID, key]
         return
     reached = 0
     for number, between in enumerate(shown.split(ELLIPSIS)):
@@ -180,7 +188,7 @@ def _read_content(shown: str, message: Message) -> Iterator[Part]:
             raise NotFoundInText
         reached = place + len(piece)
         before, after = between.split(piece, 1)
-        yield from (before, [SAID, message.seq, place, reached], after)
+        yield from (before, [SAID, key, place, reached], after)
 
 
 def sign(text: str) -> str:
@@ -221,10 +229,14 @@ def _load_texts(
     for episode in episodes:
         texts[TITLE, episode.id.hex] = clean_line(episode.title)
         texts[SUMMARY_OF, episode.id.hex] = clean_line(episode.summary)
+    keys = ids[SAID] | ids[NAME]
+    seqs = {key for key in keys if isinstance(key, int)}
     messages = Message.objects.of(tenant).filter(
-        conversation=receipt.conversation_id, seq__in=ids[SAID] | ids[NAME]
+        Q(conversation=receipt.conversation_id, seq__in=seqs)
+        | Q(id__in=map(uuid.UUID, keys - seqs))
     )
     for message in messages:
-        texts[NAME, message.seq] = clean_line(message.name)
-        texts[SAID, message.seq] = clean_line(message.content)
+        for key in (message.seq, message.id.hex):
+            texts[NAME, key] = clean_line(message.name)
+            texts[SAID, key] = clean_line(message.content)
     return texts

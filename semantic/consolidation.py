@@ -31,6 +31,7 @@ from semantic.engines import (
     own_index,
 )
 from semantic.guards import FACT_CHARACTERS_AT_MOST
+from semantic.mark_finding import mark_later_places
 from semantic.models import Changeset, Fact
 from semantic.proposal_writer import Writer
 from semantic.services import start_changeset
@@ -156,6 +157,7 @@ def _write(
         unknown_aliases=_count_unknown(answer.proposals, snapshot.facts_by_alias),
     )
     Writer(snapshot, answer, vectors, ledger).apply_all()
+    mark_later_places(ledger.changeset, episodes=snapshot.episodes)
     ledger.close()
 
 

@@ -11,7 +11,7 @@ from episodic.models import Conversation
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
 from semantic import queries
-from semantic.correction_marks import mark_places, marked_seqs
+from semantic.correction_marks import marked_seqs
 from semantic.curation import (
     KEYWORD_AT_MOST,
     KEYWORDS_AT_MOST,
@@ -24,6 +24,7 @@ from semantic.curation import (
 )
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
+from semantic.mark_finding import mark_places
 from semantic.models import Fact
 from semantic.services import NewFact, replace_fact
 

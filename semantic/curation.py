@@ -19,7 +19,7 @@ from episodic.models import Conversation
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
-from semantic.correction_marks import mark_places
+from semantic.mark_finding import mark_places
 from semantic.models import Changeset, Evidence, Fact
 from semantic.services import (
     Ledger,

@@ -36,7 +36,7 @@ class MarkOutput(Output):
     )
     decided_by = serializers.CharField(allow_null=True, help_text="Who confirmed or dropped it.")
     decided_at = serializers.DateTimeField(allow_null=True)
-    changeset_id = serializers.UUIDField(help_text="The act for which it was found.")
+    changeset_id = serializers.UUIDField(help_text="The act or run in which it was found.")
 
 
 class MarksOutput(Output):
@@ -54,7 +54,7 @@ class MarksInput(Reasoned):
     decision = WordField(
         choices=list(marking.DECISIONS),
         help_text="confirm, drop, or quarantine: episodes and facts are made anew without the "
-        "messages among the places.",
+        "messages among the places, and the facts among them are retired as wrong.",
     )
 
 
@@ -78,8 +78,9 @@ class Marks(Curating):
         operation_id="decide_marks",
         request=MarksInput,
         responses=MarksOutput,
-        description="Confirms or drops marks of a fact, or quarantines the messages among them. "
-        "The quarantine is a rollback of its own (`rollbacks`), and ends like one.",
+        description="Confirms or drops marks of a fact, or quarantines the messages among them "
+        "and retires the facts. The quarantine is a rollback of its own (`rollbacks`), and ends "
+        "like one.",
     )
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(MarksInput)

@@ -1,16 +1,18 @@
-"""Decides on marks: confirms them, drops them, or quarantines the messages that they mark."""
+"""Decides on marks: confirms them, drops them, or withholds what they mark."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
 
+from episodic.models import Conversation
 from memoryproject.edge.errors import NotFound, Problem
 from semantic import rollback
 from semantic.correction_marks import list_marks, set_state
-from semantic.curation import Act, check_reason
+from semantic.curation import Act, check_reason, invalidate_facts
 from semantic.models import CorrectionMark, Fact
 
+Place = CorrectionMark.Place
 CONFIRM, DROP, QUARANTINE = DECISIONS = ("confirm", "drop", "quarantine")
 
 
@@ -26,11 +28,13 @@ def facts_behind(fact: Fact) -> list[Fact]:
 
 
 def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str) -> None:
-    """Confirm or drop marks of a fact or of what it replaced, or quarantine marked messages.
+    """Confirm or drop marks of a fact or of what it replaced, or withhold what they mark.
+
+    Then messages are quarantined and facts retired as wrong; episodes are made anew.
 
     Raises:
         NotFound: one is no mark of these facts, or all of the messages are quarantined already.
-        Problem: no reason, or there is no message to quarantine.
+        Problem: no reason, or there is neither a message nor an active fact to withhold.
     """
     check_reason(act.reason)
     wanted = set(mark_ids)
@@ -39,8 +43,17 @@ def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str
         raise NotFound("The fact has no such mark.")
     state = CorrectionMark.State.DROPPED if decision == DROP else CorrectionMark.State.ACTIVE
     if decision == QUARANTINE:
-        messages = [mark.place_id for mark in marks if mark.place == CorrectionMark.Place.MESSAGE]
-        if not messages:
-            raise Problem("None of these places is a message: only messages can be quarantined.")
-        rollback.withhold_messages(act=act, conversation=fact.conversation, message_ids=messages)
+        withhold(act, fact.conversation, marks)
     set_state(marks, state=state, actor=act.actor)
+
+
+def withhold(act: Act, conversation: Conversation, marks: Sequence[CorrectionMark]) -> None:
+    """Quarantine the messages among marked places, then retire the facts that are left."""
+    ids = {place: [mark.place_id for mark in marks if mark.place == place] for place in Place}
+    if messages := ids[Place.MESSAGE]:
+        rollback.withhold_messages(act=act, conversation=conversation, message_ids=messages)
+    active = Fact.objects.of(act.tenant).filter(id__in=ids[Place.FACT], invalid_at=None)
+    if facts := list(active.values_list("id", flat=True)):
+        invalidate_facts(act=act, fact_ids=facts, because=Fact.Because.WRONG)
+    if not facts and not messages:
+        raise Problem("None of these places is a message or an active fact.")

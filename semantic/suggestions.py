@@ -15,9 +15,9 @@ from django.db.models import Q, QuerySet
 from memoryproject.edge.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic import curation
-from semantic.correction_marks import mark_places
 from semantic.curation import Act
 from semantic.engines import SuggestionKind
+from semantic.mark_finding import mark_places
 from semantic.models import Change, Changeset, Fact, Suggestion
 from semantic.services import Ledger, invalidate_fact, reinforce_fact
 

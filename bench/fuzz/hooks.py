@@ -13,7 +13,7 @@ LET_PASS = "MEMORY_FUZZ_LET_PASS"
 
 FITS_BUT_REFUSED = (
     # The clock judges a time; a leap second and the year 0 are a date-time, though not to Python.
-    "This must lie between 1970 and 24 hours from now.",
+    "This must lie between 1970 and ",
     "This must be an ISO 8601 time with an offset",
     # Another field of the same body does.
     "This lies before s",  # since, start_byte

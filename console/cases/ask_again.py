@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +11,10 @@ from django.utils import timezone
 from console.cases.page import SEEN_BY
 from console.pages import get_row, page_for, show_page
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
-from episodic.models import Episode
 from episodic.revealing import Reader
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.recall import draft_answer
+from retrieval.replay import replay
 from retrieval.request import read_request
 from semantic import marking
 from semantic.contradictions import Claim
@@ -24,6 +23,7 @@ from semantic.models import Fact
 QUESTIONS_AT_MOST = 10
 READ_AT_MOST = 200
 """Of the newest answers; the same question counts once."""
+NOT_KEPT = "(What was served was not kept.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,14 @@ class Repeated:
 
 @page_for(*SEEN_BY, RUN_PLAYGROUND)
 def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
-    """Show the newest questions that a fact, or what it replaced, was served for."""
+    """Show the newest questions that what a fact replaced was served for, else the fact."""
     fact = get_row(Fact, fact_id, "conversation")
     reader = Reader(request.user)
     facts = marking.facts_behind(fact)
     old = facts[0]
     claim = Claim(old.fact, "" if old.id == fact.id else fact.fact)
-    questions = [_repeat(row, claim, reader) for row in _find_questions(facts)]
+    retired = [row for row in facts if row.invalid_at is not None]
+    questions = [_repeat(row, claim, reader) for row in _find_questions(retired or facts)]
     return show_page(
         request,
         "console/cases/ask_again.html",
@@ -86,38 +87,22 @@ def _repeat(retrieval: Retrieval, claim: Claim, reader: Reader) -> Repeated:
     draft = draft_answer(
         tenant=retrieval.tenant, request=read_request(retrieval), now=timezone.now()
     )
-    unmarked = set(draft.chosen.unmarked_lines)
-    after = [
-        Line(
-            reader.show(text, retrieval.conversation_id),
-            says_old=claim.is_said_in(text),
-            is_marked=text not in unmarked,
-        )
-        for text in draft.chosen.text.splitlines()
-        if text.strip()
-    ]
-    return Repeated(retrieval, list(_read_served(retrieval, claim, reader)), after)
-
-
-def _read_served(retrieval: Retrieval, claim: Claim, reader: Reader) -> Iterator[Line]:
-    """Yield what an answer served: sentences of facts, titles and summaries of episodes."""
-    hits = list(
-        RetrievalHit.objects.of(retrieval.tenant)
-        .filter(retrieval=retrieval)
-        .order_by("-memory_kind", "rank", "id")
-    )
-    ids = [hit.memory_id for hit in hits]
-    facts = Fact.objects.of(retrieval.tenant).in_bulk(ids)
-    episodes = Episode.objects.of(retrieval.tenant).in_bulk(ids)
-    for hit in hits:
-        if hit.memory_id in facts:
-            text = facts[hit.memory_id].fact
-            yield Line(text, says_old=claim.is_said_in(text))
-        elif hit.memory_id in episodes:
-            episode = episodes[hit.memory_id]
-            text = f"{episode.title}. {episode.summary}"
-            yield Line(
-                reader.show(text, retrieval.conversation_id), says_old=claim.is_said_in(text)
+    unmarked, place = set(draft.chosen.unmarked_lines), retrieval.conversation_id
+    served = replay(retrieval).text
+    return Repeated(
+        retrieval,
+        before=[
+            Line(reader.show(text, place), says_old=claim.is_said_in(text))
+            for text in (NOT_KEPT if served is None else served).splitlines()
+            if text.strip()
+        ],
+        after=[
+            Line(
+                reader.show(text, place),
+                says_old=claim.is_said_in(text),
+                is_marked=text not in unmarked,
             )
-        else:
-            yield Line("(erased)")
+            for text in draft.chosen.text.splitlines()
+            if text.strip()
+        ],
+    )

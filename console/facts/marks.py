@@ -28,7 +28,10 @@ Place = CorrectionMark.Place
 CHOICES = [
     (marking.CONFIRM, "Confirm: answers print the correction beside it."),
     (marking.DROP, "Drop: it does not say the old."),
-    (marking.QUARANTINE, "Quarantine: the messages are kept, and neither served nor learnt from."),
+    (
+        marking.QUARANTINE,
+        "Quarantine: messages are kept, and neither served nor learnt from; facts are retired.",
+    ),
 ]
 DONE = {
     marking.CONFIRM: "Confirmed: answers print the correction there.",

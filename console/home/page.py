@@ -67,6 +67,7 @@ def list_widgets(
         (("episodic.view_message", "episodic.view_episode"), sections.render_memory),
         (("semantic.view_fact", "semantic.view_changeset"), sections.render_facts),
         (("retrieval.view_retrieval",), sections.render_answers),
+        (("retrieval.view_memorytest",), sections.render_tests),
         (("jobs.view_job",), sections.render_jobs),
         (("episodic.view_episode", "semantic.view_changeset"), sections.render_fallbacks),
         (("jobs.view_llmcall",), sections.render_spend),

@@ -1,4 +1,4 @@
-"""The sections of the front page: messages, facts, answers, jobs, fallback runs, and spend."""
+"""The sections of the front page: messages, facts, answers, memory tests, jobs, and spend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from jobs.models import Job, LLMCall, State
 from memoryproject.adminkit import values
 from memoryproject.tenancy.models import Tenant, TenantModel
 from retrieval import receipts
-from retrieval.models import Retrieval
+from retrieval.memory_tests import count_verdicts
+from retrieval.models import MemoryTest, Retrieval
 from semantic.models import Changeset, Fact
 
 REASON_COLOURS = {
@@ -175,6 +176,20 @@ def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterato
         values.list_address(Job, state=State.DEAD.value, tenant__id=tenant.id),
         tone="bad" if counts[State.DEAD] else "good",
     )
+
+
+def render_tests(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how many memory tests fail, where there are any."""
+    verdicts = count_verdicts(MemoryTest.objects.of(tenant))
+    if verdicts:
+        failed, address = verdicts["failed"], values.list_address(MemoryTest, tenant__id=tenant.id)
+        yield Tile(
+            "Failing memory tests",
+            f"{failed:,}",
+            f"{address}&state=fails" if failed else address,
+            note=f"of {verdicts.total():,}",
+            tone="bad" if failed else "good",
+        )
 
 
 def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:

@@ -64,6 +64,8 @@ def make_key(request: HttpRequest) -> HttpResponse:
                 expires_at=params["expires_on"],
                 key_id=params["key_id"],
                 rate=params["rate"],
+                user_ids=params["user_ids"],
+                links=params["links"],
             )
             record(
                 request, created.key, f"made it for {', '.join(created.key.scopes)}", is_new=True

@@ -11,11 +11,14 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from console.forms import LinesField
 from jobs import spending
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits, quotas, services
 from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
+USERS_AT_MOST, ID_AT_MOST = 100, 255
 GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 
 
@@ -58,13 +61,24 @@ class NewKeyForm(RateForm):
         help_text="Give no more than is needed.",
         error_messages={"required": "Choose at least one."},
     )
+    user_ids = LinesField(
+        USERS_AT_MOST,
+        ID_AT_MOST,
+        label="Users",
+        help_text="User ids, one a line: it sees and writes only what is theirs. Empty: all.",
+    )
+    links = forms.ChoiceField(
+        choices=[(style, style) for style in LINK_STYLES],
+        initial=DEFANGED,
+        help_text="How answers print links: defanged, so that nothing follows them, or as said.",
+    )
     expires_on = forms.DateField(
         required=False,
         label="Last day",
         widget=forms.DateInput(attrs={"type": "date"}),
         help_text="It ends with this day (UTC). Empty: it does not end by itself.",
     )
-    field_order = ("tenant", "name", "scopes", "expires_on", "rate")
+    field_order = ("tenant", "name", "scopes", "user_ids", "links", "expires_on", "rate")
 
     def clean_tenant(self) -> Tenant:
         """Return the tenant of that name."""

@@ -25,7 +25,6 @@ ISO_8601 = re.compile(
 LEAST = 1e-9
 """A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-AHEAD_AT_MOST = timedelta(hours=24)
 # As `str.strip` has it, written out: a description's readers differ over it.
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME_AT_MOST = 255
@@ -164,14 +163,15 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
     """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
     needs_offset = True
+    ahead_at_most, end = timedelta(hours=24), "24 hours"
     wanted = "an ISO 8601 time with an offset, or milliseconds since 1970"
 
     def to_internal_value(self, value: Any) -> datetime:
         with suppress(OverflowError):  # beyond the years that Python has
             moment = self._read(value)
-            if EARLIEST <= moment <= timezone.now() + AHEAD_AT_MOST:
+            if EARLIEST <= moment <= timezone.now() + self.ahead_at_most:
                 return moment
-        raise serializers.ValidationError("This must lie between 1970 and 24 hours from now.")
+        raise serializers.ValidationError(f"This must lie between 1970 and {self.end} from now.")
 
     def _read(self, value: Any) -> datetime:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -191,6 +191,7 @@ class AskedMomentField(MomentField):
     """A time to ask by: the same, in UTC where no offset is said."""
 
     needs_offset = False
+    ahead_at_most, end = timedelta(days=36_500), "100 years"
     wanted = "an ISO 8601 time, or milliseconds since 1970"
 
 

@@ -71,6 +71,18 @@ def test_times_to_ask_by_are_utc_without_an_offset(ana: Agent, name: str, writte
     assert applied == "2025-09-30T20:27:00Z"
 
 
+def test_a_time_to_ask_by_may_lie_ahead(ana: Agent, remembered: tuple[str, str]) -> None:
+    ahead = (timezone.now() + timedelta(days=40)).isoformat()
+    for call in ("search", "reconstruct_context"):
+        found = ana.post(call, {"query": QUERY, "until": ahead}).json()
+        assert remembered[0] in str(found), call
+    talk = ana.get("conversations").json()["items"][0]["id"]
+    body = {"query": QUERY, "conversation_id": talk, "as_of": ahead, "max_tokens": 200}
+    assert "harbour" in ana.post("retrieve_memory", body).content.decode()
+    late = ana.post("search", {"query": QUERY, "until": "2999-01-01T00:00:00"})
+    assert late.status_code == 400 and list(late.json()["fields"]) == ["until"]
+
+
 def test_a_time_to_store_needs_its_offset(ana: Agent, conversation: uuid.UUID) -> None:
     message = {"role": "user", "content": "Hello.", "timestamp": "2025-09-30T20:27:00"}
     body = {"conversation_id": str(conversation), "message": message}

@@ -161,6 +161,45 @@ def test_a_stranger_sees_and_decides_nothing(ana: Agent, cleo: Agent, dogs: uuid
     assert_problem(cleo.post(path, body), 404)
 
 
+@pytest.mark.parametrize(("role", "state"), [("assistant", "active"), ("user", "proposed")])
+def test_what_is_said_after_the_correction_is_marked_too(
+    ana: Agent, dogs: uuid.UUID, role: str, state: str
+) -> None:
+    correct(ana)
+    before = set(CorrectionMark.objects.of(ana.tenant).values_list("place_id", flat=True))
+    ana.say(dogs, "Three dogs in a big car bark at night.", role=role)
+    ana.say(dogs, "I paint the fence green.")
+    assert ana.flush(dogs).later == 0
+    later = CorrectionMark.objects.of(ana.tenant).exclude(place_id__in=before)
+    assert {"message", "episode"} <= {mark.place for mark in later}
+    assert {mark.state for mark in later} == {state}
+    left = [line for line in says_old(ask(ana, dogs)) if line.startswith("- ")]
+    new = [line for line in left if "bark" in line]
+    assert new and all(("[corrected on" in line) is (state == "active") for line in new)
+
+
+def test_what_had_been_said_before_is_learnt_with_its_mark(ana: Agent, dogs: uuid.UUID) -> None:
+    ana.say(dogs, "My three dogs bark at night.", role="user")
+    correct(ana)
+    ana.say(dogs, "My three dogs need a big car.", role="user")
+    ana.flush(dogs)
+    car = Fact.objects.of(ana.tenant).get(fact__contains="big car")
+    assert CorrectionMark.objects.of(ana.tenant).get(place_id=car.id).state == "proposed"
+    bark = Fact.objects.of(ana.tenant).get(fact__contains="bark")
+    (mark,) = CorrectionMark.objects.of(ana.tenant).filter(place_id=bark.id)
+    assert (mark.place, mark.state) == ("fact", "active")
+    corrected = Fact.objects.of(ana.tenant).get(fact=RIGHT)
+    first, *others = ask(ana, dogs).partition("## Episodic")[0].splitlines()[1:-1]
+    (line,) = [line for line in others if "bark" in line]
+    assert RIGHT in first and line.endswith(f": {RIGHT}]")
+    path, body = f"facts/{corrected.id}/marks", {"decision": "quarantine", "reason": WHY}
+    assert ana.post(path, {**body, "mark_ids": [str(mark.id)]}).status_code == 200
+    bark.refresh_from_db()
+    assert bark.invalidated_because == Fact.Because.WRONG
+    assert bark.fact not in ask(ana, dogs)
+    assert_problem(ana.post(path, {**body, "mark_ids": [str(mark.id)]}), 400)
+
+
 def test_what_is_searched_and_read_is_marked(ana: Agent, dogs: uuid.UUID) -> None:
     correct(ana)
     found = ana.post("search", {"query": "three dogs", "source_types": ["episode"]}).json()

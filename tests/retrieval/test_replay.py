@@ -26,12 +26,17 @@ WAYS: list[dict[str, Any]] = [
     {"max_tokens": 5_000, "links": "plain", "min_seq": 21},
     {"category": "goal", "max_tokens": 200},
     {"detail": "none", "min_seq": 21},
+    {"scope": "tenant", "detail": "high"},
+    {"scope": "tenant", "max_tokens": 300},
 ]
 
 
 @pytest.fixture
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     tell(ana, conversation)
+    elsewhere = uuid.uuid4()
+    ana.say(elsewhere, "Mira moves her kettle to the attic.", name="Jonas")
+    ana.flush(elsewhere)
     last = ana.say(conversation, LATE, name="[x]: Mira")["seq"]
     long = ana.say(conversation, "Mira moves. " + "Steam rises, again and again. " * 400)["seq"]
     for way in WAYS:

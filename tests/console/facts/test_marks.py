@@ -50,11 +50,13 @@ def test_from_a_case_to_a_correction_to_a_test(
     assert "Still says the old" in shown and "I have three dogs" in shown
     assert WHY in shown and reverse("console:case", args=[case.id]) in shown
     assert "says it" not in shown
+    ask(ana, dogs, query="Which pets?")  # asked since: it has served the right one
     repeated = curator.get(reverse("console:ask_again", args=[right.pk]))
     (question,) = repeated.context["questions"]
-    assert any(line.says_old for line in question.before) and question.left == 0
+    assert question.before[0].text == "## Semantic Memory" and question.left == 0
+    assert any(line.says_old for line in question.before)
     assert any(line.says_old and line.is_marked for line in question.after)
-    assert Retrieval.objects.of(ana.tenant).count() == 1
+    assert Retrieval.objects.of(ana.tenant).count() == 2
     body = {"test-must_say": "two dogs", "test-must_not_say": "three dogs\n"}
     made = curator.post(reverse("console:case_test", args=[case.id]), body)
     test = MemoryTest.objects.of(ana.tenant).get()
@@ -67,6 +69,10 @@ def test_from_a_case_to_a_correction_to_a_test(
     assert ask(ana, dogs) == before
     listed = curator.get(page(MemoryTest, "changelist")).content.decode()
     assert "fails" in listed and "must_say.0" in listed
+    tiles = {tile.title: tile for tile in curator.get("/admin/").context["tiles"]}
+    failing = tiles["Failing memory tests"]
+    assert (failing.value, failing.tone) == ("1", "bad")
+    assert "must_say.0" in curator.get(failing.href).content.decode()
     curator.post(reverse("console:test_delete", args=[test.pk]))
     assert not MemoryTest.objects.of(ana.tenant).exists()
 

@@ -292,6 +292,7 @@ def new_key(owner: Tenant, /, **changed: Any) -> dict[str, Any]:
         "tenant": owner.name,
         "name": "the shop's bot",
         "scopes": ["ingest", "read"],
+        "links": "defanged",
         "expires_on": "",
         **changed,
     }
@@ -313,6 +314,13 @@ def test_a_key_is_made_its_secret_shown_once_and_works(operator: Client, ana: Ag
     assert records_of(key) == [("operator", "made it for ingest, read")]
     assert secret not in read(operator, key)
     assert secret not in str(list(LogEntry.objects.values()))
+
+
+def test_a_key_is_made_for_some_users_and_prints_links_plain(operator: Client, ana: Agent) -> None:
+    post(operator, "key_new", **new_key(ana.tenant, user_ids="mira-1\n jonas \n", links="plain"))
+    key = APIKey.objects.of(ana.tenant).get(name="the shop's bot")
+    assert (key.user_ids, key.links) == (["mira-1", "jonas"], "plain")
+    assert "mira-1" in read(operator, key)
 
 
 def test_sending_the_form_twice_makes_one_key(operator: Client, ana: Agent) -> None:
@@ -337,6 +345,8 @@ def test_sending_the_form_twice_makes_one_key(operator: Client, ana: Agent) -> N
         ({"expires_on": "9999-12-31"}, "too far"),
         ({"expires_on": "tomorrow"}, "valid date"),
         ({"key_id": "x"}, "valid UUID"),
+        ({"user_ids": "x" * 256}, "255 characters"),
+        ({"links": "bold"}, "bold is not one of the available choices"),
     ],
 )
 def test_a_form_with_a_fault_comes_back_with_words(

@@ -1,0 +1,222 @@
+"""Finds the places that still say what a retired fact said, and stores them as marks.
+
+What a person retires is looked for at once, which may take a second; what is said later, when
+facts are drawn from it.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Q, QuerySet
+
+from episodic.models import Conversation, Episode, Message, Role
+from indexing import queries as index
+from indexing.models import SearchUnit, UnitKind
+from memoryproject.ai import embeddings
+from semantic.contradictions import Claim
+from semantic.correction_marks import HELD
+from semantic.models import Changeset, CorrectionMark, Evidence, Fact
+
+Place, FoundBy, State = CorrectionMark.Place, CorrectionMark.FoundBy, CorrectionMark.State
+READ_AT_MOST = 1_000
+"""Texts of a kind, the newest, that hold one of the words."""
+NEAR_AT_MOST = 5
+"""Places that are proposed because they are near in meaning."""
+NEAR_COSINE = 0.89
+PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
+Found = dict[PlaceKey, tuple[CorrectionMark.FoundBy, bool]]
+"""By place, how it was found, and whether it is sure."""
+CORRECTIONS_AT_MOST = 200
+"""Of a conversation, the newest, that are looked for in what is said later."""
+
+
+def mark_places(
+    fact: Fact, *, changeset: Changeset, conversation: Conversation, new: str = ""
+) -> list[CorrectionMark]:
+    """Find and store what still says a fact that a person has just retired; return the new marks.
+
+    `new` is the sentence that replaced it. Evidence and what has the same words is active at
+    once; what is only near in meaning, and evidence in other words, is proposed.
+    """
+    claim = Claim(fact.fact, new)
+    if claim.is_empty:
+        return []
+    if not conversation.has_corrections:
+        conversation.has_corrections = True
+        conversation.save(update_fields=["has_corrections"])
+    found = _find_places(fact, claim)
+    known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
+    known_ids = set(known.values_list("place_id", flat=True))
+    marks = [
+        _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
+        for place, (found_by, is_certain) in found.items()
+        if place[1] not in known_ids
+    ]
+    return CorrectionMark.objects.bulk_create(marks)
+
+
+def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> None:
+    """Mark what a run has read or opened that says what a person had retired before.
+
+    Active at once; but what a user says that was not there to be marked may have become true:
+    on that and what follows a person decides. Without corrections no query, else six.
+    """
+    conversation = changeset.conversation
+    if not conversation.has_corrections:
+        return
+    said = list(
+        Message.objects.of(changeset.tenant).filter(episode__in=[row.id for row in episodes])
+    )
+    texts = list(_texts_of_run(changeset, episodes, said))
+    users = {row.id: row.seq for row in said if row.role == Role.USER}
+    active = CorrectionMark.objects.of(changeset.tenant).filter(
+        place_id__in=users, state=State.ACTIVE
+    )
+    known = set(active.values_list("fact_id", "place_id"))
+    marks: list[CorrectionMark] = []
+    for fact in _corrected_facts(conversation):
+        claim = Claim(fact.fact, fact.superseded_by.fact if fact.superseded_by else "")
+        pattern = re.compile(
+            claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b"), re.IGNORECASE
+        )
+        places = {
+            place: seq
+            for place, text, seq in texts
+            if not claim.is_empty and pattern.search(text) and claim.is_said_in(text)
+        }
+        anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
+        marks += [
+            _make_mark(
+                fact, changeset, place, FoundBy.WORDS, is_certain=seq < min(anew, default=seq + 1)
+            )
+            for place, seq in places.items()
+        ]
+    CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
+
+
+def _texts_of_run(
+    changeset: Changeset, episodes: Sequence[Episode], said: Sequence[Message]
+) -> Iterator[tuple[PlaceKey, str, int]]:
+    """Yield the places that a run has read or opened, with text and the last seq behind it."""
+    for message in said:
+        yield (Place.MESSAGE, message.id), message.content, message.seq
+    for episode in episodes:
+        text = f"{episode.title}\n{episode.summary}"
+        yield (Place.EPISODE, episode.id), text, episode.last_seq
+    opened = Fact.objects.of(changeset.tenant).filter(changeset=changeset, invalid_at=None)
+    evidence = Evidence.objects.of(changeset.tenant).filter(fact__in=opened)
+    seqs: dict[uuid.UUID, list[int]] = defaultdict(list)
+    for fact_id, some in evidence.values_list("fact_id", "message_seqs"):
+        seqs[fact_id] += some
+    for fact in opened:
+        yield (Place.FACT, fact.id), fact.fact, max(seqs[fact.id], default=0)
+
+
+def _make_mark(
+    fact: Fact, changeset: Changeset, place: PlaceKey, found_by: str, *, is_certain: bool
+) -> CorrectionMark:
+    return CorrectionMark(
+        tenant_id=fact.tenant_id,
+        conversation_id=fact.conversation_id,
+        fact=fact,
+        changeset=changeset,
+        place=place[0],
+        place_id=place[1],
+        found_by=found_by,
+        state=State.ACTIVE if is_certain else State.PROPOSED,
+    )
+
+
+def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
+    """Return what people have retired as wrong or over, the newest first."""
+    marks = CorrectionMark.objects.of(conversation.tenant).filter(conversation=conversation)
+    by_hand = Q(id__in=marks.values("fact")) | Q(invalidated_because=Fact.Because.WRONG)
+    facts = Fact.objects.of(conversation.tenant).filter(
+        by_hand, conversation=conversation, invalidated_because__in=HELD
+    )
+    newest = facts.select_related("superseded_by").order_by("-invalid_at", "-id")
+    return newest[:CORRECTIONS_AT_MOST]
+
+
+def _find_places(fact: Fact, claim: Claim) -> Found:
+    found: Found = {}
+    for message in _sources_of(fact):
+        if not claim.is_taken_back_in(message.content):
+            is_certain = claim.is_said_in(message.content, is_source=True)
+            found[Place.MESSAGE, message.id] = (FoundBy.EVIDENCE, is_certain)
+    for place, place_id, text in _texts_with(fact, claim.pattern):
+        if claim.is_said_in(text):
+            found.setdefault((place, place_id), (FoundBy.WORDS, True))
+    for place, place_id in _near(fact, claim):
+        found.setdefault((place, place_id), (FoundBy.MEANING, False))
+    return found
+
+
+def _sources_of(fact: Fact) -> list[Message]:
+    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
+    seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
+    return list(_messages_of(fact).filter(seq__in=seqs).order_by("seq"))
+
+
+def _messages_of(fact: Fact) -> QuerySet[Message]:
+    return Message.objects.of(fact.tenant).filter(
+        conversation=fact.conversation_id, withheld_by=None
+    )
+
+
+def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID, str]]:
+    """Yield texts of the conversation that match, of each kind the newest."""
+    tenant, home = fact.tenant, fact.conversation_id
+    messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
+    for place_id, text in messages.values_list("id", "content")[:READ_AT_MOST]:
+        yield Place.MESSAGE, place_id, text
+    episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
+    worded = episodes.filter(Q(title__iregex=pattern) | Q(summary__iregex=pattern))
+    rows = worded.order_by("-first_seq").values_list("id", "title", "summary")
+    for place_id, title, summary in rows[:READ_AT_MOST]:
+        yield Place.EPISODE, place_id, f"{title}\n{summary}"
+    facts = Fact.objects.of(tenant).filter(conversation=home, invalid_at=None).exclude(id=fact.id)
+    for place_id, text in (
+        facts.filter(fact__iregex=pattern).order_by("-id").values_list("id", "fact")[:READ_AT_MOST]
+    ):
+        yield Place.FACT, place_id, text
+    # Of notes the index has the words; this app does not know their table.
+    notes = SearchUnit.objects.of(tenant).filter(
+        conversation=home, kind=UnitKind.NOTE, invalid_at=None, lexical_text__iregex=pattern
+    )
+    for place_id, text in notes.order_by("-id").values_list("memory_id", "lexical_text")[
+        :READ_AT_MOST
+    ]:
+        yield Place.NOTE, place_id, text
+
+
+def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:
+    """Yield the places nearest in meaning to the fact that do not say what is right."""
+    model = embeddings.get_embedder().name
+    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
+    if vector is None:
+        return
+    near = index.nearest_units(
+        tenant=fact.tenant,
+        conversation=fact.conversation_id,
+        invalid_at=None,
+        model=model,
+        vector=vector,
+        at_most=4 * NEAR_AT_MOST,
+    )
+    left = NEAR_AT_MOST
+    for unit, cosine in near:
+        if cosine < NEAR_COSINE or not left or unit.memory_id == fact.id:
+            continue
+        if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
+            message = _messages_of(fact).filter(seq=unit.first_seq).first()
+            place_id, text = (message.id, message.content) if message else (None, "")
+        else:
+            place_id, text = unit.memory_id, unit.lexical_text
+        if place_id is not None and not claim.is_taken_back_in(text):
+            left -= 1
+            yield Place(unit.kind), place_id
