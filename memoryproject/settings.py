@@ -211,6 +211,18 @@ if TRACES:
 
 # ---- what happens here, told to tenants' own addresses
 WEBHOOK_NETWORKS = env.read_networks("MEMORY_WEBHOOK_NETWORKS")
+# ---- mail to people who use the admin; without a server there is none
+EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_USE_SSL, EMAIL_USE_TLS = (
+    env.read_mail_server("MEMORY_EMAIL_URL")
+)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.read_text("MEMORY_EMAIL_FROM", "memory-server@localhost")
+PUBLIC_URL = env.read_text("MEMORY_PUBLIC_URL").rstrip("/")
+if EMAIL_HOST and not PUBLIC_URL:
+    raise env.SettingError(
+        "MEMORY_EMAIL_URL needs MEMORY_PUBLIC_URL, the address of this server for people:"
+        " mails hold links to it."
+    )
 # ---- what people in the admin see who may not read messages
 MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES", False)
 
@@ -282,6 +294,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "console.notifications.page.offer_bell",
             ]
         },
     }

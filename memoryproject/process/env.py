@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from memoryproject import embedded
 from memoryproject.process.addresses import Network, find_fault
@@ -90,6 +91,31 @@ def read_model_url(name: str, default: str) -> str:
     if fault:
         raise SettingError(f"{name} {fault}.")
     return url
+
+
+def read_mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
+    """Return host, port, user, password, and whether TLS comes at once, or by STARTTLS.
+
+    Without a server the host is empty.
+
+    Raises:
+        SettingError: it is no such URL; the message holds none of it, as it may hold a password.
+    """
+    text = read_text(name)
+    parts = urlsplit(text)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    is_known = parts.scheme in {"smtp", "smtps", "smtp+starttls"} and parts.hostname
+    if text and (not is_known or port == -1 or parts.path.strip("/") or parts.query):
+        raise SettingError(
+            f"{name} must look like smtp+starttls://user:password@host:587 (or smtp:, smtps:)."
+        )
+    known = {"smtps": 465, "smtp+starttls": 587}.get(parts.scheme, 25)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    tls = (parts.scheme == "smtps", parts.scheme == "smtp+starttls")
+    return parts.hostname or "", port or known, user, password, *tls
 
 
 def read_networks(name: str) -> list[Network]:

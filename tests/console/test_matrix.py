@@ -140,6 +140,8 @@ PAGES = {
     "console:review_decide": Page("cs", get=405, post=400),
     "console:roll_back": Page("cs", post=400),
     "console:lift": Page("cs", get=405, post=302),
+    "console:notifications": Page(STAFF, post=302),
+    "console:notification_choice": Page(STAFF, post=400),
     "console:search": Page("cas", post=200),
     "console:save_filter": Page("cos", get=405, post=302),
     "console:forget_filter": Page("cos", get=405, post=404),
