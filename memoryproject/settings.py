@@ -247,6 +247,12 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "django_q",
     "rest_framework",
     "drf_spectacular",
@@ -278,7 +284,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "memoryproject.tenancy.middleware.WallsMiddleware",
+    "console.signin.pages.RequireFactorMiddleware",
     "console.masking.MaskMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
@@ -335,6 +343,26 @@ AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
 AXES_VERBOSE = False
+
+# ---- signing in: by the provider that is named, and second factors; nobody can sign up
+OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")
+OIDC_CLIENT_ID = env.read_text("MEMORY_OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env.read_text("MEMORY_OIDC_CLIENT_SECRET")
+OIDC_SCOPES = env.read_words("MEMORY_OIDC_SCOPES", ["openid", "profile", "email"])
+OIDC_CLAIM = env.read_text("MEMORY_OIDC_CLAIM", "groups")
+OIDC_ROLES = env.read_grants("MEMORY_OIDC_ROLES")
+OIDC_TIMEOUT_S = SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP", False)
+ACCOUNT_ADAPTER = "console.signin.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = False  # axes counts, at every door
+SOCIALACCOUNT_ADAPTER = "console.signin.adapters.ProviderAdapter"
+MFA_ADAPTER = "console.signin.adapters.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "console.signin.pages.SecondFactorForm",
+    "reauthenticate": "console.signin.pages.ConfirmForm",
+}
 
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

@@ -46,6 +46,13 @@ UNFOLD = {
         }
     ],
     "SHOW_HISTORY": False,
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Signing in", "link": reverse_lazy("mfa_index")},
+            {"title": "Notifications", "link": reverse_lazy("console:notifications")},
+        ]
+    },
     "STYLES": [
         lambda request, name=name: static(f"console/{name}.css")
         for name in ("console", "facts/facts", "jobs/jobs", "notes/notes")

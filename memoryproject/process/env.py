@@ -10,6 +10,7 @@ import ipaddress
 import os
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +24,7 @@ Price = tuple[Decimal, Decimal]
 
 
 DIFFERENT_LETTERS = 5
+ROLES = ("curator", "auditor", "operator")
 
 
 class SettingError(Exception):
@@ -166,6 +168,29 @@ def _to_amount(name: str, text: str) -> Decimal:
     if not (amount.is_finite() and 0 <= amount < 10**6):
         raise SettingError(f"{name} must hold amounts from 0 to a million, not {text!r}.")
     return amount
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A role, in one tenant or, without a name, in all."""
+
+    role: str
+    tenant: str = ""
+
+
+def read_grants(name: str) -> list[tuple[str, Grant]]:
+    """Return what values of a claim give, written as "value=role, value=role@tenant, …"."""
+    grants = []
+    for entry in read_words(name, []):
+        value, _, given = entry.rpartition("=")
+        role, _, tenant = given.partition("@")
+        if not value.strip() or role.strip() not in ROLES:
+            raise SettingError(
+                f"{name} is written as value=role or value=role@tenant, with a role of"
+                f" {', '.join(ROLES)}, not {entry!r}."
+            )
+        grants.append((value.strip(), Grant(role.strip(), tenant.strip())))
+    return grants
 
 
 def require_packages(chosen: str, *packages: str, extra: str) -> None:
