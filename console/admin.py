@@ -39,7 +39,7 @@ for model in [
     admin.site.unregister(
         model
     )  # secrets, and nothing to do there: people have a page of their own
-UserAdmin.actions = (remove_second_factors,)
+UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
 JobAdmin.actions = (job_actions.retry_selected,)

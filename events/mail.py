@@ -33,9 +33,8 @@ DAILY_AT = timedelta(hours=6)
 """After midnight, UTC."""
 MAILED_WITHIN = timedelta(days=7)
 """What is older is on the page alone: mail may have been set up today."""
-
-
 LINKS_AT_MOST = 5
+"""Of one kind, the newest."""
 PAGES = ("notifications", "notification_choice")
 
 

@@ -212,15 +212,18 @@ if TRACES:
 # ---- what happens here, told to tenants' own addresses
 WEBHOOK_NETWORKS = env.read_networks("MEMORY_WEBHOOK_NETWORKS")
 # ---- mail to people who use the admin; without a server there is none
-EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_USE_SSL, EMAIL_USE_TLS = (
-    env.read_mail_server("MEMORY_EMAIL_URL")
-)
+EMAIL_HOST = env.read_text("MEMORY_EMAIL_HOST")
+EMAIL_PORT = env.read_integer("MEMORY_EMAIL_PORT", 587, at_least=1, at_most=65535)
+EMAIL_HOST_USER = env.read_text("MEMORY_EMAIL_USER")
+EMAIL_HOST_PASSWORD = env.read_text("MEMORY_EMAIL_PASSWORD")
+EMAIL_TLS = env.read_choice("MEMORY_EMAIL_TLS", "starttls", among=["starttls", "tls", "none"])
+EMAIL_USE_SSL, EMAIL_USE_TLS = EMAIL_TLS == "tls", EMAIL_TLS == "starttls"
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.read_text("MEMORY_EMAIL_FROM", "memory-server@localhost")
 PUBLIC_URL = env.read_text("MEMORY_PUBLIC_URL").rstrip("/")
 if EMAIL_HOST and not PUBLIC_URL:
     raise env.SettingError(
-        "MEMORY_EMAIL_URL needs MEMORY_PUBLIC_URL, the address of this server for people:"
+        "MEMORY_EMAIL_HOST needs MEMORY_PUBLIC_URL, the address of this server for people:"
         " mails hold links to it."
     )
 # ---- what people in the admin see who may not read messages

@@ -90,8 +90,8 @@ class ConfirmForm(CountedCode, ReauthenticateForm):  # type: ignore[misc]
     pass
 
 
-def in_frame(view: Callable[..., Any], title: str, *, is_open: bool = False) -> Callable[..., Any]:
-    """Make a view of the library a page of the admin; an open one is for who is on the way in."""
+def in_frame(view: Callable[..., Any], title: str) -> Callable[..., Any]:
+    """Let a view of the library look like a page of the admin."""
 
     def page(request: HttpRequest, **slots: Any) -> Any:
         response = view(request, **slots)
@@ -100,7 +100,7 @@ def in_frame(view: Callable[..., Any], title: str, *, is_open: bool = False) -> 
             response.context_data = {**frame, **(response.context_data or {})}
         return response
 
-    return page if is_open else page_for()(page)
+    return page
 
 
 @page_for()

@@ -3,54 +3,37 @@
 Those of signing up, of changing addresses and of connecting accounts are left out.
 """
 
-from allauth.account import views as account
+from allauth.account.views import reauthenticate
 from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
+from console.pages import page_for
 from console.signin import oidc, pages
 from console.signin.pages import in_frame
 
-urlpatterns = [
-    path("login/", pages.SignInView.as_view(), name="account_login"),
-    path("sign-in/", pages.show_sign_in, name="mfa_index"),
-    path("sign-in/provider/", oidc.go_to_provider, name="oidc_login"),
-    path("sign-in/provider/callback/", oidc.come_back, name="oidc_callback"),
-    path("sign-in/refused/", pages.show_refusal, name="account_inactive"),
-    path(
-        "sign-in/code/",
-        in_frame(factors.authenticate, "Second factor", is_open=True),
-        name="mfa_authenticate",
+CONFIRM = "Confirm that it is you"
+OURS = [
+    ("login/", pages.SignInView.as_view(), "account_login"),
+    ("sign-in/", pages.show_sign_in, "mfa_index"),
+    ("sign-in/provider/", oidc.go_to_provider, "oidc_login"),
+    ("sign-in/provider/callback/", oidc.come_back, "oidc_callback"),
+    ("sign-in/refused/", pages.show_refusal, "account_inactive"),
+    ("sign-in/code/", in_frame(factors.authenticate, "Second factor"), "mfa_authenticate"),
+]
+IN_FRAME = [
+    ("confirm/", reauthenticate, "account_reauthenticate", CONFIRM),
+    ("confirm/code/", factors.reauthenticate, "mfa_reauthenticate", CONFIRM),
+    ("totp/", totp.activate_totp, "mfa_activate_totp", "Set up a second factor"),
+    ("totp/remove/", totp.deactivate_totp, "mfa_deactivate_totp", "Remove the second factor"),
+    ("codes/", recovery_codes.view_recovery_codes, "mfa_view_recovery_codes", "Recovery codes"),
+    (
+        "codes/new/", recovery_codes.generate_recovery_codes, "mfa_generate_recovery_codes",
+        "New recovery codes",
     ),
-    path(
-        "sign-in/confirm/",
-        in_frame(account.reauthenticate, "Confirm that it is you"),
-        name="account_reauthenticate",
-    ),
-    path(
-        "sign-in/confirm/code/",
-        in_frame(factors.reauthenticate, "Confirm that it is you"),
-        name="mfa_reauthenticate",
-    ),
-    path(
-        "sign-in/totp/",
-        in_frame(totp.activate_totp, "Set up a second factor"),
-        name="mfa_activate_totp",
-    ),
-    path(
-        "sign-in/totp/remove/",
-        in_frame(totp.deactivate_totp, "Remove the second factor"),
-        name="mfa_deactivate_totp",
-    ),
-    path(
-        "sign-in/recovery-codes/",
-        in_frame(recovery_codes.view_recovery_codes, "Recovery codes"),
-        name="mfa_view_recovery_codes",
-    ),
-    path(
-        "sign-in/recovery-codes/new/",
-        in_frame(recovery_codes.generate_recovery_codes, "New recovery codes"),
-        name="mfa_generate_recovery_codes",
-    ),
+]  # fmt: skip
+urlpatterns = [path(address, view, name=name) for address, view, name in OURS] + [
+    path(f"sign-in/{address}", page_for()(in_frame(view, title)), name=name)
+    for address, view, name, title in IN_FRAME
 ]

@@ -10,11 +10,10 @@ import ipaddress
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import NamedTuple
 
 from memoryproject import embedded
 from memoryproject.process.addresses import Network, find_fault
@@ -95,31 +94,6 @@ def read_model_url(name: str, default: str) -> str:
     return url
 
 
-def read_mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
-    """Return host, port, user, password, and whether TLS comes at once, or by STARTTLS.
-
-    Without a server the host is empty.
-
-    Raises:
-        SettingError: it is no such URL; the message holds none of it, as it may hold a password.
-    """
-    text = read_text(name)
-    parts = urlsplit(text)
-    try:
-        port = parts.port
-    except ValueError:
-        port = -1
-    is_known = parts.scheme in {"smtp", "smtps", "smtp+starttls"} and parts.hostname
-    if text and (not is_known or port == -1 or parts.path.strip("/") or parts.query):
-        raise SettingError(
-            f"{name} must look like smtp+starttls://user:password@host:587 (or smtp:, smtps:)."
-        )
-    known = {"smtps": 465, "smtp+starttls": 587}.get(parts.scheme, 25)
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    tls = (parts.scheme == "smtps", parts.scheme == "smtp+starttls")
-    return parts.hostname or "", port or known, user, password, *tls
-
-
 def read_networks(name: str) -> list[Network]:
     """Return the IP networks that the variable names; it may be empty.
 
@@ -170,8 +144,7 @@ def _to_amount(name: str, text: str) -> Decimal:
     return amount
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """A role, in one tenant or, without a name, in all."""
 
     role: str
@@ -185,10 +158,7 @@ def read_grants(name: str) -> list[tuple[str, Grant]]:
         value, _, given = entry.rpartition("=")
         role, _, tenant = given.partition("@")
         if not value.strip() or role.strip() not in ROLES:
-            raise SettingError(
-                f"{name} is written as value=role or value=role@tenant, with a role of"
-                f" {', '.join(ROLES)}, not {entry!r}."
-            )
+            raise SettingError(f"{name}: write value=role[@tenant], one of {ROLES}, not {entry!r}.")
         grants.append((value.strip(), Grant(role.strip(), tenant.strip())))
     return grants
 

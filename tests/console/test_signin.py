@@ -12,6 +12,7 @@ import requests
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import hotp_value, yield_hotp_counters_from_time
 from django.conf import settings as configured
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.http import HttpResponse
@@ -268,6 +269,19 @@ def test_a_second_factor_is_changed_by_who_confirms_alone(boss: User) -> None:
     assert browser.get(reverse("mfa_deactivate_totp")).status_code == 200
     assert browser.post(reverse("mfa_deactivate_totp"))["Location"] == reverse("mfa_index")
     assert not Authenticator.objects.exists()
+
+
+def test_a_superuser_takes_a_lost_factor_away_on_record(boss: User) -> None:
+    browser = make_browser()
+    log_in(browser)
+    set_up(browser)
+    other = make_browser()
+    other.force_login(User.objects.create_superuser("deputy"))
+    sent = {"action": "remove_second_factors", "_selected_action": [boss.pk]}
+    other.post(reverse("admin:auth_user_changelist"), sent)
+    assert not Authenticator.objects.exists()
+    assert LogEntry.objects.get(object_id=str(boss.pk)).change_message
+    assert log_in(make_browser())["Location"] == "/admin/notifications/"
 
 
 def test_where_it_is_required_people_are_led_to_set_one_up(

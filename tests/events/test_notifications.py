@@ -69,7 +69,7 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
     controller = Controller(server, hostname="127.0.0.1", port=server.port)
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST = "127.0.0.1"
+    settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
     settings.EMAIL_PORT = server.port
     settings.PUBLIC_URL = "https://memory.example.org"
     yield server
@@ -190,7 +190,7 @@ def test_mail_holds_kinds_counts_and_links_and_is_sent_once(
     (mail,) = mail_server.mails
     text = mail.get_content()
     assert mail["To"] == "olga@example.org" and mail["Subject"].startswith("ana's: A job is dead")
-    assert "2 jobs are dead" in text
+    assert "A job is dead (×2)" in text
     for job in jobs:
         assert f"https://memory.example.org/admin/jobs/job/{job.id}/change/?tenant=ana" in text
 
@@ -212,7 +212,7 @@ def test_what_the_mail_server_did_not_take_is_sent_later_under_the_same_id(
 
 def test_a_mail_server_that_is_away_costs_no_attempt(ana: Agent, settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", 1, False
     hire("olga", "operator")
     let_a_job_die(ana.tenant)
     reconcile()
