@@ -14,6 +14,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from allauth.usersessions.models import UserSession
 from axes.handlers.proxy import AxesProxyHandler
+from cryptography.fernet import InvalidToken
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
@@ -76,6 +77,8 @@ class CountedCode(forms.Form):
             raise forms.ValidationError("Too many attempts.")
         try:
             code: str = super().clean_code()  # type: ignore[misc]
+        except InvalidToken:
+            raise forms.ValidationError("The server's pepper was changed: ask for help.") from None
         except forms.ValidationError:
             user_login_failed.send(sender=__name__, credentials=credentials, request=request)
             raise

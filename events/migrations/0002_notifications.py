@@ -88,6 +88,9 @@ class Migration(migrations.Migration):
                 to="events.webhook",
             ),
         ),
+        migrations.RunSQL(  # taken back before the column is required again
+            migrations.RunSQL.noop, "DELETE FROM events_event WHERE webhook_id IS NULL"
+        ),
         migrations.AlterField(
             model_name="webhook",
             name="types",

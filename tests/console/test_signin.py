@@ -271,6 +271,18 @@ def test_a_second_factor_is_changed_by_who_confirms_alone(boss: User) -> None:
     assert not Authenticator.objects.exists()
 
 
+def test_a_new_pepper_ends_second_factors_and_opens_nothing(boss: User, settings: Any) -> None:
+    browser = make_browser()
+    log_in(browser)
+    secret, _ = set_up(browser)
+    settings.KEY_PEPPER = "another pepper of more than 32 characters"
+    other = make_browser()
+    log_in(other)
+    answer = other.post(reverse("mfa_authenticate"), {"code": code_for(secret)})
+    assert answer.status_code == 200 and b"ask for help" in answer.content
+    assert other.get(HOME).status_code == 302
+
+
 def test_a_superuser_takes_a_lost_factor_away_on_record(boss: User) -> None:
     browser = make_browser()
     log_in(browser)
