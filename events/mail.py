@@ -11,6 +11,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -77,26 +78,31 @@ def send_mails(claim: Claim) -> None:
     Raises:
         MailServerAway: to be tried again.
     """
-    until, sent = time.monotonic() + settings.FLUSH_AT_MOST_S, 0
+    until, sent, put_off = time.monotonic() + settings.FLUSH_AT_MOST_S, 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
             with get_connection() as connection:
-                while rows := _open_mail(claim.tenant):
-                    sent += _send(connection, claim.tenant, rows)
+                while rows := _open_mail(claim.tenant, put_off):
+                    try:
+                        sent += _send(connection, claim.tenant, rows)
+                    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError):
+                        put_off.add(rows[0].mail)  # the others need not wait for it
                     if time.monotonic() >= until:
                         claims.hand_back(claim)
                         wake(claim.job_id)
                         return
         except (OSError, smtplib.SMTPException) as error:
             raise MailServerAway(type(error).__name__) from None
+    if put_off:
+        raise MailServerAway("It takes some mails later.")
     with claims.commit(claim, result={"mails": sent}):
         pass
 
 
-def _open_mail(tenant: Tenant) -> list[Notification]:
+def _open_mail(tenant: Tenant, put_off: set[UUID | None]) -> list[Notification]:
     """Return what the next mail says, which from now on is that mail's alone."""
     rows = Notification.objects.of(tenant)
-    due = due_at(read_database_clock(), rows)
+    due = due_at(read_database_clock(), rows).exclude(mail__in=put_off)
     first = due.order_by(F("mail").asc(nulls_last=True), "id").first()
     if first is None:
         return []
@@ -111,7 +117,7 @@ def _open_mail(tenant: Tenant) -> list[Notification]:
 def _send(connection: Any, tenant: Tenant, rows: list[Notification]) -> int:
     """Send one mail about what the person may still see; return how many were sent.
 
-    Where the address is refused for good, that is put down instead.
+    Where the address or the mail is refused for good, that is put down instead.
     """
     person, mail, now = rows[0].person, rows[0].mail, read_database_clock()
     with looking_at(person, tenant):
@@ -121,13 +127,19 @@ def _send(connection: Any, tenant: Tenant, rows: list[Notification]) -> int:
         message.connection = connection
         try:
             message.send()
-        except smtplib.SMTPRecipientsRefused as error:
-            if any(code < 500 for code, _ in error.recipients.values()):
+        except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
+            if _find_code(error) < 500:
                 raise
             MailChoice.objects.update_or_create(person=person, defaults={"refused_at": now})
             shown = []
     Notification.objects.of(tenant).filter(mail=mail).update(mailed_at=now)
     return int(bool(shown))
+
+
+def _find_code(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> int:
+    if isinstance(error, smtplib.SMTPDataError):
+        return error.smtp_code
+    return min(code for code, _ in error.recipients.values())
 
 
 def _write(rows: list[Notification], person: User, tenant: Tenant) -> EmailMessage:
@@ -140,9 +152,10 @@ def _write(rows: list[Notification], person: User, tenant: Tenant) -> EmailMessa
             lines.append(f"  {settings.PUBLIC_URL}{find_address(type, row.subject, tenant)}")
     links = [f"{settings.PUBLIC_URL}{reverse('console:' + name)}" for name in PAGES]
     lines += ["", "All notifications: {}\nWhen to get such mails: {}".format(*links)]
+    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    subject = f"{tenant.name}: {render_words(rows[0].type, rows[0].count)}{more}"
     return EmailMessage(
-        subject=f"{tenant.name}: {render_words(rows[0].type, rows[0].count)}"
-        + (f", and {len(rows) - 1} more" if len(rows) > 1 else ""),
+        subject=" ".join(subject.split()),  # a header has one line
         body="\n".join(lines) + "\n",
         to=[person.email],
         headers={

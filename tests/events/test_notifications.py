@@ -224,8 +224,9 @@ def test_a_mail_server_that_is_away_costs_no_attempt(ana: Agent, settings: Any) 
 def test_an_address_that_is_refused_is_put_down_and_holds_up_nobody(
     ana: Agent, mail_server: MailServer
 ) -> None:
-    mail_server.answers = ["550 No such person."]
+    mail_server.answers = ["550 No such person.", "452 Full."]
     browser = hire("olga", "operator")
+    hire("otto", "operator")
     hire("oskar", "operator")
     let_a_job_die(ana.tenant)
     reconcile()
