@@ -21,15 +21,26 @@ from console.keys.admin import APIKeyAdmin
 from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from console.notes import page as note_page
 from console.people import page as person_page
+from console.signin.actions import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
+from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
 from memoryproject.tenancy.admin import TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
 from people.admin import PersonAdmin
 from retrieval.admin import MemoryTestAdmin, RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
+for model in [
+    model
+    for model in admin.site._registry
+    if model._meta.app_label in {"account", "socialaccount", "mfa", "usersessions"}
+]:
+    admin.site.unregister(
+        model
+    )  # secrets, and nothing to do there: people have a page of their own
+UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
 JobAdmin.actions = (job_actions.retry_selected,)

@@ -14,6 +14,7 @@ from console.graph import page as graph
 from console.jobs import actions as jobs
 from console.keys import actions as keys
 from console.notes import actions as notes
+from console.notifications import page as notifications
 from console.palette import page as palette
 from console.people import actions as people
 from console.playground import page as playground
@@ -80,6 +81,8 @@ urlpatterns = [
     path("roll-back/", rollback.show_rollback, name="roll_back"),
     path("roll-back/<uuid:withholding_id>/lift/", rollback.lift, name="lift"),
     path("search/", palette.search_or_palette, name="search"),
+    path("notifications/", notifications.show_notifications, name="notifications"),
+    path("notifications/mail/", notifications.choose_mail, name="notification_choice"),
     path("saved/", saved_filters.save_filter, name="save_filter"),
     path("saved/<uuid:filter_id>/", saved_filters.delete_filter, name="forget_filter"),
     path("case-file/", cases.show_entry, name="case_file"),

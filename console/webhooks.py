@@ -19,7 +19,8 @@ AT_ONCE = 500
 @admin.action(description="Deliver again", permissions=["redeliver"])
 def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) -> None:
     """Have the marked events delivered once more, the oldest first."""
-    events = list(queryset.select_related("tenant").order_by("id")[:AT_ONCE])
+    to_webhooks = queryset.exclude(webhook=None)
+    events = list(to_webhooks.select_related("tenant").order_by("id")[:AT_ONCE])
     with transaction.atomic():
         for event in events:
             outbox.redeliver(event)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from events.models import Event, Webhook
+from events.models import Event, Notification, Webhook
 from memoryproject.tenancy.models import Tenant
 
 
 def erase_events(tenant: Tenant, *, at_most: int) -> int:
-    """Delete some events of a tenant; return how many."""
+    """Delete some events of a tenant, and all notifications; return how many events."""
+    Notification.objects.of(tenant).delete()
     ids = list(Event.objects.of(tenant).order_by("id").values_list("id", flat=True)[:at_most])
     return Event.objects.of(tenant).filter(id__in=ids).delete()[0]
 

@@ -9,24 +9,26 @@ from __future__ import annotations
 import time
 from collections import Counter
 from datetime import timedelta
+from decimal import Decimal
 
 from django.conf import settings
 from django.db.models import Case, Exists, F, OuterRef, Value, When
 from django.db.models.functions import Now, TruncDay
 
-from events import sending
-from events.models import Event, EventType, Webhook
+from events import mail, recipients, sending
+from events.models import Event, EventType, Notification, Webhook
 from events.outbox import NewEvent, announce
-from jobs import claims
+from jobs import claims, spending
 from jobs.claims import Claim, OutsideAway
 from jobs.enqueue import enqueue, wake
-from jobs.flows import Flow, register_chore
+from jobs.flows import Flow, deaths, register_chore
 from jobs.flows import register as register_flow
-from jobs.models import Job, Kind
+from jobs.models import Job, Kind, LLMCall
 from jobs.models import State as JobState
 from jobs.spending import BudgetSpent
 from jobs.tasks import backoff
 from memoryproject.database.clock import read_database_clock
+from memoryproject.tenancy.models import Tenant
 
 IN_A_ROW = 3
 """So many failed attempts, one after the other, are a receiver that is away."""
@@ -34,6 +36,10 @@ GIVEN_UP_AFTER = timedelta(days=1)
 """An event that fails so long after it was queued is dead: it can be delivered again by hand."""
 KEPT = timedelta(days=30)
 """So long the log shows what is over."""
+NEAR = Decimal("0.8")
+"""Of a day's budget."""
+RECENT = timedelta(minutes=5)
+"""Whose last call to a model is older has not come nearer to the budget since."""
 State = Event.State
 
 
@@ -44,7 +50,12 @@ class ReceiverAway(OutsideAway):
 def register() -> None:
     """Say how the jobs run that deliver, and what else there is to do."""
     register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
-    for chore in (queue_retries, announce_spent_budgets, delete_old):
+    register_flow(Kind.MAIL, Flow(run=mail.send_mails, asks_model=False))
+    deaths.append(announce_death)
+    for chore in (
+        queue_retries, announce_spent_budgets, announce_near_budgets, delete_old,
+        recipients.notify_people, mail.queue_mails,
+    ):  # fmt: skip
         register_chore(chore)
 
 
@@ -140,11 +151,44 @@ def announce_spent_budgets(*, at_most: int) -> None:
         announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])
 
 
-def delete_old(*, at_most: int) -> None:
-    """Delete some events that were over long ago.
+def announce_near_budgets(*, at_most: int) -> None:
+    """Announce once a day (UTC) of each tenant whose model calls have used 80 % of its budget.
 
-    Uses index: events_event_over.
+    Uses index: jobs_llmcall_by_time.
+    """
+    if settings.LLM == "offline":
+        return
+    calls = LLMCall.across_tenants.filter(tenant=OuterRef("pk"), created_at__gt=Now() - RECENT)
+    told = Event.across_tenants.filter(
+        tenant=OuterRef("pk"), webhook=None, type=EventType.BUDGET_NEAR,
+        created_at__gte=TruncDay(Now()),
+    )  # fmt: skip
+    tenants = Tenant.objects.filter(Exists(calls), ~Exists(told))
+    if settings.DAILY_BUDGET is None:
+        tenants = tenants.filter(settings__has_key=spending.SETTING)
+    now = read_database_clock()
+    for tenant in tenants.order_by("id")[:at_most]:
+        budget = spending.find_budget(tenant)
+        spent = spending.find_spent(tenant, since=spending.start_of_day(now))
+        if budget is not None and spent >= NEAR * budget:
+            event = NewEvent(EventType.BUDGET_NEAR, {"day": f"{now:%Y-%m-%d}"})
+            announce([event], tenant=tenant, scope=tenant.id)
+
+
+def announce_death(claim: Claim) -> None:
+    """Announce that a job is not tried again."""
+    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.job_id), "kind": claim.kind})
+    announce([event], tenant=claim.tenant, scope=claim.tenant.id)
+
+
+def delete_old(*, at_most: int) -> None:
+    """Delete some events and notifications that were over long ago.
+
+    Uses index: events_event_over, events_notification_by_time.
     """
     over = Event.across_tenants.exclude(state=State.PENDING)
     old = over.filter(created_at__lt=Now() - KEPT).order_by("created_at")
     Event.across_tenants.filter(id__in=list(old.values_list("id", flat=True)[:at_most])).delete()
+    read = Notification.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at")
+    ids = list(read.values_list("id", flat=True)[:at_most])
+    Notification.across_tenants.filter(id__in=ids).delete()

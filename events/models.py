@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -24,6 +25,9 @@ class EventType(models.TextChoices):
     REVIEW_REQUESTED = "review.requested", "something waits in the review queue"
     BUDGET_SPENT = "budget.spent", "work waits because the day's budget is spent"
     ERASURE_DONE = "erasure.done", "an erasure is complete"
+    JOB_DEAD = "job.dead", "a job failed so often that it is not tried again"
+    BUDGET_NEAR = "budget.near", "80 % of the day's budget is spent"
+    TEST_FAILED = "test.failed", "a memory test that passed fails"
 
 
 class Webhook(TenantModel):
@@ -63,7 +67,7 @@ class Webhook(TenantModel):
 
 
 class Event(TenantModel):
-    """Something that happened, for one webhook: written with what happened or not at all.
+    """Something that happened, for one webhook or for people: written with it or not at all.
 
     Within a scope events are delivered in the order of `created_at`, which the database's clock
     gives while the writer holds the conversation's lock, and of `id` where it is the same.
@@ -74,7 +78,9 @@ class Event(TenantModel):
         DELIVERED = "delivered", "delivered"
         DEAD = "dead", "dead"
 
-    webhook = TenantForeignKey(Webhook, db_index=False)
+    webhook = TenantForeignKey(
+        Webhook, null=True, db_index=False, help_text="NULL: people are told of it, in the admin."
+    )
     type = models.CharField(max_length=32, choices=EventType.choices)
     scope = models.UUIDField(
         help_text="Of which one is delivered after the other: the id of a conversation, or the "
@@ -126,3 +132,57 @@ class Event(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"
+
+
+class Notification(TenantModel):
+    """That one person is told of something in one tenant: what it is about, never a text."""
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
+    )
+    type = models.CharField(max_length=32, choices=EventType.choices)
+    subject = models.UUIDField(help_text="The id of what to look at: its table hangs on the type.")
+    count = models.PositiveIntegerField(default=1, help_text="How many such things happened.")
+    created_at = models.DateTimeField(db_default=Now())
+    read_at = models.DateTimeField(null=True, help_text="NULL: the person has not seen it.")
+    mail = models.UUIDField(null=True, help_text="The mail that names it; NULL: none does so far.")
+    mailed_at = models.DateTimeField(null=True, help_text="When the mail server took that mail.")
+
+    class Meta(TenantModel.Meta):
+        constraints = [*TenantModel.Meta.constraints]
+        indexes = [
+            models.Index(
+                fields=["person", "tenant"],
+                condition=Q(read_at=None),
+                name="events_notification_unread",
+            ),
+            models.Index(
+                fields=["tenant", "created_at"],
+                condition=Q(mailed_at=None),
+                name="events_notification_unmailed",
+            ),
+            models.Index(fields=["created_at"], name="events_notification_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.subject}"
+
+
+class MailChoice(models.Model):
+    """When a person gets notifications by mail; who has chosen nothing gets a mail a day."""
+
+    class When(models.TextChoices):
+        DAILY = "daily", "Once a day"
+        AT_ONCE = "at_once", "At once"
+        NEVER = "never", "Never"
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="mail_choice",
+    )
+    when = models.CharField(max_length=8, choices=When.choices, default=When.DAILY)
+    refused_at = models.DateTimeField(
+        null=True, help_text="When the mail server last refused the address; NULL: it did not."
+    )

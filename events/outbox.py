@@ -1,8 +1,9 @@
-"""Writes events for the webhooks that want them, in the transaction of what happened."""
+"""Writes events for webhooks that want them and for people, in the transaction of what happened."""
 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from events.models import Event, EventType, Webhook
+from events.notices import NOTICES
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.tenancy.models import Tenant
@@ -54,6 +56,7 @@ def announce(
     """
     if not events:
         return
+    _keep_for_people(events, tenant=tenant, scope=scope)
     for webhook in list_webhooks(tenant) if webhooks is None else webhooks:
         rows = [
             Event(tenant=tenant, webhook=webhook, type=event.type, scope=scope, data=event.data)
@@ -65,6 +68,16 @@ def announce(
             enqueue(tenant=tenant, kind=Kind.DELIVER, scope=webhook.id)
 
 
+def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.UUID) -> None:
+    """Write one row for each type that people are told of, with how many there were."""
+    counts = Counter(event.type for event in events if event.type in NOTICES)
+    for type in counts:
+        first = next(event.data for event in events if event.type == type)
+        data = {name: first[name] for name in first if name.endswith("_id")}
+        data["count"] = counts[type]
+        Event.objects.create(tenant=tenant, webhook=None, type=type, scope=scope, data=data)
+
+
 def find_receipts(
     *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]
 ) -> Mapping[uuid.UUID, list[uuid.UUID]]:
@@ -73,10 +86,11 @@ def find_receipts(
 
 
 def redeliver(event: Event) -> None:
-    """Have an event delivered once more, whatever became of it: at once, and before later ones.
+    """Have a webhook's event delivered once more, whatever became of it: before later ones.
 
     Its id stays the same, so that a receiver knows it again.
     """
+    assert event.webhook_id is not None
     with transaction.atomic():
         Event.objects.of(event.tenant).filter(id=event.id).update(
             state=Event.State.PENDING,

@@ -22,7 +22,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs import turns
-from jobs.flows import get_flow
+from jobs.flows import deaths, get_flow
 from jobs.models import Job, State
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
@@ -223,9 +223,12 @@ def release(
     is_lost_cause = isinstance(error, (TooMuchPoison, KillsItsWorker))
     is_last = is_lost_cause or claim.attempts >= attempts_at_most(claim.kind)
     if charge is Charge.ATTEMPT and is_last:
-        died = _held(claim).update(
-            state=State.DEAD, finished_at=Now(), error_class=name, **RELEASED
-        )
+        with transaction.atomic():
+            died = _held(claim).update(
+                state=State.DEAD, finished_at=Now(), error_class=name, **RELEASED
+            )
+            for tell in deaths if died else ():
+                tell(claim)
         return died == 1
     changes = wait_again(claim, after)
     if lines_too_many:

@@ -44,6 +44,8 @@ class Chore(Protocol):
 
 
 _flows: dict[Kind, Flow] = {}
+deaths: list[Callable[[Claim], object]] = []
+"""What is called when a job has died, in the transaction that says so."""
 chores: list[Chore] = []
 """What the reconciler does, in the order of registration."""
 

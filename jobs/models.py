@@ -22,6 +22,7 @@ class Kind(models.TextChoices):
     ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
     TEST = "test", "run the memory tests of a conversation"
     DELIVER = "deliver", "tell a webhook what has happened"
+    MAIL = "mail", "tell people by mail what has happened"
 
 
 INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK)
@@ -55,7 +56,7 @@ class Job(TenantModel):
     scope = models.UUIDField(
         help_text="What the job works on: the id of a conversation; for reviews the job's own id; "
         "for erasures, rollbacks and webhooks theirs; "
-        "for vectors of what belongs to no conversation the tenant's."
+        "for mails, and vectors of what belongs to no conversation, the tenant's."
     )
     input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.READY)

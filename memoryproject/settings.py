@@ -211,6 +211,21 @@ if TRACES:
 
 # ---- what happens here, told to tenants' own addresses
 WEBHOOK_NETWORKS = env.read_networks("MEMORY_WEBHOOK_NETWORKS")
+# ---- mail to people who use the admin; without a server there is none
+EMAIL_HOST = env.read_text("MEMORY_EMAIL_HOST")
+EMAIL_PORT = env.read_integer("MEMORY_EMAIL_PORT", 587, at_least=1, at_most=65535)
+EMAIL_HOST_USER = env.read_text("MEMORY_EMAIL_USER")
+EMAIL_HOST_PASSWORD = env.read_text("MEMORY_EMAIL_PASSWORD")
+EMAIL_TLS = env.read_choice("MEMORY_EMAIL_TLS", "starttls", among=["starttls", "tls", "none"])
+EMAIL_USE_SSL, EMAIL_USE_TLS = EMAIL_TLS == "tls", EMAIL_TLS == "starttls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.read_text("MEMORY_EMAIL_FROM", "memory-server@localhost")
+PUBLIC_URL = env.read_text("MEMORY_PUBLIC_URL").rstrip("/")
+if EMAIL_HOST and not PUBLIC_URL:
+    raise env.SettingError(
+        "MEMORY_EMAIL_HOST needs MEMORY_PUBLIC_URL, the address of this server for people:"
+        " mails hold links to it."
+    )
 # ---- what people in the admin see who may not read messages
 MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES", False)
 
@@ -235,6 +250,12 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "django_q",
     "rest_framework",
     "drf_spectacular",
@@ -266,7 +287,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "memoryproject.tenancy.middleware.WallsMiddleware",
+    "console.signin.pages.RequireFactorMiddleware",
     "console.masking.MaskMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
@@ -282,6 +305,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "console.notifications.page.offer_bell",
             ]
         },
     }
@@ -322,6 +346,26 @@ AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
 AXES_VERBOSE = False
+
+# ---- signing in: by the provider that is named, and second factors; nobody can sign up
+OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")
+OIDC_CLIENT_ID = env.read_text("MEMORY_OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env.read_text("MEMORY_OIDC_CLIENT_SECRET")
+OIDC_SCOPES = env.read_words("MEMORY_OIDC_SCOPES", ["openid", "profile", "email"])
+OIDC_CLAIM = env.read_text("MEMORY_OIDC_CLAIM", "groups")
+OIDC_ROLES = env.read_grants("MEMORY_OIDC_ROLES")
+OIDC_TIMEOUT_S = SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP", False)
+ACCOUNT_ADAPTER = "console.signin.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = False  # axes counts, at every door
+SOCIALACCOUNT_ADAPTER = "console.signin.adapters.ProviderAdapter"
+MFA_ADAPTER = "console.signin.adapters.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "console.signin.pages.SecondFactorForm",
+    "reauthenticate": "console.signin.pages.ConfirmForm",
+}
 
 TIME_ZONE = "UTC"
 STATIC_URL = "static/"

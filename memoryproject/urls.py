@@ -117,6 +117,7 @@ urlpatterns = [
     path("metrics", show_metrics),
     path("", RedirectView.as_view(url="/admin/")),
     path("favicon.ico", RedirectView.as_view(url=static("console/favicon.svg"))),
+    path("admin/", include("console.signin.urls")),
     path("admin/", include("console.urls")),
     # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
     re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),

@@ -4,9 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
-from django.core.checks import CheckMessage, Tags, Warning, register
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, connections
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@register(Tags.security)
+def check_provider(**options: Any) -> list[CheckMessage]:
+    """Check that nobody on the way can sign people in, and that somebody can come in at all."""
+    if not settings.OIDC_ISSUER:
+        return []
+    issuer = urlsplit(settings.OIDC_ISSUER)
+    is_safe = issuer.scheme == "https" or issuer.hostname in LOOPBACK
+    found = [
+        (is_safe, "MEMORY_OIDC_ISSUER is not an https address.", "Name the provider's https URL."),
+        (settings.OIDC_CLIENT_ID, "MEMORY_OIDC_CLIENT_ID is not set.", "The provider gives it."),
+        (settings.OIDC_ROLES, "MEMORY_OIDC_ROLES gives nobody a role.", "Write value=curator, …"),
+    ]
+    return [
+        Error(text, hint=hint, id=f"operations.E{number:03}")
+        for number, (is_fine, text, hint) in enumerate(found, start=1)
+        if not is_fine
+    ]
+
 
 SILENT = {
     "log_min_messages": ("log", "fatal", "panic"),

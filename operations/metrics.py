@@ -138,7 +138,7 @@ def read_jobs() -> Iterator[Metric]:
     for name, age in ages.items():
         oldest.add_metric([name], age)
     yield oldest
-    waiting = Event.across_tenants.filter(state=Event.State.PENDING)
+    waiting = Event.across_tenants.filter(state=Event.State.PENDING, webhook__isnull=False)
     yield GaugeMetricFamily(
         "memory_events_pending", "Events that wait for a webhook.", value=waiting.count()
     )

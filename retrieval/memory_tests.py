@@ -10,6 +10,8 @@ from datetime import datetime
 from django.db import transaction
 
 from episodic import queries as episodic_queries
+from events.models import EventType
+from events.outbox import NewEvent, announce
 from jobs import claims
 from jobs.claims import Claim
 from memoryproject.ai.errors import ModelUnavailable
@@ -63,10 +65,12 @@ def run_claimed(claim: Claim) -> None:
     changeset_id = claim.input.get("changeset")
     tests = tests_of(claim.tenant, conversation=claim.scope)
     now = read_database_clock()
-    for test in tests:
-        judge(test, now=now, changeset_id=uuid.UUID(changeset_id) if changeset_id else None)
+    cause = uuid.UUID(changeset_id) if changeset_id else None
+    failing = [test for test in tests if judge(test, now=now, changeset_id=cause)]
     with claims.commit(claim, result=dict(count_verdicts(tests))):
         _store(tests)
+        events = [NewEvent(EventType.TEST_FAILED, {"test_id": str(test.id)}) for test in failing]
+        announce(events, tenant=claim.tenant, scope=claim.tenant.id)
 
 
 def run_tests(tests: Sequence[MemoryTest], *, now: datetime) -> None:
@@ -80,8 +84,10 @@ def run_tests(tests: Sequence[MemoryTest], *, now: datetime) -> None:
     _store(tests)
 
 
-def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = None) -> None:
+def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = None) -> bool:
     """Ask a test's question and set on the row what is wrong with the answer; nothing is stored.
+
+    Returns whether the test passed before and fails now.
 
     Raises:
         ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
@@ -89,8 +95,10 @@ def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = N
     draft = draft_answer(tenant=test.tenant, request=to_request(test), now=now)
     if draft.degraded:
         raise ModelUnavailable("The embedding model is away.")
+    passed = bool(test.passes)
     test.ran_at, test.failures = now, list(find_failures(test, draft))
     test.broken_by = (test.broken_by or changeset_id) if test.failures else None
+    return passed and bool(test.failures)
 
 
 def to_request(test: MemoryTest) -> RecallRequest:

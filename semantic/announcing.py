@@ -8,7 +8,7 @@ from typing import Any
 
 from episodic.models import Conversation
 from events.models import EventType
-from events.outbox import NewEvent, announce, find_receipts, list_webhooks
+from events.outbox import NewEvent, announce, find_receipts
 from semantic.models import Change, Changeset, Fact
 
 RECEIPTS_AT_MOST = 100
@@ -25,9 +25,6 @@ def announce_changes(
     A fact that people took back, or that never was true, is also announced with the receipts of
     the answers that had served it.
     """
-    webhooks = list_webhooks(conversation.tenant)
-    if not webhooks:
-        return
     home = str(conversation.external_id)
     common = {"conversation_id": home, "changeset_id": str(changeset.id)}
     events = [
@@ -48,7 +45,7 @@ def announce_changes(
             served = list(map(str, receipts[fact_id]))
             named = {"retrieval_ids": served[:RECEIPTS_AT_MOST], "retrievals": len(served)}
             events.append(NewEvent(EventType.FACT_CORRECTED, {**data, **named}))
-    announce(events, tenant=conversation.tenant, scope=conversation.id, webhooks=webhooks)
+    announce(events, tenant=conversation.tenant, scope=conversation.id)
 
 
 def list_events(change: Change) -> Iterator[tuple[EventType, dict[str, Any]]]:

@@ -33,6 +33,14 @@ def _group(title: str, *items: dict[str, Any], folds: bool = False) -> dict[str,
     return {"title": title, "items": list(items), "collapsible": folds}
 
 
+def _list_account_links(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return what the menu of a person leads to; who comes from a provider has no password."""
+    own = [("Signing in", "mfa_index"), ("Notifications", "console:notifications")]
+    if request.user.is_authenticated and request.user.has_usable_password():
+        own.insert(0, ("Change password", "admin:password_change"))
+    return [{"title": title, "link": reverse_lazy(name)} for title, name in own]
+
+
 UNFOLD = {
     "SITE_TITLE": "Memory server",
     "SITE_HEADER": "Memory server",
@@ -46,6 +54,7 @@ UNFOLD = {
         }
     ],
     "SHOW_HISTORY": False,
+    "ACCOUNT": {"navigation": _list_account_links},
     "STYLES": [
         lambda request, name=name: static(f"console/{name}.css")
         for name in ("console", "facts/facts", "jobs/jobs", "notes/notes")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from memoryproject import embedded
 from memoryproject.process.addresses import Network, find_fault
@@ -22,6 +23,7 @@ Price = tuple[Decimal, Decimal]
 
 
 DIFFERENT_LETTERS = 5
+ROLES = ("curator", "auditor", "operator")
 
 
 class SettingError(Exception):
@@ -140,6 +142,25 @@ def _to_amount(name: str, text: str) -> Decimal:
     if not (amount.is_finite() and 0 <= amount < 10**6):
         raise SettingError(f"{name} must hold amounts from 0 to a million, not {text!r}.")
     return amount
+
+
+class Grant(NamedTuple):
+    """A role, in one tenant or, without a name, in all."""
+
+    role: str
+    tenant: str = ""
+
+
+def read_grants(name: str) -> list[tuple[str, Grant]]:
+    """Return what values of a claim give, written as "value=role, value=role@tenant, …"."""
+    grants = []
+    for entry in read_words(name, []):
+        value, _, given = entry.rpartition("=")
+        role, _, tenant = given.partition("@")
+        if not value.strip() or role.strip() not in ROLES:
+            raise SettingError(f"{name}: write value=role[@tenant], one of {ROLES}, not {entry!r}.")
+        grants.append((value.strip(), Grant(role.strip(), tenant.strip())))
+    return grants
 
 
 def require_packages(chosen: str, *packages: str, extra: str) -> None:

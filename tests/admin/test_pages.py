@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
+from events.models import MailChoice, Notification
 from memoryproject.tenancy.models import APIKey, Membership, StoredSize
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -25,8 +26,8 @@ OURS = [
 ]  # fmt: skip
 
 
-SHOWN_ELSEWHERE = {StoredSize, Membership}
-"""Rows that the page of a tenant sums up, and that the page of a person lists."""
+SHOWN_ELSEWHERE = {StoredSize, Membership, Notification, MailChoice}
+"""Rows that the page of a tenant sums up, that of a person lists, and each person's own pages."""
 
 
 def read(browser: Client, address: str) -> str:

@@ -12,6 +12,10 @@ from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from events.models import EventType
+from events.outbox import NewEvent, announce
+from events.recipients import notify_people
+from jobs.models import Job
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story
 from tests.emptying import delete_all_rows
@@ -31,6 +35,10 @@ def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
             person = User.objects.create_user(role, password=PASSWORD, is_staff=True)
             person.groups.add(Group.objects.get(name=role))
         User.objects.create_superuser("boss", password=PASSWORD)
+        dead = Job.across_tenants.filter(state="dead").latest("id")
+        event = NewEvent(EventType.JOB_DEAD, {"job_id": str(dead.id)})
+        announce([event], tenant=told.agent.tenant, scope=told.agent.tenant.id)
+        notify_people(at_most=1_000)
         yield told
         delete_all_rows()
 

@@ -16,6 +16,7 @@ from jobs.models import Job, LLMCall
 from notes.models import Link, Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
+from tests.browser.conftest import PASSWORD
 from tests.browser.story import BANK, FRONT_DESK, LONELY, RULE, WRONG_SENTENCE, Story
 
 
@@ -71,6 +72,13 @@ def _preview_undoing(page: Page) -> None:
     page.get_by_label("Reason").fill("It mixes customers up.")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Roll back").wait_for()
+
+
+def _confirm(page: Page) -> None:
+    if page.get_by_label("Password").count():
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Confirm").click()
+    page.get_by_role("button", name="Set up").wait_for()
 
 
 def _conversation_erasing(story: Story) -> str:
@@ -163,5 +171,10 @@ SCREENS = [
     ),
     Screen("export", "curator", _page("console:export")),
     Screen("import", "curator", _page("console:import")),
+    Screen("notifications", "operator", _page("console:notifications")),
+    Screen("notification-choice", "operator", _page("console:notification_choice")),
+    Screen("sign-in", "boss", _page("mfa_index")),
+    Screen("sign-in-confirm", "curator", _page("mfa_activate_totp")),
+    Screen("sign-in-totp", "boss", _page("mfa_activate_totp"), _confirm),
     *LISTS,
 ]

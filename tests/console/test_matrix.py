@@ -106,6 +106,7 @@ ACTIONS: dict[str, dict[str, str]] = {
     "events.event": {"redeliver_selected": "os"},
     "semantic.fact": {"invalidate_selected": "cs", "restore_selected": "cs"},
     "auth.group": {"delete_selected": "s"},
+    "auth.user": {"remove_second_factors": "s"},
 }
 """Who may start each action from a list."""
 
@@ -144,6 +145,8 @@ PAGES = {
     "console:review_decide": Page("cs", get=405, post=400),
     "console:roll_back": Page("cs", post=400),
     "console:lift": Page("cs", get=405, post=302),
+    "console:notifications": Page(STAFF, post=302),
+    "console:notification_choice": Page(STAFF, post=400),
     "console:search": Page("cas", post=200),
     "console:save_filter": Page("cos", get=405, post=302),
     "console:forget_filter": Page("cos", get=405, post=404),
@@ -176,6 +179,13 @@ PAGES = {
     "console:erase_person": Page("s", post=400),
     "console:erase_import": Page("s", post=400),
     "console:erase_tenant": Page("s", post=400),
+    "mfa_index": Page(STAFF, post=302),
+    "mfa_activate_totp": Page(STAFF, post=200),
+    "mfa_deactivate_totp": Page(STAFF, get=404, post=404),  # there is none
+    "mfa_view_recovery_codes": Page(STAFF, get=404),
+    "mfa_generate_recovery_codes": Page(STAFF, post=200),
+    "account_reauthenticate": Page(STAFF, get=403, post=403),  # nothing to confirm with
+    "mfa_reauthenticate": Page(STAFF, get=403, post=403),
     "admin:index": Page(STAFF, post=200),
     "admin:app_list": Page("cas", post=200, denied=404),
     "admin:password_change": Page(STAFF, post=200),
@@ -188,8 +198,11 @@ PAGES = {
 }
 """The pages that are not about one table; a new one is put here."""
 
-DOORS = {"admin:login", "admin:logout"}
-"""These are for everybody; `test_login` goes through them."""
+DOORS = {
+    "admin:login", "admin:logout", "account_login", "mfa_authenticate", "oidc_login",
+    "oidc_callback", "account_inactive",
+}  # fmt: skip
+"""These are for everybody; `test_login` and `test_signin` go through them."""
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,8 @@ UNUSED = "stays empty: results and schedules of the queue are off"
 
 COLUMNS: dict[str, dict[str, str]] = {
     "ai_breaker": {"provider": MODEL, "model": MODEL},
+    "account_emailaddress": dict.fromkeys(["email"], LOGIN),
+    "account_emailconfirmation": dict.fromkeys(["key"], LOGIN),
     "auth_group": {"name": DJANGO},
     "auth_permission": {"name": DJANGO, "codename": DJANGO},
     "auth_user": dict.fromkeys(
@@ -147,6 +149,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "indexing_shelfsize": {"shelf": WORD},
     "indexing_vectorindex": {"shelf": WORD, "model": MODEL, "name": HASH},
     "indexing_wordcount": {"shelf": WORD},
+    "events_mailchoice": {"when": WORD},
+    "events_notification": {"type": WORD},
     "jobs_job": {
         "kind": WORD,
         "input": NUMBERS,
@@ -162,6 +166,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "response": "emptied (model_answers)",
         "prompt_version": MODEL,
     },
+    "mfa_authenticator": dict.fromkeys(("type", "data"), LOGIN),
+    "socialaccount_socialapp": dict.fromkeys(
+        "provider provider_id name client_id secret key settings".split(), LOGIN
+    ),
+    "socialaccount_socialaccount": dict.fromkeys(("provider", "uid", "extra_data"), LOGIN),
+    "socialaccount_socialtoken": dict.fromkeys(("token", "token_secret"), LOGIN),
+    "usersessions_usersession": dict.fromkeys(("session_key", "user_agent", "data"), LOGIN),
     "notes_link": {"link_type": WORD, "made_by": WORD, "actor": WHO},
     "notes_note": dict.fromkeys(
         (

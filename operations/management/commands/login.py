@@ -3,6 +3,7 @@
 import secrets
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
@@ -26,11 +27,12 @@ class Command(BaseCommand):
 
 
 def set_password() -> str:
-    """Give the admin a new password, and return it."""
+    """Give the admin a new password, and return it; a second factor is gone with the old one."""
     password = secrets.token_urlsafe(9)
     user = get_user_model().objects.get(username=seed_demo.ADMIN)
     user.set_password(password)
     user.save(update_fields=["password"])
+    Authenticator.objects.filter(user=user).delete()
     return password
 
 

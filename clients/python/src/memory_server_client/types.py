@@ -173,6 +173,9 @@ EventTypeEnum: TypeAlias = Literal[
     "review.requested",
     "budget.spent",
     "erasure.done",
+    "job.dead",
+    "budget.near",
+    "test.failed",
 ]
 
 

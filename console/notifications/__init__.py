@@ -1,0 +1,1 @@
+"""What people are told of: the bell, the list, and when mail comes."""
