@@ -70,12 +70,12 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     return {"default": serving, "owner": owner}
 
 
-def _url_parts(url: str) -> dict[str, Any]:
+def _url_parts(url: str, name: str = "DATABASE_URL") -> dict[str, Any]:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         raise env.SettingError(
-            "DATABASE_URL must look like postgresql://user:password@host:5432/name."
+            f"{name} must look like postgresql://user:password@host:5432/name."
         ) from error
     named = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
     taken: dict[str, Any] = {
@@ -98,6 +98,13 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
 
 
 DATABASES = _connections_from_url(database_url) if database_url else _connections_embedded()
+for _place, _url in enumerate(env.read_words("MEMORY_READ_DATABASE_URL", []), start=1):
+    _parts = _url_parts(_url, "MEMORY_READ_DATABASE_URL")
+    _parts["OPTIONS"] = {"connect_timeout": 2, **_parts["OPTIONS"]}
+    _replica = {**_SERVING, **_parts, "CONN_HEALTH_CHECKS": False, "REPLICA": True}
+    DATABASES[f"replica-{_place}"] = _replica
+READ_DATABASES = [alias for alias, parts in DATABASES.items() if "REPLICA" in parts]
+READ_AGE_SECONDS = env.read_integer("MEMORY_READ_AGE_SECONDS", 5, at_least=1, at_most=3600)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks

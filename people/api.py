@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
 from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import KeyedView, ReadView
@@ -136,10 +136,8 @@ class People(KeyedView):
             if name in query:
                 aliases = Alias.objects.of(self.tenant()).filter(kind=kind, value=query.pop(name))
                 rows = rows.filter(id__in=aliases.values("person"))
-        return Response(
-            take_page(
-                rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
-            )
+        return self.take_page(
+            rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
         )
 
     @extend_schema(
@@ -255,7 +253,7 @@ class ExportPerson(KeyedView):
             "answers": lambda page: render_receipts(tenant, page),
         }
         render = renderers[kind]
-        return Response(take_page(rows, query=query, render=lambda page: list(render(page))))
+        return self.take_page(rows, query=query, render=lambda page: list(render(page)))
 
 
 def _render_facts(tenant: Tenant, page: Sequence[Fact]) -> list[Any]:

@@ -57,6 +57,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     ops_class = DatabaseOperations
+    wait_s: float | None = None
+    """How long a statement is waited for; None: as long as it takes."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Return a connection; to a replica one that waits no longer than `wait_s`.
+
+        A server that is frozen keeps its connections, and would never answer.
+        """
+        connection = super().get_new_connection(conn_params)
+        if "REPLICA" in self.settings_dict:
+            wait = connection.wait
+            connection.wait = lambda gen, **options: wait(gen, timeout=self.wait_s, **options)
+        return connection
 
     def get_connection_params(self) -> dict[str, Any]:
         # psycopg would send BEGIN by itself; here it goes along with the first statement.
