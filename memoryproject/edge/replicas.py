@@ -9,11 +9,13 @@ nothing of this costs a statement.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import count
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -64,9 +66,18 @@ class Stand(NamedTuple):
     """Where the primary's log is, when, on which timeline, and what must be seen of it."""
 
     position: int
-    now: Any
+    now: datetime
     timeline: int
     since: int | None
+
+
+class Replayed(NamedTuple):
+    """How far a replica has come: of a server that is none the position may be None."""
+
+    is_replica: bool
+    position: int
+    committed_at: datetime | None
+    timeline: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +117,7 @@ def read(
     is_placed = primary.in_atomic_block or primary.alias != DEFAULT_DB_ALIAS or _stays.get()
     if not settings.READ_DATABASES or is_placed:
         return work()
-    with primary.cursor() as cursor:
-        cursor.execute(PRIMARY_LOOK.format(since=since), params)
-        stand = Stand(*cursor.fetchone())
+    stand = _ask_primary(since, params)
     needed = stand.position if fresh else stand.since or 0
     for alias in _choose():
         try:
@@ -123,6 +132,12 @@ def read(
             deadlines.check()
     _note(Source(PRIMARY, 0.0))
     return work()
+
+
+def _ask_primary(since: str, params: Sequence[Any]) -> Stand:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(PRIMARY_LOOK.format(since=since), params)
+        return Stand(*cursor.fetchone())
 
 
 def _is_fault_of_replica(error: Exception) -> bool:
@@ -156,39 +171,43 @@ def _wait_for(replica: Any, stand: Stand, needed: int) -> float:
     """
     until = time.monotonic() + WAIT_S
     while True:
-        is_replica, position, replayed_at, timeline = _look(replica)
-        if not is_replica or timeline != stand.timeline:
-            raise NotRecent(is_behind=True)
-        if position >= stand.position:
-            return 0.0
-        age_s = (stand.now - replayed_at).total_seconds() if replayed_at else float("inf")
+        there = _look(replica)
+        age_s = _find_age(there, stand)
         is_behind = age_s > settings.READ_AGE_SECONDS
-        if position >= needed and not is_behind:
-            return max(0.0, age_s)
+        if not is_behind and (age_s == 0.0 or there.position >= needed):
+            return age_s
         if time.monotonic() > until:
             raise NotRecent(is_behind=is_behind)
         time.sleep(POLL_S)
 
 
-def _look(replica: Any) -> tuple[bool, int, Any, int]:
+def _find_age(there: Replayed, stand: Stand) -> float:
+    """Return how many seconds old what a replica shows may be; of no replica: infinitely many."""
+    if not there.is_replica or there.timeline != stand.timeline:
+        return math.inf
+    if there.position >= stand.position:
+        return 0.0
+    age = stand.now - there.committed_at if there.committed_at else timedelta.max
+    return max(0.0, age.total_seconds())
+
+
+def _look(replica: Any) -> Replayed:
     """Ask a replica where it stands; on a new connection where it has ended the one there was."""
-    where: tuple[bool, int, Any, int]
     was_open, started = replica.connection is not None, time.monotonic()
     try:
-        where = _ask(replica)
+        return _ask(replica)
     except (OperationalError, InterfaceError):
         replica.close()
         if not was_open or time.monotonic() - started > LOOK_S / 2:
             raise
-        where = _ask(replica)
-    return where
+        return _ask(replica)
 
 
-def _ask(replica: Any) -> Any:
+def _ask(replica: Any) -> Replayed:
     replica.wait_s = LOOK_S
     with replica.cursor() as cursor:
         cursor.execute(REPLICA_LOOK)
-        return cursor.fetchone()
+        return Replayed(*cursor.fetchone())
 
 
 def _choose() -> Iterator[str]:
@@ -231,23 +250,14 @@ def find_position() -> int:
     return position
 
 
-def measure_ages() -> Iterator[tuple[str, float | None]]:
-    """Yield each replica with the seconds that it is behind the primary; None: it is away."""
-    for alias in settings.READ_DATABASES:
-        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute(PRIMARY_LOOK.format(since="NULL"))
-            stand = Stand(*cursor.fetchone())
-        try:
-            is_replica, position, replayed_at, timeline = _look(connections[alias])
-        except (OperationalError, InterfaceError):
-            yield alias, None
-            continue
-        if not is_replica or timeline != stand.timeline or not replayed_at:
-            yield alias, None
-        elif position >= stand.position:
-            yield alias, 0.0
-        else:
-            yield alias, max(0.0, (stand.now - replayed_at).total_seconds())
+def measure_age(alias: str) -> float:
+    """Return how old what a replica shows may be, in seconds; infinitely: it is no replica.
+
+    Raises:
+        OperationalError: it does not answer, or would not keep tenants apart.
+    """
+    stand = _ask_primary("NULL", ())
+    return _find_age(_look(connections[alias]), stand)
 
 
 @contextmanager
