@@ -67,6 +67,8 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     serving = {**_SERVING, **_url_parts(url)}
     # Of several hosts the one that takes writes: a standby is no place to serve from.
     serving["OPTIONS"] = {"target_session_attrs": "read-write", **serving["OPTIONS"]}
+    if "," in serving.get("HOST", ""):  # one that is frozen must not keep from the next
+        serving["OPTIONS"] = {"connect_timeout": 3, **serving["OPTIONS"]}
     return {"default": serving, "owner": owner}
 
 

@@ -55,9 +55,10 @@ class Work:
                     pass
 
     @contextmanager
-    def watching(self, database: object) -> Iterator[None]:
-        """Within the block statements run on another connection: stop them there."""
-        self._database, before = database, self._database
+    def watching(self, database: object | None) -> Iterator[None]:
+        """Within the block statements run on another connection; with None none is stopped."""
+        with self._lock:  # no cancel that has begun reaches what comes now
+            self._database, before = database, self._database
         try:
             yield
         finally:
@@ -86,8 +87,8 @@ def left_ms() -> int | None:
 
 
 @contextmanager
-def watching(database: object) -> Iterator[None]:
-    """Within the block the request of this thread, if it has one, has its statements there."""
+def watching(database: object | None) -> Iterator[None]:
+    """Within the block a request of this thread has its statements there; None: stop none."""
     work = _current.get()
     with work.watching(database) if work else nullcontext():
         yield

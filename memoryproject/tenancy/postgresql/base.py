@@ -19,6 +19,8 @@ from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
 
+LATE_S = 1.0
+
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
     """A cursor whose statements begin with what `preamble` returns."""
@@ -61,15 +63,31 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """How long a statement is waited for; None: as long as it takes."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection; to a replica one that waits no longer than `wait_s`.
-
-        A server that is frozen keeps its connections, and would never answer.
-        """
+        """Return a connection that waits for a statement no longer than `_find_patience` says."""
         connection = super().get_new_connection(conn_params)
-        if "REPLICA" in self.settings_dict:
-            wait = connection.wait
-            connection.wait = lambda gen, **options: wait(gen, timeout=self.wait_s, **options)
+        wait = connection.wait
+        connection.wait = lambda gen, **options: wait(gen, timeout=self._find_patience(), **options)
         return connection
+
+    def _find_patience(self) -> float | None:
+        """Return the seconds to wait for a server, which says nothing any more once it is frozen.
+
+        For a request a little longer than the server itself would work for it.
+        """
+        left_ms = deadlines.left_ms()
+        return self.wait_s or (None if left_ms is None else left_ms / 1000 + LATE_S)
+
+    def _commit(self) -> None:
+        """Commit, and let no limit of time end the wait for a synchronous replica.
+
+        What is stopped in that wait counts as committed, and may be on one server alone.
+        """
+        opened = self.connection.info.transaction_status == TransactionStatus.INTRANS
+        if not opened or deadlines.left_ms() is None:
+            super()._commit()  # type: ignore[misc]
+            return
+        with deadlines.watching(None), self.wrap_database_errors:
+            self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
 
     def get_connection_params(self) -> dict[str, Any]:
         # psycopg would send BEGIN by itself; here it goes along with the first statement.
