@@ -114,7 +114,10 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
 
         position = request.COOKIES.get(replicas.COOKIE, "")
         since = int(position[:18]) if position.isdecimal() and position.isascii() else 0
-        return replicas.read(render, since="%s", params=[since])
+        with replicas.noting_source():
+            response = replicas.read(render, since="%s::bigint", params=[since])
+            replicas.name_source(response)
+        return response
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Return the list; Django asks some filters of the database without a try of its own.

@@ -28,7 +28,8 @@ from django.db import (
     ProgrammingError,
     connections,
 )
-from psycopg.errors import UndefinedColumn, UndefinedTable
+from django.http import HttpResponse
+from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn, UndefinedTable
 
 from memoryproject.edge import deadlines
 from memoryproject.process import logs
@@ -48,6 +49,9 @@ WORK_S = 30.0
 """So long is waited for one of its statements; half of what a request has left, if that is less."""
 LEFT_OUT_S = 5.0
 """So long one that is away or too far behind is not asked; then one request tries it again."""
+
+PASSING = QueryCanceled, SerializationFailure
+"""What stops a statement on a sound replica: it takes long, or needs rows that vacuum removes."""
 
 # Positions are bytes of the log; the timeline tells a log from one that was left at a failover.
 PRIMARY_LOOK = """
@@ -128,8 +132,9 @@ def read(
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             if not _is_fault_of_replica(error):
                 raise
-            _leave_out(alias, error)
             deadlines.check()
+            if not isinstance(error.__cause__, PASSING):
+                _leave_out(alias, error)
     _note(Source(PRIMARY, 0.0))
     return work()
 
@@ -270,9 +275,11 @@ def noting_source() -> Iterator[None]:
         _source.reset(token)
 
 
-def find_source() -> Source | None:
-    """Return who answered what was read; of several the oldest. None: nothing was read so."""
-    return _source.get()
+def name_source(response: HttpResponse) -> None:
+    """Say in the headers who answered, of several the oldest, and how old that may be."""
+    if source := _source.get():
+        response["Memory-Read-From"] = source.name
+        response["Memory-Read-Age"] = f"{source.age_s:.3f}"
 
 
 def _note(source: Source) -> None:

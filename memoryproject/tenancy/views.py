@@ -43,9 +43,7 @@ class KeyedView(APIView):
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Say where was read; of a call that wrote, remember how far its key must see."""
-        if source := replicas.find_source():
-            response["Memory-Read-From"] = source.name
-            response["Memory-Read-Age"] = f"{source.age_s:.3f}"
+        replicas.name_source(response)
         reads = request.method in SAFE_METHODS or self.needs(request.method) is Scope.READ
         if not reads and response.status_code < 400:
             reading.note_write(self.key())

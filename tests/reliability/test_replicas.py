@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
+from urllib.parse import urlencode
 
 import pytest
 
@@ -95,6 +96,37 @@ def reading(talk: Talk) -> Iterator[None]:
             reader.result()
 
 
+@dataclass
+class Browser:
+    """Somebody in the admin, with the cookies that were set."""
+
+    caller: Caller
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def open(self, path: str) -> Answer:
+        """Get a page."""
+        return self._keep(self.caller.ask("GET", path, Cookie=self._cookies()))
+
+    def send(self, path: str, **fields: str) -> Answer:
+        """Send a form."""
+        form = urlencode({"csrfmiddlewaretoken": self.cookies["csrftoken"], **fields})
+        kind = "application/x-www-form-urlencoded"
+        cookies = self._cookies()
+        return self._keep(self.caller.ask("POST", path, form, Cookie=cookies, Content_Type=kind))
+
+    def sign_in(self, name: str, password: str) -> None:
+        """Sign in."""
+        self.open("/admin/login/")
+        assert self.send("/admin/login/", username=name, password=password).status == 302
+
+    def _cookies(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    def _keep(self, answer: Answer) -> Answer:
+        self.cookies |= answer.cookies
+        return answer
+
+
 def check(product: Product) -> str:
     """Return what the system checks of the database say."""
     command = [*MANAGE, "check", "--database", "default"]
@@ -139,6 +171,33 @@ def test_a_key_sees_what_it_wrote_and_who_asks_for_a_message_sees_it(
         until(lambda: late.read(key=other).headers["memory-read-from"] == REPLICA, within_s=30)
         say_figures(f"with delays: {dict(late.sources)}, stale {late.stale}")
         assert late.stale == 0
+
+
+def test_erased_is_erased_and_people_in_the_admin_see_what_they_did(
+    pair: tuple[Product, Standby],
+) -> None:
+    primary, standby = pair
+    other = primary.manage("create_api_key", "--tenant", "ana's")
+    password = primary.manage("make_person", "olga", "--role", "superuser")
+    with web(primary.around()) as port:
+        talk = Talk(primary.caller(port))
+        talk.say()
+        until(lambda: standby.has_all_of(primary))
+        standby.delay("3s")
+        assert talk.read(key=other).headers["memory-read-from"] == REPLICA
+        whole = {"scope": "conversation", "id": talk.id, "reason": "Asked for."}
+        assert talk.caller.post("erasures", whole).json()["state"] == "done"
+        answer = talk.read(key=other, needs=False)
+        assert answer.headers["memory-read-from"] == "primary" and not answer.json()["items"]
+        browser = Browser(talk.caller)
+        browser.sign_in("olga", password)
+        until(lambda: standby.has_all_of(primary))
+        page = "/admin/episodic/conversation/"
+        assert browser.open(page).headers["memory-read-from"] == REPLICA
+        talk.say()
+        assert browser.open(page).headers["memory-read-from"] == REPLICA
+        assert browser.send(page, action="").status == 200
+        assert browser.open(page).headers["memory-read-from"] == "primary"
 
 
 def test_a_replica_that_is_killed_or_frozen_is_left_out_and_comes_back(

@@ -19,7 +19,7 @@ from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
 
-LATE_S = 1.0
+LATE_S = 0.5
 
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
@@ -60,22 +60,31 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     ops_class = DatabaseOperations
     wait_s: float | None = None
-    """How long a statement is waited for; None: as long as it takes."""
+    """How long a statement may take, whatever a request has left; None: no limit of its own."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection that waits for a statement no longer than `_find_patience` says."""
+        """Return a connection that waits little longer for a statement than the server may work.
+
+        A server that is frozen keeps its connections, and says nothing any more.
+        """
         connection = super().get_new_connection(conn_params)
         wait = connection.wait
-        connection.wait = lambda gen, **options: wait(gen, timeout=self._find_patience(), **options)
+
+        def wait_for_server(gen: Any, **options: Any) -> Any:
+            limit_ms = self._find_limit_ms()
+            timeout = None if limit_ms is None else limit_ms / 1000 + LATE_S
+            return wait(gen, timeout=timeout, **options)
+
+        connection.wait = wait_for_server
         return connection
 
-    def _find_patience(self) -> float | None:
-        """Return the seconds to wait for a server, which says nothing any more once it is frozen.
-
-        For a request a little longer than the server itself would work for it.
-        """
+    def _find_limit_ms(self) -> int | None:
+        """Return how long a statement may take: what a request has left, or `wait_s` if less."""
         left_ms = deadlines.left_ms()
-        return self.wait_s or (None if left_ms is None else left_ms / 1000 + LATE_S)
+        if self.wait_s is None:
+            return left_ms
+        wait_ms = int(1000 * self.wait_s)
+        return wait_ms if left_ms is None else min(wait_ms, left_ms)
 
     def _commit(self) -> None:
         """Commit, and let no limit of time end the wait for a synchronous replica.
@@ -131,7 +140,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return ""
         local = {"role": role} if role else {}
         local |= {"memory.tenant": walls.get_seen(), **self.settings_dict.get("LOCAL", {})}
-        if (left_ms := deadlines.left_ms()) is not None:
-            local["statement_timeout"] = str(left_ms)
+        if (limit_ms := self._find_limit_ms()) is not None:
+            local["statement_timeout"] = str(limit_ms)
         # Words of the settings and of `walls`, none of which holds a quote.
         return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
