@@ -63,13 +63,18 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     MEMORY_OWNER_DATABASE_URL the two are logins of their own.
     """
     owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
-    owner = {**_CONNECTION, **_url_parts(owner_url or url)}
-    serving = {**_SERVING, **_url_parts(url)}
-    # Of several hosts the one that takes writes: a standby is no place to serve from.
-    serving["OPTIONS"] = {"target_session_attrs": "read-write", **serving["OPTIONS"]}
-    if "," in serving.get("HOST", ""):  # one that is frozen must not keep from the next
-        serving["OPTIONS"] = {"connect_timeout": 3, **serving["OPTIONS"]}
-    return {"default": serving, "owner": owner}
+    made = {
+        "default": {**_SERVING, **_url_parts(url)},
+        "owner": {**_CONNECTION, **_url_parts(owner_url or url)},
+    }
+    for parts in made.values():
+        # Of several hosts the one that takes writes: a standby is no place to work in, and
+        # one that is frozen must not keep from the next.
+        usual = {"target_session_attrs": "read-write"}
+        if "," in parts.get("HOST", ""):
+            usual["connect_timeout"] = "3"
+        parts["OPTIONS"] = {**usual, **parts["OPTIONS"]}
+    return made
 
 
 def _url_parts(url: str, name: str = "DATABASE_URL") -> dict[str, Any]:

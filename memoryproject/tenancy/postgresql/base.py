@@ -19,7 +19,8 @@ from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
 
-LATE_S = 0.5
+LATE_S, REPLICA_LATE_S = 2.0, 0.5
+"""So much longer than a statement may take is waited for the server to say so."""
 
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
@@ -72,7 +73,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
         def wait_for_server(gen: Any, **options: Any) -> Any:
             limit_ms = self._find_limit_ms()
-            timeout = None if limit_ms is None else limit_ms / 1000 + LATE_S
+            late_s = LATE_S if self.wait_s is None else REPLICA_LATE_S
+            timeout = None if limit_ms is None else limit_ms / 1000 + late_s
             return wait(gen, timeout=timeout, **options)
 
         connection.wait = wait_for_server
