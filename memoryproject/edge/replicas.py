@@ -1,6 +1,6 @@
 """Reading from replicas: which of them answers, whether it is recent enough, and what if it fails.
 
-`read` runs a piece of work that only reads. While it runs on a replica, that stands in the place
+`read` runs work that only reads. While it runs on a replica, that stands in the place
 of the default connection of this thread: all statements of the work see one server, and a write
 among them fails. Where no replica can answer, the primary does. Without replicas in the settings
 nothing of this costs a statement.
