@@ -65,16 +65,20 @@ def pair(template: Product, folder: Path) -> Iterator[tuple[Product, Standby]]:
     """A database and its replica, either of which may be the primary."""
     with replicated(template, folder, "standby") as (primary, standby):
         assert isinstance(standby, Standby)
-        hosts = [embedded.locate(one.data_dir).address.host for one in (primary, standby)]
-        primary.environment["DATABASE_URL"] = (
-            f"host={','.join(hosts)} dbname=memory user={embedded.OWNER_ROLE}"
-        )
-        secrets = [(primary.data_dir / name).read_text() for name in ("secret_key", "key_pepper")]
-        primary.environment |= dict(
-            zip(("MEMORY_SECRET_KEY", "MEMORY_KEY_PEPPER"), secrets, strict=True)
-        )
         primary.environment["MEMORY_READ_DATABASE_URL"] = standby.url
+        primary.environment |= share(primary, standby)
         yield primary, standby
+
+
+def share(primary: Product, standby: Product) -> dict[str, str]:
+    """Return the environment of processes that work with whichever of the two takes writes."""
+    hosts = [embedded.locate(one.data_dir).address.host for one in (primary, standby)]
+    url = f"host={','.join(hosts)} dbname=memory user={embedded.OWNER_ROLE}"
+    secrets = {
+        f"MEMORY_{name.upper()}": (primary.data_dir / name).read_text()
+        for name in ("secret_key", "key_pepper")
+    }
+    return primary.around() | {"DATABASE_URL": url} | secrets
 
 
 def set_synchronous(primary: Product) -> None:
@@ -177,3 +181,33 @@ def test_nothing_is_accepted_that_only_the_primary_has(pair: tuple[Product, Stan
                 assert_unavailable(caller.post("add_message", body, Idempotency_Key="1"))
         until(lambda: caller.post("add_message", body, Idempotency_Key="1").status in (200, 201))
         assert primary.query("SELECT count(*) FROM episodic_message") == [(1,)]
+
+
+def test_a_replica_of_the_dead_primary_is_not_read_from_until_it_follows_the_new_one(
+    template: Product, folder: Path
+) -> None:
+    with replicated(template, folder, "standby", "other") as (primary, standby, other):
+        assert isinstance(standby, Standby) and isinstance(other, Standby)
+        environment = share(primary, standby) | {"MEMORY_READ_DATABASE_URL": other.url}
+        with web(environment) as port:
+            caller = primary.caller(port)
+
+            def find_reader() -> str:
+                return caller.get("conversations").headers.get("memory-read-from", "")
+
+            until(lambda: find_reader() == "replica-1")
+            kill(primary)
+            standby.promote()
+            until(lambda: caller.get("conversations").status == 200)
+            assert {find_reader() for _ in range(20)} == {"primary"}
+            place = embedded.locate(standby.data_dir).address
+            with other.connect() as connection:
+                source = f"host={place.host} port={place.port} user=postgres"
+                connection.execute(f"ALTER SYSTEM SET primary_conninfo = '{source}'".encode())
+                connection.execute("SELECT pg_reload_conf()")
+            with standby.connect() as connection:
+                connection.execute("CHECKPOINT")
+            until(lambda: other.has_all_of(standby))
+            with other.connect() as connection:
+                connection.execute("CHECKPOINT")
+            until(lambda: find_reader() == "replica-1")
