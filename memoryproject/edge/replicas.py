@@ -122,7 +122,8 @@ def read(
     if not settings.READ_DATABASES or is_placed:
         return work()
     stand = _ask_primary(since, params)
-    needed = stand.position if fresh else stand.since or 0
+    # A position from before a restore may lie ahead of this log: then all that is there is needed.
+    needed = stand.position if fresh else min(stand.since or 0, stand.position)
     for alias in _choose():
         try:
             return _read_from(alias, work, stand, needed)
