@@ -130,7 +130,7 @@ class Messages(ReadView):
         if "name" in query:
             rows = rows.filter(name=query["name"])
         messages = rows.select_related("conversation").order_by("seq")
-        page, more = load_rows(messages, query["limit"], place="seq")
+        page, more = self.read_rows(lambda: load_rows(messages, query["limit"], place="seq"))
         after = str(page[-1].seq) if more else None
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 

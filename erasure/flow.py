@@ -26,6 +26,7 @@ from jobs.flows import Flow
 from jobs.flows import register as register_flow
 from jobs.models import Job, Kind
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from retrieval import erasure as retrieval
@@ -121,7 +122,8 @@ def add_up(erasure: Erasure, done: acts.Done) -> None:
 
 
 def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
-    """Remove what lies in files, and say that all is erased."""
+    """Remove what lies in files, and say that all is erased: no replica shows it any more."""
+    reading.note_erasure(claim.tenant)
     erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
     if erasure.scope == Scope.TENANT:
         _finish_tenant(claim, erasure)

@@ -63,19 +63,26 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     MEMORY_OWNER_DATABASE_URL the two are logins of their own.
     """
     owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
-    owner = {**_CONNECTION, **_url_parts(owner_url or url)}
-    serving = {**_SERVING, **_url_parts(url)}
-    # Of several hosts the one that takes writes: a standby is no place to serve from.
-    serving["OPTIONS"] = {"target_session_attrs": "read-write", **serving["OPTIONS"]}
-    return {"default": serving, "owner": owner}
+    made = {
+        "default": {**_SERVING, **_url_parts(url)},
+        "owner": {**_CONNECTION, **_url_parts(owner_url or url)},
+    }
+    for parts in made.values():
+        # Of several hosts the one that takes writes: a standby is no place to work in, and
+        # one that is frozen must not keep from the next.
+        usual = {"target_session_attrs": "read-write"}
+        if "," in parts.get("HOST", ""):
+            usual["connect_timeout"] = "3"
+        parts["OPTIONS"] = {**usual, **parts["OPTIONS"]}
+    return made
 
 
-def _url_parts(url: str) -> dict[str, Any]:
+def _url_parts(url: str, name: str = "DATABASE_URL") -> dict[str, Any]:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
         raise env.SettingError(
-            "DATABASE_URL must look like postgresql://user:password@host:5432/name."
+            f"{name} must look like postgresql://user:password@host:5432/name."
         ) from error
     named = {"host": "HOST", "port": "PORT", "user": "USER", "password": "PASSWORD"}
     taken: dict[str, Any] = {
@@ -98,6 +105,13 @@ def _connections_embedded() -> dict[str, dict[str, Any]]:
 
 
 DATABASES = _connections_from_url(database_url) if database_url else _connections_embedded()
+for _place, _url in enumerate(env.read_words("MEMORY_READ_DATABASE_URL", []), start=1):
+    _parts = _url_parts(_url, "MEMORY_READ_DATABASE_URL")
+    _parts["OPTIONS"] = {"connect_timeout": 2, **_parts["OPTIONS"]}
+    _replica = {**_SERVING, **_parts, "CONN_HEALTH_CHECKS": False, "REPLICA": True}
+    DATABASES[f"replica-{_place}"] = _replica
+READ_DATABASES = [alias for alias, parts in DATABASES.items() if "REPLICA" in parts]
+READ_AGE_SECONDS = env.read_integer("MEMORY_READ_AGE_SECONDS", 5, at_least=1, at_most=3600)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks

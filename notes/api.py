@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
-from memoryproject.edge.pages import load_rows, page_schema, take_page
+from memoryproject.edge.pages import load_rows, page_schema
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -52,13 +52,11 @@ class Notes(KeyedView):
     def get(self, request: Request) -> Response:
         query = self.read(NoteQuery, request.query_params.dict())
         rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
-        return Response(
-            take_page(
-                rows,
-                query=query,
-                render=lambda page: [render_note(note, form=ListedNote) for note in page],
-                filters=NoteFilter,
-            )
+        return self.take_page(
+            rows,
+            query=query,
+            render=lambda page: [render_note(note, form=ListedNote) for note in page],
+            filters=NoteFilter,
         )
 
     @extend_schema(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
+
+from memoryproject.database.errors import UnsafeDatabase
+from memoryproject.edge import replicas
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -70,3 +74,34 @@ def check_database_logs_no_content(
             id="operations.W001",
         )
     ]
+
+
+@register(Tags.database)
+def check_replicas_can_be_read_from(
+    *, databases: Sequence[str] | None = None, **options: Any
+) -> list[CheckMessage]:
+    """Warn of each replica from which nothing would be read, and say why."""
+    if DEFAULT_DB_ALIAS not in (databases or ()):
+        return []
+    faults = {alias: _find_fault(alias) for alias in settings.READ_DATABASES}
+    return [
+        Warning(
+            f"Nothing is read from {alias} of MEMORY_READ_DATABASE_URL: {fault}.",
+            hint="Until that is put right the primary answers.",
+            id="operations.W002",
+        )
+        for alias, fault in faults.items()
+        if fault
+    ]
+
+
+def _find_fault(alias: str) -> str:
+    try:
+        age_s = replicas.measure_age(alias)
+    except UnsafeDatabase as error:
+        return str(error).rstrip(".")
+    except (DatabaseError, InterfaceError):
+        return "it does not answer"
+    if math.isinf(age_s):
+        return "it is no replica of DATABASE_URL, or follows the log from before a failover"
+    return f"it is {age_s:.0f} seconds behind" if age_s > settings.READ_AGE_SECONDS else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from jobs.spending import start_of_day
 from jobs.turns import is_due
 from memoryproject.ai.models import Breaker
 from memoryproject.database.ids import first_id_at
+from memoryproject.edge import replicas
 from memoryproject.edge.callers import client_address
 from memoryproject.process import metrics
 from memoryproject.tenancy.models import StoredSize
@@ -99,7 +101,7 @@ class DatabaseCollector:
         started = time.monotonic()
         try:
             with across_tenants():
-                read = [*read_jobs(), *read_models(), *read_stored()]
+                read = [*read_jobs(), *read_models(), *read_stored(), *read_replicas()]
         except (DatabaseError, InterfaceError):
             read = []
         up.add_metric([], bool(read))
@@ -213,6 +215,26 @@ def read_stored() -> Iterator[Metric]:
     )
     waiting.add_metric(["pending_fact"], pending.count())
     yield waiting
+
+
+def read_replicas() -> Iterator[Metric]:
+    """Yield which replicas may be read from, and how old what they show may be."""
+    up = GaugeMetricFamily(
+        "memory_replica_up",
+        "Whether it answers and follows the primary.",
+        labels=["replica"],
+    )
+    lag = GaugeMetricFamily(
+        "memory_replica_lag_seconds", "How old what it shows may be.", labels=["replica"]
+    )
+    for replica in settings.READ_DATABASES:
+        try:
+            age_s = replicas.measure_age(replica)
+        except (DatabaseError, InterfaceError):
+            age_s = math.inf
+        up.add_metric([replica], age_s != math.inf)
+        lag.add_metric([replica], age_s)
+    yield from (up, lag)
 
 
 def count_rows(rows: QuerySet[Model], relation: str) -> float:

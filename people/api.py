@@ -136,10 +136,8 @@ class People(KeyedView):
             if name in query:
                 aliases = Alias.objects.of(self.tenant()).filter(kind=kind, value=query.pop(name))
                 rows = rows.filter(id__in=aliases.values("person"))
-        return Response(
-            take_page(
-                rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
-            )
+        return self.take_page(
+            rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
         )
 
     @extend_schema(
@@ -240,7 +238,8 @@ class ExportPerson(KeyedView):
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
         query = self.read(ExportQuery, request.query_params.dict())
         person = services.get_person(tenant=self.tenant(), person_id=person_id)
-        return Response(take_kind(person, query.pop("kind"), query=query))
+        kind = query.pop("kind")
+        return Response(self.read_rows(lambda: take_kind(person, kind, query=query)))
 
 
 def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,17 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.db import IntegrityError
+
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message
 from episodic.queries import Progress
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.edge import replicas
 from memoryproject.process import metrics, traces
+from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
@@ -126,8 +130,23 @@ def recall(
     An unknown conversation gets an empty answer, and is not made. When the query
     cannot be embedded the words alone are searched and the answer says so.
     """
+    try:
+        return _recall(tenant, asked_by, request, now)
+    except IntegrityError:  # what a replica still had is erased: no receipt can name it
+        with replicas.on_primary():
+            return _recall(tenant, asked_by, request, now)
+
+
+def _recall(
+    tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
+) -> Answer:
     started = time.monotonic()
-    draft = draft_answer(tenant=tenant, request=request, now=now)
+    draft, progress = reading.read(
+        lambda: _draft_with_progress(tenant, request, now),
+        tenant=tenant,
+        key=asked_by,
+        fresh=request.min_seq is not None,
+    )
     with print_links(request.links):
         parts = draft.chosen.take_apart(is_shared=request.scope != CONVERSATION)
     drafted = time.monotonic()
@@ -146,7 +165,6 @@ def recall(
         parts=parts,
         signature="" if parts is None else replay.sign(draft.chosen.text),
     )
-    progress = episodic_queries.measure_progress(draft.conversation)
     stages = {
         "embed": draft.embedding_s,
         "search": draft.search_s,
@@ -161,6 +179,14 @@ def recall(
     }
     traces.describe(named)
     return Answer(draft.chosen, progress, draft.degraded, receipt)
+
+
+def _draft_with_progress(
+    tenant: Tenant, request: RecallRequest, now: datetime
+) -> tuple[Draft, Progress]:
+    """Return a draft, and how far its conversation was processed where that was read."""
+    draft = draft_answer(tenant=tenant, request=request, now=now)
+    return draft, episodic_queries.measure_progress(draft.conversation)
 
 
 def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:

@@ -25,7 +25,6 @@ from memoryproject.edge.pages import (
     PageQuery,
     QueryMomentField,
     page_schema,
-    take_page,
 )
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
@@ -114,7 +113,7 @@ class Facts(ReadingView):
             )
             rows = rows.filter(beliefs.IsOneOf("id", believed))
             query["state"] = "all"
-        return Response(take_page(rows, query=query, render=self._render, filters=FactFilter))
+        return self.take_page(rows, query=query, render=self._render, filters=FactFilter)
 
     def _render(self, page: list[Fact]) -> list[dict[str, Any]]:
         evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id for fact in page])

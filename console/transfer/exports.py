@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from console.models import ExportRun
 from console.transfer import row_files
 from console.transfer.export_tables import Export, Record
 from memoryproject.database.clock import read_database_clock
+from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import Tenant
 
 
@@ -102,13 +104,19 @@ def _write_file(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator
 def read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator[list[Record]]:
     """Yield complete records in the order of their rows' ids, a bounded number at a time."""
     ordered = rows.order_by("id").values_list("id", *export.fields.values())
-    part = list(ordered[: settings.EXPORT_CHUNK])
-    while part:
-        last_id = part[-1][0]
+
+    def read_next(after: QuerySet[Any]) -> tuple[uuid.UUID | None, list[Record]]:
+        part = list(after[: settings.EXPORT_CHUNK])
         chunk = [dict(zip(export.fields, row[1:], strict=True)) for row in part]
-        export.finish(tenant, chunk)
+        if chunk:
+            export.finish(tenant, chunk)
+        return part[-1][0] if part else None, chunk
+
+    last_id, chunk = reading.read(partial(read_next, ordered), tenant=tenant, key=None)
+    while chunk:
         yield chunk
-        part = list(ordered.filter(id__gt=last_id)[: settings.EXPORT_CHUNK])
+        after = ordered.filter(id__gt=last_id)
+        last_id, chunk = reading.read(partial(read_next, after), tenant=tenant, key=None)
 
 
 def close_run(run: ExportRun, *, rows: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock
 
@@ -54,6 +54,17 @@ class Work:
                 except psycopg.Error:
                     pass
 
+    @contextmanager
+    def watching(self, database: object | None) -> Iterator[None]:
+        """Within the block statements run on another connection; with None none is stopped."""
+        with self._lock:  # no cancel that has begun reaches what comes now
+            self._database, before = database, self._database
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._database = before
+
 
 _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
@@ -73,3 +84,11 @@ def left_ms() -> int | None:
     """Return the milliseconds left for the request of this thread, at least 1; None: no limit."""
     work = _current.get()
     return None if work is None else max(1, int(1000 * work.left_s))
+
+
+@contextmanager
+def watching(database: object | None) -> Iterator[None]:
+    """Within the block a request of this thread has its statements there; None: stop none."""
+    work = _current.get()
+    with work.watching(database) if work else nullcontext():
+        yield

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
+from memoryproject.edge import replicas
 from memoryproject.tenancy import key_usage, membership, walls
 
 ADMIN = "/admin/"
@@ -36,6 +38,16 @@ class WallsMiddleware:
             messages.error(request, f"No tenant is named “{choice.unknown}”.")
         with walls.seeing(choice.whose):
             response = self._get_response(request)
+        if settings.READ_DATABASES and request.method == "POST" and response.status_code < 400:
+            position = str(replicas.find_position())
+            response.set_cookie(
+                replicas.COOKIE,
+                position,
+                path=ADMIN,
+                httponly=True,
+                secure=settings.SESSION_COOKIE_SECURE,
+                samesite="Lax",
+            )
         if isinstance(response, StreamingHttpResponse):
             content = cast(Iterator[bytes], response.streaming_content)
             response.streaming_content = _continue(content, choice.whose)

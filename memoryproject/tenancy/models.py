@@ -29,6 +29,12 @@ class Tenant(models.Model):
         default=dict, blank=True, help_text="Overrides of the server's defaults, by name."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    read_from = models.BigIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of the log, behind the last erasure: a replica must have come so far.",
+    )
 
     class Meta:
         permissions = [("set_budget", "Can set what a day may cost")]
@@ -155,6 +161,12 @@ class APIKey(TenantModel):
         default=DEFANGED,
         db_default=DEFANGED,
         help_text="How texts for prompts print links, where a call does not say.",
+    )
+    read_from = models.BigIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of the log, behind its last write: a replica must have come so far.",
     )
 
     class Meta(TenantModel.Meta):

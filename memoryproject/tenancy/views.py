@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError
@@ -13,13 +13,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from memoryproject.edge import replicas
 from memoryproject.edge.pages import PageFilter, PlaceQuery, take_page
 from memoryproject.process import traces
-from memoryproject.tenancy import limits
+from memoryproject.tenancy import limits, reading
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
 ACTOR_AT_MOST = 200
 Input = TypeVar("Input", bound="Serializer[Any]")
+Result = TypeVar("Result")
 
 
 class KeyedView(APIView):
@@ -33,10 +35,19 @@ class KeyedView(APIView):
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         operation = self.memory_operations.get(request.method)
-        if operation is None:
-            return super().dispatch(request, *args, **kwargs)
-        with traces.span(operation, {traces.OPERATION: operation}):
-            return super().dispatch(request, *args, **kwargs)
+        with replicas.noting_source():
+            if operation is None:
+                return super().dispatch(request, *args, **kwargs)
+            with traces.span(operation, {traces.OPERATION: operation}):
+                return super().dispatch(request, *args, **kwargs)
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Say where was read; of a call that wrote, remember how far its key must see."""
+        replicas.name_source(response)
+        reads = request.method in SAFE_METHODS or self.needs(request.method) is Scope.READ
+        if not reads and response.status_code < 400:
+            reading.note_write(self.key())
+        return super().finalize_response(request, response, *args, **kwargs)
 
     for_users: bool = False
     """Whether keys bound to users may call it: then all that it reads comes through `of`."""
@@ -104,7 +115,15 @@ class KeyedView(APIView):
         def render(page: list[Model]) -> list[Any]:
             return list(item(page, many=True).data)
 
-        return Response(take_page(rows, query=query, render=render, filters=filters))
+        return self.take_page(rows, query=query, render=render, filters=filters)
+
+    def take_page(self, rows: QuerySet[Any], **options: Any) -> Response:
+        """Answer with a page of rows, read where a replica has what the key must see."""
+        return Response(self.read_rows(lambda: take_page(rows, **options)))
+
+    def read_rows(self, work: Callable[[], Result]) -> Result:
+        """Return what work that only reads returns, on a replica where one may answer."""
+        return reading.read(work, tenant=self.tenant(), key=self.key())
 
 
 class ReadView(KeyedView):

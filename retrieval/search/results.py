@@ -11,6 +11,7 @@ from typing import Any
 from indexing.models import MemoryKind
 from memoryproject.edge import deadlines
 from memoryproject.edge.errors import Unavailable
+from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
@@ -74,11 +75,8 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
     more is passed over, and what comes behind may still.
     """
     started = time.monotonic()
-    findings = find(tenant=tenant, request=request)
-    memories = load_outlines(
-        tenant=tenant, memory_ids=[finding.memory_id for finding in findings.best]
-    )
-    result = compose(request, findings, memories)
+    result = reading.read(lambda: _find_and_load(tenant, request), tenant=tenant, key=asked_by)
+    findings = result.findings
     receipt = receipts.write_receipt(
         tenant=tenant,
         asked_by=asked_by,
@@ -95,6 +93,14 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
         started=started,
     )
     return replace(result, receipt=receipt)
+
+
+def _find_and_load(tenant: Tenant, request: SearchRequest) -> Result:
+    findings = find(tenant=tenant, request=request)
+    memories = load_outlines(
+        tenant=tenant, memory_ids=[finding.memory_id for finding in findings.best]
+    )
+    return compose(request, findings, memories)
 
 
 def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:

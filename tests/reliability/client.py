@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 HOST = "127.0.0.1"
@@ -26,6 +26,7 @@ class Answer:
     status: int
     headers: dict[str, str]
     content: bytes
+    cookies: dict[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
         """Return the body, read as JSON."""
@@ -68,7 +69,15 @@ class Caller:
         with closing(http.client.HTTPConnection(HOST, self.port, timeout=TIMEOUT_S)) as connection:
             connection.request(method, path, content, sent)
             response = connection.getresponse()
-            return Answer(response.status, _lower(response.getheaders()), response.read())
+            headers = response.getheaders()
+            content = response.read()
+            return Answer(response.status, _lower(headers), content, _find_cookies(headers))
+
+
+def _find_cookies(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    set_ones = (value for name, value in headers if name.lower() == "set-cookie")
+    pairs = (value.split(";")[0].partition("=") for value in set_ones)
+    return {name: value for name, _, value in pairs}
 
 
 def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

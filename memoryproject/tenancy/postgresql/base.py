@@ -19,6 +19,9 @@ from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
 
+LATE_S, REPLICA_LATE_S = 2.0, 0.5
+"""So much longer than a statement may take is waited for the server to say so."""
+
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
     """A cursor whose statements begin with what `preamble` returns."""
@@ -57,6 +60,45 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     ops_class = DatabaseOperations
+    wait_s: float | None = None
+    """How long a statement may take, whatever a request has left; None: no limit of its own."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Return a connection that waits little longer for a statement than the server may work.
+
+        A server that is frozen keeps its connections, and says nothing any more.
+        """
+        connection = super().get_new_connection(conn_params)
+        wait = connection.wait
+
+        def wait_for_server(gen: Any, **options: Any) -> Any:
+            limit_ms = self._find_limit_ms()
+            late_s = LATE_S if self.wait_s is None else REPLICA_LATE_S
+            timeout = None if limit_ms is None else limit_ms / 1000 + late_s
+            return wait(gen, timeout=timeout, **options)
+
+        connection.wait = wait_for_server
+        return connection
+
+    def _find_limit_ms(self) -> int | None:
+        """Return how long a statement may take: what a request has left, or `wait_s` if less."""
+        left_ms = deadlines.left_ms()
+        if self.wait_s is None:
+            return left_ms
+        wait_ms = int(1000 * self.wait_s)
+        return wait_ms if left_ms is None else min(wait_ms, left_ms)
+
+    def _commit(self) -> None:
+        """Commit, and let no limit of time end the wait for a synchronous replica.
+
+        What is stopped in that wait counts as committed, and may be on one server alone.
+        """
+        opened = self.connection.info.transaction_status == TransactionStatus.INTRANS
+        if not opened or deadlines.left_ms() is None:
+            super()._commit()  # type: ignore[misc]
+            return
+        with deadlines.watching(None), self.wrap_database_errors:
+            self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
 
     def get_connection_params(self) -> dict[str, Any]:
         # psycopg would send BEGIN by itself; here it goes along with the first statement.
@@ -100,7 +142,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return ""
         local = {"role": role} if role else {}
         local |= {"memory.tenant": walls.get_seen(), **self.settings_dict.get("LOCAL", {})}
-        if (left_ms := deadlines.left_ms()) is not None:
-            local["statement_timeout"] = str(left_ms)
+        if (limit_ms := self._find_limit_ms()) is not None:
+            local["statement_timeout"] = str(limit_ms)
         # Words of the settings and of `walls`, none of which holds a quote.
         return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())

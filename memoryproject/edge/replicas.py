@@ -1,0 +1,289 @@
+"""Reading from replicas: which of them answers, whether it is recent enough, and what if it fails.
+
+`read` runs work that only reads. While it runs on a replica, that stands in the place
+of the default connection of this thread: all statements of the work see one server, and a write
+among them fails. Where no replica can answer, the primary does. Without replicas in the settings
+nothing of this costs a statement.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+from django.conf import settings
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+)
+from django.http import HttpResponse
+from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn, UndefinedTable
+
+from memoryproject.edge import deadlines
+from memoryproject.process import logs
+
+logger = logging.getLogger("memory.replicas")
+Result = TypeVar("Result")
+
+PRIMARY = "primary"
+COOKIE = "memory_position"
+"""Tells an admin's browser what its lists must show: the position after what it sent last."""
+WAIT_S = 0.1
+"""So long is waited for a replica to have what must be seen; then the primary answers."""
+POLL_S = 0.002
+LOOK_S = 1.0
+"""A replica that does not say within this where it stands is away."""
+WORK_S = 30.0
+"""So long is waited for one of its statements; half of what a request has left, if that is less."""
+LEFT_OUT_S = 5.0
+"""So long one that is away or too far behind is not asked; then one request tries it again."""
+
+PASSING = QueryCanceled, SerializationFailure
+"""What stops a statement on a sound replica: it takes long, or needs rows that vacuum removes."""
+
+# Positions are bytes of the log; the timeline tells a log from one that was left at a failover.
+PRIMARY_LOOK = """
+SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint, clock_timestamp(),
+    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, {since}
+"""
+REPLICA_LOOK = """
+SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0')::bigint,
+    pg_last_xact_replay_timestamp(),
+    greatest(c.timeline_id, r.min_recovery_end_timeline)
+FROM pg_control_checkpoint() AS c, pg_control_recovery() AS r
+"""
+
+
+class Stand(NamedTuple):
+    """Where the primary's log is, when, on which timeline, and what must be seen of it."""
+
+    position: int
+    now: datetime
+    timeline: int
+    since: int | None
+
+
+class Replayed(NamedTuple):
+    """How far a replica has come: of a server that is none the position may be None."""
+
+    is_replica: bool
+    position: int
+    committed_at: datetime | None
+    timeline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who answered, and how many seconds old what it read may be."""
+
+    name: str
+    age_s: float
+
+
+class NotRecent(Exception):
+    """A replica has not replayed enough; `is_behind`: it is farther behind than replicas may be."""
+
+    def __init__(self, *, is_behind: bool) -> None:
+        super().__init__()
+        self.is_behind = is_behind
+
+
+_source: ContextVar[Source | None] = ContextVar("memory_source", default=None)
+_stays: ContextVar[bool] = ContextVar("memory_stays_on_primary", default=False)
+_turns = count()
+_left_out: dict[str, float] = {}
+"""By alias, when one that was away or behind may be tried again, by the monotonic clock."""
+_lock = Lock()
+
+
+def read(
+    work: Callable[[], Result], *, since: str, params: Sequence[Any], fresh: bool = False
+) -> Result:
+    """Return what the work returns, on a replica that has all that must be seen, or the primary.
+
+    `since`: an expression of SQL for the position that must be seen, NULL for none; with
+    `fresh` all that is committed now must be. The work may run twice: on the primary, where a
+    replica fails in the middle. Within a transaction it runs there at once.
+    """
+    primary = connections[DEFAULT_DB_ALIAS]
+    is_placed = primary.in_atomic_block or primary.alias != DEFAULT_DB_ALIAS or _stays.get()
+    if not settings.READ_DATABASES or is_placed:
+        return work()
+    stand = _ask_primary(since, params)
+    # A position from before a restore may lie ahead of this log: then all that is there is needed.
+    needed = stand.position if fresh else min(stand.since or 0, stand.position)
+    for alias in _choose():
+        try:
+            return _read_from(alias, work, stand, needed)
+        except NotRecent as error:
+            if error.is_behind:
+                _leave_out(alias, error)
+        except (OperationalError, InterfaceError, ProgrammingError) as error:
+            if not _is_fault_of_replica(error):
+                raise
+            deadlines.check()
+            if not isinstance(error.__cause__, PASSING):
+                _leave_out(alias, error)
+    _note(Source(PRIMARY, 0.0))
+    return work()
+
+
+def _ask_primary(since: str, params: Sequence[Any]) -> Stand:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(PRIMARY_LOOK.format(since=since), params)
+        return Stand(*cursor.fetchone())
+
+
+def _is_fault_of_replica(error: Exception) -> bool:
+    """Return whether the primary may do what failed: one behind lacks what a migration made."""
+    is_away = not isinstance(error, ProgrammingError)
+    return is_away or isinstance(error.__cause__, (UndefinedColumn, UndefinedTable))
+
+
+def _read_from(alias: str, work: Callable[[], Result], stand: Stand, needed: int) -> Result:
+    replica: Any = connections[alias]
+    age_s = _wait_for(replica, stand, needed)
+    with _lock:
+        _left_out.pop(alias, None)
+    left_ms = deadlines.left_ms()
+    replica.wait_s = WORK_S if left_ms is None else max(LOOK_S, left_ms / 2000)
+    connections[DEFAULT_DB_ALIAS], primary = replica, connections[DEFAULT_DB_ALIAS]
+    try:
+        with deadlines.watching(replica):
+            result = work()
+    finally:
+        connections[DEFAULT_DB_ALIAS] = primary
+    _note(Source(alias, age_s))
+    return result
+
+
+def _wait_for(replica: Any, stand: Stand, needed: int) -> float:
+    """Return how old what a replica shows may be, as soon as it has what is needed.
+
+    Raises:
+        NotRecent: it has it not in time, or is another server than a replica of the primary.
+    """
+    until = time.monotonic() + WAIT_S
+    while True:
+        there = _look(replica)
+        age_s = _find_age(there, stand)
+        is_behind = age_s > settings.READ_AGE_SECONDS
+        if not is_behind and (age_s == 0.0 or there.position >= needed):
+            return age_s
+        if time.monotonic() > until:
+            raise NotRecent(is_behind=is_behind)
+        time.sleep(POLL_S)
+
+
+def _find_age(there: Replayed, stand: Stand) -> float:
+    """Return how many seconds old what a replica shows may be; of no replica: infinitely many."""
+    if not there.is_replica or there.timeline != stand.timeline:
+        return math.inf
+    if there.position >= stand.position:
+        return 0.0
+    age = stand.now - there.committed_at if there.committed_at else timedelta.max
+    return max(0.0, age.total_seconds())
+
+
+def _look(replica: Any) -> Replayed:
+    """Ask a replica where it stands; on a new connection where it has ended the one there was."""
+    was_open, started = replica.connection is not None, time.monotonic()
+    try:
+        return _ask(replica)
+    except (OperationalError, InterfaceError):
+        replica.close()
+        if not was_open or time.monotonic() - started > LOOK_S / 2:
+            raise
+        return _ask(replica)
+
+
+def _ask(replica: Any) -> Replayed:
+    replica.wait_s = LOOK_S
+    with replica.cursor() as cursor:
+        cursor.execute(REPLICA_LOOK)
+        return Replayed(*cursor.fetchone())
+
+
+def _choose() -> Iterator[str]:
+    """Yield the replicas to try, in turn first; of one that was left out, after a while again."""
+    names = settings.READ_DATABASES
+    first = next(_turns) % len(names)
+    for alias in names[first:] + names[:first]:
+        with _lock:
+            now = time.monotonic()
+            if _left_out.get(alias, 0.0) > now:
+                continue
+            if alias in _left_out:  # others go on without it until this one has tried
+                _left_out[alias] = now + LEFT_OUT_S
+        yield alias
+
+
+def _leave_out(alias: str, error: Exception) -> None:
+    with _lock:
+        _left_out[alias] = time.monotonic() + LEFT_OUT_S
+    logger.warning("replica left out", extra=logs.describe_error(error))
+    if not isinstance(error, NotRecent):
+        connections[alias].close()
+
+
+@contextmanager
+def on_primary() -> Iterator[None]:
+    """Read nothing from replicas until the block ends."""
+    token = _stays.set(True)
+    try:
+        yield
+    finally:
+        _stays.reset(token)
+
+
+def find_position() -> int:
+    """Return where the primary's log is: what was committed before stands there or earlier."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")
+        position: int = cursor.fetchone()[0]
+    return position
+
+
+def measure_age(alias: str) -> float:
+    """Return how old what a replica shows may be, in seconds; infinitely: it is no replica.
+
+    Raises:
+        OperationalError: it does not answer, or would not keep tenants apart.
+    """
+    stand = _ask_primary("NULL", ())
+    return _find_age(_look(connections[alias]), stand)
+
+
+@contextmanager
+def noting_source() -> Iterator[None]:
+    """Forget at the end of the block from where was read in it."""
+    token = _source.set(None)
+    try:
+        yield
+    finally:
+        _source.reset(token)
+
+
+def name_source(response: HttpResponse) -> None:
+    """Say in the headers who answered, of several the oldest, and how old that may be."""
+    if source := _source.get():
+        response["Memory-Read-From"] = source.name
+        response["Memory-Read-Age"] = f"{source.age_s:.3f}"
+
+
+def _note(source: Source) -> None:
+    so_far = _source.get()
+    if so_far is None or source.age_s >= so_far.age_s:
+        _source.set(source)

@@ -1,0 +1,58 @@
+"""What a key's reading must see: its own last write, and that an erasure of its tenant is done.
+
+Both are kept as positions of the primary's log, only where there are replicas to read from.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import connection
+
+from memoryproject.edge import replicas
+from memoryproject.tenancy.models import APIKey, Tenant
+
+Result = TypeVar("Result")
+
+SINCE = """
+(SELECT greatest(t.read_from, k.read_from) FROM public.tenancy_tenant AS t
+LEFT JOIN public.tenancy_apikey AS k ON k.tenant_id = t.id AND k.id = %s WHERE t.id = %s)
+"""
+# Lost with the server's last moment if it crashes; what a write waits for would double else.
+NOTE = """
+SET LOCAL synchronous_commit = off;
+UPDATE public.{table} SET read_from = (pg_current_wal_insert_lsn() - '0/0')::bigint
+WHERE {tenant} = %s AND id = %s
+"""
+NOTE_KEY = NOTE.format(table="tenancy_apikey", tenant="tenant_id")
+NOTE_TENANT = NOTE.format(table="tenancy_tenant", tenant="id")
+
+
+def read(
+    work: Callable[[], Result], *, tenant: Tenant, key: APIKey | None, fresh: bool = False
+) -> Result:
+    """Return what work that only reads returns: on a replica, where one is recent enough.
+
+    With `fresh` it has all that is committed now.
+    """
+    params = [None if key is None else key.id, tenant.id]
+    return replicas.read(work, since=SINCE, params=params, fresh=fresh)
+
+
+def note_write(key: APIKey) -> None:
+    """Remember that the key has written, once that is committed: it reads nothing older."""
+    _note(NOTE_KEY, key.tenant_id, key.id)
+
+
+def note_erasure(tenant: Tenant) -> None:
+    """Remember that something of the tenant was erased: none of its keys reads it any more."""
+    _note(NOTE_TENANT, tenant.id, tenant.id)
+
+
+def _note(statement: str, *params: uuid.UUID) -> None:
+    if settings.READ_DATABASES:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, params)
