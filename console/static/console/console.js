@@ -60,6 +60,10 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-switcher]")) event.target.form.submit();
 });
 
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-print]")) print();
+});
+
 // A link to `#limit` opens that form.
 document.addEventListener("DOMContentLoaded", () => {
   const asked = location.hash && document.getElementById(location.hash.slice(1));
