@@ -63,6 +63,12 @@ def list_automations(tenant: Tenant, *, now: datetime) -> list[Automation]:
     return [_measure(tenant, rule, rates.get(rule, (0, 0)), now) for rule in rules]
 
 
+def has_stopped(tenant: Tenant, *, now: datetime) -> bool:
+    """Return whether a rule that may decide does so no longer."""
+    allowed = SETTING in tenant.settings
+    return allowed and any(row.is_stopped for row in list_automations(tenant, now=now))
+
+
 def _measure(tenant: Tenant, rule: Rule, rate: tuple[int, int], now: datetime) -> Automation:
     at_most, since = _read_setting(tenant, rule)
     if not at_most:

@@ -25,7 +25,7 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import automatic, corrections, curation, reverts, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
-from semantic.models import Changeset
+from semantic.models import Changeset, Fact
 
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
@@ -97,6 +97,8 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
     versions, suggestion_id = read_versions(name), read_id(name)
     if decision == "correct" and versions:
         ((fact_id, version),) = list(versions.items())[:1]
+        if Fact.objects.of(act.tenant).filter(id=fact_id, fact=" ".join(sentence.split())).exists():
+            raise Problem("The fact says just this already.")
         fact = corrections.correct_fact(
             act=act, fact_id=fact_id, sentence=sentence, version=version
         )
