@@ -19,6 +19,7 @@ from console.palette import page as palette
 from console.playground import page as playground
 from console.queue import page as queue
 from console.search import saved_filters
+from console.tour import show_tour
 from console.transfer import export_page, import_page
 from erasure.models import Scope
 
@@ -79,6 +80,7 @@ urlpatterns = [
         path(f"tests/<uuid:test_id>/{act}/", tests.change_test, {"name": act}, f"test_{act}")
         for act in ("run", "delete")
     ),
+    path("tour/", show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", export_page.show_exports, name="export"),
     path("export/file/", export_page.download, name="export_download"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -25,7 +26,7 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import automatic, corrections, curation, reverts, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
-from semantic.models import Changeset, Fact
+from semantic.models import Change, Changeset, Fact
 
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
@@ -184,6 +185,7 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         rules=automatic.list_automations(tenant, now=timezone.now()) if tenant else [],
         proven_from=(automatic.DECIDED_AT_LEAST, automatic.PERCENT_AT_LEAST),
         done=done,
+        done_fact=_find_fact(done) if done else None,
         reason_at_most=REASON_AT_MOST,
     )
 
@@ -193,3 +195,9 @@ def _find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
     mine = Changeset.objects.of(tenant).filter(actor=request.user.get_username())
     done = mine.filter(id__in=[read_id(request.GET.get("done", ""))]).first()
     return done if done is not None and reverts.find_revert(done) is None else None
+
+
+def _find_fact(done: Changeset) -> uuid.UUID | None:
+    """Return the fact that a decision was about last: what it was served for is asked again."""
+    changes = Change.objects.of(done.tenant).filter(changeset=done, memory_id__isnull=False)
+    return changes.order_by("-position").values_list("memory_id", flat=True).first()

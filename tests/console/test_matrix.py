@@ -160,6 +160,7 @@ PAGES = {
     "console:key_rate": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
     "console:quota": Page("os", get=405, post=302),
+    "console:tour": Page(STAFF, post=200),
     "console:playground": Page("cs", post=200),
     "console:export": Page("cas", post=200),
     "console:export_download": Page("cas", get=405, post=200),
