@@ -15,8 +15,6 @@ from erasure.models import Erasure
 from memoryproject.edge.errors import Unavailable
 from memoryproject.tenancy.models import TenantModel
 
-AT_MOST = "20s"
-"""For one table."""
 RECORDS = {
     "episodic.conversation", "semantic.changeset", "semantic.change", "jobs.job", "jobs.llmcall",
     "events.event",
@@ -50,7 +48,7 @@ def scan(erasure: Erasure, words: str = "") -> Proof:
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
-                cursor.execute(f"SET LOCAL statement_timeout = '{AT_MOST}'")
+                cursor.execute("SET LOCAL statement_timeout = '20s'")  # for one table
             for model in _list_models():
                 _scan_table(model, erasure, words, proof)
     except OperationalError as error:

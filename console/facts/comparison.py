@@ -39,7 +39,7 @@ class ComparisonForm(forms.Form):
         return params
 
 
-@page_for("semantic.view_fact", "semantic.view_changeset")
+@page_for("semantic.view_fact", "semantic.view_changeset", of_one_tenant=True)
 def show_comparison(request: HttpRequest) -> HttpResponse:
     """Show how what was believed at two moments differs, the newest act first."""
     tenant = choose_tenant(request)

@@ -106,7 +106,7 @@ def _find_items(tenant: Tenant) -> Iterator[Item]:
     for row in open_ones.order_by("-id")[:CANDIDATES]:
         decided, accepted = rates.get((row.kind, row.reason), (0, 0))
         about = tuple(filter(None, (row.old_fact, row.new_fact)))
-        title = f"looks like a {row.kind}" if row.new_fact else "may be over"
+        title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
         why = NOTES.get(row.reason, row.reason.replace("_", " "))
         yield _item(tenant, "suggestion", title, why, row, about, (accepted + 1) / (decided + 2))
     waiting = queries.facts_waiting(tenant).select_related("conversation", "changeset")

@@ -319,9 +319,9 @@ def test_a_curators_home_is_the_queue_and_how_often_wrong_facts_were_served(
     before, never = chart_of(answer, "wrong").series
     assert (sum(filter(None, before.values)), sum(filter(None, never.values))) == (1, 1)
     text = html.unescape(answer.content.decode())
-    assert "Jonas sings." in text and "Cases and reveals" not in text
+    assert "Jonas sings." in text and "who had messages shown" not in text
     text = html.unescape(open_home(auditor).content.decode())
-    assert "Cases and reveals" in text and "Open the queue" not in text
+    assert "who had messages shown" in text and "Open the queue" not in text
 
 
 def test_an_auditors_home_lists_who_had_messages_shown(
