@@ -32,7 +32,7 @@ def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
         "Review queue",
         f"{len(items):,}",
         f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name})}",
-        note=f"the oldest for {timesince(oldest, now)}" if items else "",
+        note=f"to decide on, the oldest for {timesince(oldest, now)}" if items else "",
         tone="warn" if items else "good",
     )
 
