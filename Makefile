@@ -21,7 +21,7 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run login test clients coverage lint docs manifests images audit lock screens stop clean install install-dev
+.PHONY: help run login test clients coverage lint docs manifests images audit lock screens demo stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
@@ -30,6 +30,7 @@ help:
 	@echo "make clients  check the clients' types, and run their tests against a server of their own"
 	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
+	@echo "make demo   start a server of its own, filled with three weeks of two tenants (var/demo)"
 	@echo "make lint   check style, types, layers, migrations and Django's list for a deployment"
 	@echo "make docs   build the documentation into docs/_build and check its links"
 	@echo "make manifests  check the Dockerfiles, the compose file, the chart and the units"
@@ -115,6 +116,14 @@ lock: install-dev
 SCREENS ?= docs/screens
 screens: install-dev
 	SCREENS_DIR="$(SCREENS)" $(VENV_PYTHON) -m pytest -m gate tests/browser/test_screens.py
+
+# A data folder of its own: what is in it is rewritten, to be three weeks old.
+demo: export MEMORY_DATA_DIR ?= $(CURDIR)/var/demo
+demo: export MEMORY_LLM = offline
+demo: install-dev
+	@$(VENV_PYTHON) manage.py migrate --verbosity 0
+	@$(VENV_PYTHON) manage.py shell --no-imports -c "from tests.browser import demo; demo.main()"
+	@exec $(VENV_PYTHON) manage.py run
 
 stop:
 	@if [ -x $(VENV_PYTHON) ]; \

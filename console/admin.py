@@ -9,6 +9,7 @@ from console.cases import page as case_page
 from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
+from console.erasing import certificate
 from console.erasing.page import ERASE
 from console.facts import bulk_actions, changes
 from console.facts import page as fact_page
@@ -23,6 +24,7 @@ from console.notes import page as note_page
 from console.people import page as person_page
 from console.signin.actions import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
+from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
@@ -52,6 +54,7 @@ ConversationAdmin.story = Story(
     "console/conversations/conversation.html", conversation_page.get_story
 )
 EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
+ErasureAdmin.story = Story("console/erasure.html", certificate.get_story)
 FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
 FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
 ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)

@@ -6,6 +6,7 @@ from console.cases import ask_again, tests
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
+from console.erasing.certificate import show_certificate
 from console.erasing.page import erase
 from console.facts import actions as facts
 from console.facts import bulk_actions, comparison, marks
@@ -20,6 +21,7 @@ from console.people import actions as people
 from console.playground import page as playground
 from console.queue import page as queue
 from console.search import saved_filters
+from console.tour import show_tour
 from console.transfer import export_page, import_page
 from erasure.models import Scope
 
@@ -78,6 +80,7 @@ urlpatterns = [
     path("compare/", comparison.show_comparison, name="compare"),
     path("review-queue/", queue.show_queue, name="review_queue"),
     path("review-queue/decide/", queue.decide, name="review_decide"),
+    path("review-queue/allow/", queue.allow, name="review_allow"),
     path("roll-back/", rollback.show_rollback, name="roll_back"),
     path("roll-back/<uuid:withholding_id>/lift/", rollback.lift, name="lift"),
     path("search/", palette.search_or_palette, name="search"),
@@ -92,6 +95,7 @@ urlpatterns = [
         path(f"tests/<uuid:test_id>/{act}/", tests.change_test, {"name": act}, f"test_{act}")
         for act in ("run", "delete")
     ),
+    path("tour/", show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", export_page.show_exports, name="export"),
     path("export/file/", export_page.download, name="export_download"),
@@ -100,6 +104,7 @@ urlpatterns = [
     path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
     path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
     path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
+    path("erasures/<uuid:erasure_id>/certificate/", show_certificate, name="certificate"),
     *(
         path(address, erase, {"scope": scope}, f"erase_{scope.value}")
         for scope, address in ERASED.items()

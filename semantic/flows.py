@@ -20,7 +20,7 @@ from jobs.enqueue import wake
 from jobs.flows import Flow, register_chore
 from jobs.flows import register as register_flow
 from jobs.models import Kind
-from semantic import consolidation, rollback
+from semantic import automatic, consolidation, rollback
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
 
@@ -44,6 +44,7 @@ def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     register_flow(Kind.FLUSH, make_facts(run=run_flush, waits_for=(Kind.SEGMENT, Kind.CONSOLIDATE)))
     register_flow(Kind.ROLLBACK, Flow(run=rollback.run_rollback, asks_model=False))
     register_chore(queue_leftovers)
+    register_chore(automatic.decide_alone)
 
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:

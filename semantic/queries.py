@@ -38,7 +38,7 @@ def active_facts(
 
 def newest_active(conversation: Conversation, *, at_most: int) -> list[Fact]:
     """Return the active facts, newest first. Uses index: semantic_fact_active."""
-    return list(_active_in(conversation).order_by("-created_at", "-id")[:at_most])
+    return list(active_in(conversation).order_by("-created_at", "-id")[:at_most])
 
 
 def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
@@ -48,12 +48,12 @@ def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fa
 
 def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     """Return the active fact that says just this, or None."""
-    return _active_in(conversation).filter(content_hash=content_hash(fact)).first()
+    return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
 def active_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
     """Return the active facts that say just one of these, by the hash of their sentence."""
-    same = _active_in(conversation).filter(content_hash__in=set(map(content_hash, facts)))
+    same = active_in(conversation).filter(content_hash__in=set(map(content_hash, facts)))
     return {fact.content_hash: fact for fact in same}
 
 
@@ -80,10 +80,11 @@ def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
 
 def count_active(conversation: Conversation) -> int:
     """Return how many active facts there are. Uses index: semantic_fact_active."""
-    return _active_in(conversation).count()
+    return active_in(conversation).count()
 
 
-def _active_in(conversation: Conversation) -> QuerySet[Fact]:
+def active_in(conversation: Conversation) -> QuerySet[Fact]:
+    """Return the active facts of a conversation, in no order."""
     return Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
 
 

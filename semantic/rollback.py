@@ -25,8 +25,10 @@ from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, NotFound
 from memoryproject.tenancy.models import Tenant
+from semantic import queries
 from semantic.conversation_rollback import Counts, undo_in
 from semantic.curation import Act, check_reason
+from semantic.models import Fact
 
 CONVERSATIONS_AT_ONCE = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
@@ -34,12 +36,13 @@ LISTED_AT_ONCE = 200
 NOTHING_SAID = "This source has said nothing since then that is not quarantined."
 
 
-def preview(source: Withholding) -> tuple[Counts, dict[str, int]]:
+def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
     """Return what rolling back the source of an unsaved row would come to.
 
-    That is the counts in its first conversations, and how many conversations and messages
-    were not looked at. It does it and takes it back, one conversation after the other, so
-    that the counts are those of the deed; other writers of that conversation wait meanwhile.
+    That is the counts in its first conversations, how many conversations and messages were not
+    looked at, and which active facts would be retired, up to 200. It does it and takes it back,
+    one conversation after the other, so that the counts are those of the deed; other writers of
+    that conversation wait meanwhile.
 
     Raises:
         Problem: no reason, or nothing but a time is given.
@@ -49,17 +52,21 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int]]:
     messages = episodic.messages_from(source)
     first = episodic.conversations_with(messages, at_most=CONVERSATIONS_AT_ONCE)
     counts: Counts = Counter()
+    taken: list[Fact] = []
     for conversation_id in first:
         with transaction.atomic():
             conversation = episodic_queries.lock_conversation(
                 tenant=source.tenant, conversation_id=conversation_id
             )
+            before = {fact.id: fact for fact in queries.active_in(conversation)}
             source.save(force_insert=True)
             counts.update(undo_in(conversation, withholding=source))
+            after = set(queries.active_in(conversation).values_list("id", flat=True))
+            taken += [fact for fact_id, fact in before.items() if fact_id not in after]
             transaction.set_rollback(True)
     if not counts["messages"]:
         raise NotFound(NOTHING_SAID)
-    return counts, episodic.count(messages.exclude(conversation__in=first))
+    return counts, episodic.count(messages.exclude(conversation__in=first)), taken[:LISTED_AT_ONCE]
 
 
 def roll_back(withholding: Withholding) -> None:

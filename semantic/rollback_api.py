@@ -116,7 +116,7 @@ class Rollbacks(Curating):
         body = self.read(RollbackInput)
         row = self._make_row(body)
         if body["dry_run"]:
-            row.made, remaining = rollback.preview(row)
+            row.made, remaining, _ = rollback.preview(row)
             unsaved = {"id": None, "created_at": None, "remaining": remaining}
             return Response({**RollbackOutput(row).data, **unsaved})
         rollback.roll_back(row)

@@ -78,10 +78,10 @@ def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Sugges
     return visible.exclude(new_fact__invalidated_because=waiting).exclude(OPEN)
 
 
-def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
+def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = False) -> Suggestion:
     """Close a fact as superseded: the old one, or of two duplicates the shorter.
 
-    The other fact of a duplicate takes over its evidence.
+    The other fact of a duplicate takes over its evidence; with `merges` any two count as such.
 
     Raises:
         NotFound: the tenant has no such suggestion.
@@ -91,7 +91,8 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     with transaction.atomic():
         suggestion, ledger = _lock_open(act, suggestion_id)
         old, new = suggestion.old_fact, suggestion.new_fact
-        if new is not None and suggestion.kind == SuggestionKind.DUPLICATE:
+        merges = merges or suggestion.kind == SuggestionKind.DUPLICATE
+        if new is not None and merges:
             old, new = sorted((old, new), key=lambda fact: len(fact.fact))
             support = curation.support_of(old)
             reinforce_fact(
@@ -104,7 +105,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
             superseded_by=new,
             note=Decision.ACCEPTED,
         )
-        if suggestion.kind == SuggestionKind.CONTRADICTION:
+        if not merges:
             mark_places(
                 old,
                 changeset=ledger.changeset,

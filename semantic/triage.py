@@ -20,6 +20,8 @@ DANGLING = (
     r"^(he|she|it|they|this|that|these|those|er|es|il|elle|ils|elles|ella|él|ellos)\M|^[她他它]们?"
 )
 """How a sentence begins that cannot be understood by itself."""
+AUTOMATIC = "automatic rule "
+"""How the actor of a decision begins that no person took."""
 Rule = tuple[str, str]
 """Kind and reason of a suggestion."""
 
@@ -63,9 +65,10 @@ def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
 
 
 def measure_rules(tenant: Tenant) -> dict[Rule, tuple[int, int]]:
-    """Return by rule how many of its suggestions were decided on, and how many accepted."""
+    """Return by rule how many suggestions people decided on, and how many they accepted."""
     decided = Suggestion.objects.of(tenant).filter(is_reopened=False, is_withdrawn=False)
     is_accepted = Q(decision=Suggestion.Decision.ACCEPTED)
-    rows = decided.exclude(decision="").order_by().values("kind", "reason")
+    by_people = decided.exclude(decision="").exclude(decided_by__actor__startswith=AUTOMATIC)
+    rows = by_people.order_by().values("kind", "reason")
     counted = rows.annotate(decided=Count("id"), accepted=Count("id", filter=is_accepted))
     return {(row["kind"], row["reason"]): (row["decided"], row["accepted"]) for row in counted}

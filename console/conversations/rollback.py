@@ -27,6 +27,7 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
 from semantic.curation import Act
+from semantic.models import Fact
 
 SEES = ("episodic.view_withholding", CURATE)
 KEYS_AT_MOST = 500
@@ -63,7 +64,7 @@ class SourceForm(ReasonForm):
         Conversation.across_tenants.none(),
         to_field_name="external_id",
         required=False,
-        widget=forms.TextInput,
+        widget=forms.TextInput(attrs={"list": "conversation-choices"}),
         help_text="The agent's id of the conversation; empty: in any.",
         error_messages={"invalid_choice": "The tenant has no such conversation."},
     )
@@ -91,6 +92,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
     form = SourceForm(request.POST if posted else None, tenant=tenant)
     counts: Mapping[str, int] = {}
     remaining = None
+    taken: list[Fact] = []
     if posted and tenant is not None and form.is_valid():
         actor = request.user.get_username()
         row = Withholding(tenant=tenant, actor=actor, **form.cleaned_data)
@@ -99,7 +101,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
                 rollback.roll_back(row)
                 messages.success(request, UNDONE if row.done_at else GOES_ON)
                 return redirect_to(row)
-            counts, remaining = rollback.preview(row)
+            counts, remaining, taken = rollback.preview(row)
         except Problem as problem:
             add_problem(form, problem)
     return show_page(
@@ -111,6 +113,7 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         owner=tenant,
         remaining=remaining,
         figures=name_figures(counts),
+        taken=taken,
     )
 
 

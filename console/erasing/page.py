@@ -9,12 +9,12 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from console.action_log import record
-from console.pages import get_row, page_for, redirect_to, show_page
+from console.pages import get_row, page_for, show_page
 from episodic.models import Conversation, Message
 from erasure import services
 from erasure.imports import imports_of
@@ -128,7 +128,7 @@ def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpRes
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
-        return redirect_to(erasure)
+        return redirect("console:certificate", erasure.id)
     counts = services.preview(erasure)
     return show_page(
         request,

@@ -51,6 +51,7 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
         request,
         "console/facts/act.html",
         title=title,
+        status=200 if preview else None,
         form=form,
         fact=fact,
         name=name,

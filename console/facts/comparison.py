@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -38,11 +39,14 @@ class ComparisonForm(forms.Form):
         return params
 
 
-@page_for("semantic.view_fact", "semantic.view_changeset")
+@page_for("semantic.view_fact", "semantic.view_changeset", of_one_tenant=True)
 def show_comparison(request: HttpRequest) -> HttpResponse:
     """Show how what was believed at two moments differs, the newest act first."""
     tenant = choose_tenant(request)
-    form = ComparisonForm(request.GET if "since" in request.GET else None)
+    yesterday = f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"
+    form = ComparisonForm(
+        request.GET if "since" in request.GET else None, initial={"since": yesterday}
+    )
     differences: list[FactDifference] | None = None
     if form.is_bound and form.is_valid() and tenant is not None:
         try:

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from console.facts.changes import render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.facts.marks import MarksForm, read_marks
+from console.facts.timeline import build_timeline
 from console.highlights import show_difference
 from console.servings import count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
@@ -63,18 +64,23 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     about = Q(old_fact=fact) | Q(new_fact=fact)
     served = sees("retrieval.view_retrieval")
     marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
+    sources = read_sources(fact, reader)
+    history = render_changes(fact.tenant, changes, about=fact)
+    exposures = list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else []
+    evidence = [source.evidence for source in sources]
     return {
         "reader": reader if sees("episodic.view_message") else None,
         "conversation": fact.conversation,
         "never_true": fact.invalidated_because in NEVER_TRUE,
-        "sources": read_sources(fact, reader),
+        "sources": sources,
+        "timeline": build_timeline(evidence, history, exposures),
         "versions": read_versions(fact),
-        "history": render_changes(fact.tenant, changes, about=fact),
+        "history": history,
         "near": read_near(fact),
         "merge_cosine": MERGE_COSINE,
         "suppressed": suppressed.count(),
         "suggested": suggestions.find_suggestions(fact.tenant).filter(about).count(),
-        "exposures": list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else [],
+        "exposures": exposures,
         "exposed": count_servings(fact) if served else 0,
         "counted_at_most": settings.COUNTED_AT_MOST,
         "marks": marks,

@@ -14,15 +14,22 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from console.charts import Chart
-from console.home import metrics, overview, sections
+from console.facts.forms import CURATE
+from console.home import metrics, overview, quality, sections
 from console.home.metrics import DAYS_A_SPAN, Span
 from console.home.sections import Spend, Tile, Widget
 from console.pages import choose_tenant, read_choice
+from console.queue.items import list_items
+from episodic.revealing import REVEAL
 from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
 from memoryproject.tenancy.models import Tenant
+from semantic import automatic
 
 DAYS = 30
+QUEUE_AT_MOST = 5
+SEES_QUEUE = ("semantic.view_fact", "semantic.view_suggestion")
+SEES_AUDIT = ("episodic.view_reveal", "semantic.view_changeset", REVEAL)
 SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
 Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
@@ -46,6 +53,13 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         shown["models_away"] = list(find_models_away())
     if tenant is not None:
         widgets = list_widgets(request, tenant, metrics.spans_of(days, now=now), now)
+        if request.user.has_perms(SEES_QUEUE):
+            items = list_items(tenant, now=now)
+            widgets.insert(0, quality.render_queue(tenant, items, now))
+            shown["queue"] = items[:QUEUE_AT_MOST] if request.user.has_perm(CURATE) else []
+            shown["rules_stopped"] = automatic.has_stopped(tenant, now=now)
+        if request.user.has_perms(SEES_AUDIT):
+            shown["audit"] = quality.list_audit(tenant, now)
         tiles = [widget for widget in widgets if isinstance(widget, Tile)]
         charts = [widget for widget in widgets if isinstance(widget, Chart) and widget.has_values]
         shown |= {"tiles": tiles, "charts": charts}
@@ -66,6 +80,7 @@ def list_widgets(
     parts: tuple[tuple[tuple[str, ...], Section], ...] = (
         (("episodic.view_message", "episodic.view_episode"), sections.render_memory),
         (("semantic.view_fact", "semantic.view_changeset"), sections.render_facts),
+        (("semantic.view_fact", "retrieval.view_retrieval"), quality.render_quality),
         (("retrieval.view_retrieval",), sections.render_answers),
         (("retrieval.view_memorytest",), sections.render_tests),
         (("jobs.view_job",), sections.render_jobs),

@@ -9,14 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.urls import reverse
-from django.utils.http import urlencode
 
 from console.charts import Chart, Series
 from console.counting import cap_counts, render_sum
 from console.home import metrics
 from console.home.metrics import Span, join_spans, rows_address, span_unit
-from console.queue.items import list_items
 from episodic.models import Episode, Message
 from jobs import usage
 from jobs.models import Job, LLMCall, State
@@ -98,7 +95,7 @@ def render_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Itera
 
 
 def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield which facts came, which were retired and why, and what is to be reviewed."""
+    """Yield which facts came, and which were retired and why."""
     yield from count_rows(Fact, "New facts", "green", tenant, spans)
     retired = metrics.count_retired(tenant, spans)
     total = sum(map(sum, retired.values()))
@@ -107,14 +104,6 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         "Retired facts",
         f"{total:,}{'+' if is_cut else ''}",
         list_retired(tenant, join_spans(spans)),
-    )
-    queued = len(list_items(tenant, now=now))
-    yield Tile(
-        "Review queue",
-        f"{queued:,}",
-        f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name})}",
-        note="to decide on" if queued else "",
-        tone="warn" if queued else "good",
     )
     latest = f" (the latest {settings.COUNTED_AT_MOST:,})" if is_cut else ""
     yield draw_spans(

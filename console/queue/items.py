@@ -9,6 +9,8 @@ from datetime import datetime
 
 from console.facts.changes import NOTES
 from console.facts.page import FactSource, read_sources
+from episodic.models import Conversation
+from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest
@@ -37,6 +39,8 @@ class Item:
     triage: Triage | None = None
     facts: list[tuple[str, Fact, Sequence[FactSource]]] = field(default_factory=list)
     """What is shown: each fact under a label, and with its sources."""
+    place: str = ""
+    """Which conversation it is about, in words."""
 
     @property
     def key(self) -> str:
@@ -80,7 +84,11 @@ def list_items(
 
 def show_sources(items: Sequence[Item], reader: Reader) -> None:
     """Load the messages behind the facts of what is shown, as far as the person may read them."""
+    ids = {item.row.conversation_id for item in items}
+    homes = with_names(Conversation.across_tenants.filter(id__in=ids)).in_bulk()
     for item in items:
+        home = homes[item.row.conversation_id]
+        item.place = render_name(home, may_read=reader.may_read(home.id))
         labels = ("Old", "New") if len(item.about) == 2 else ("Fact",)
         item.facts = [
             (label, fact, read_sources(fact, reader))
@@ -98,7 +106,7 @@ def _find_items(tenant: Tenant) -> Iterator[Item]:
     for row in open_ones.order_by("-id")[:CANDIDATES]:
         decided, accepted = rates.get((row.kind, row.reason), (0, 0))
         about = tuple(filter(None, (row.old_fact, row.new_fact)))
-        title = f"looks like a {row.kind}" if row.new_fact else "looks over"
+        title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
         why = NOTES.get(row.reason, row.reason.replace("_", " "))
         yield _item(tenant, "suggestion", title, why, row, about, (accepted + 1) / (decided + 2))
     waiting = queries.facts_waiting(tenant).select_related("conversation", "changeset")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
-from episodic.models import Episode, Message
+from episodic.models import Episode, Message, Reveal
 from episodic.revealing import READ
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
+from retrieval.models import Retrieval
 from semantic import queries as semantic_queries
 from semantic.models import Fact
 
@@ -149,6 +151,24 @@ LINKS = Export(
         "by people": Q(made_by=Link.MadeBy.PERSON),
     },
 )
-EXPORTS = {
-    export.name: export for export in (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES)
-}
+REVEALS = Export(
+    name="reveals",
+    title="Unmasked conversations: who, when and why",
+    permission="episodic.view_reveal",
+    rows=Reveal.objects.of,
+    fields=_columns("id conversation_id=conversation__external_id person reason created_at until"),
+    states={"open": Q(until__gt=Now()), "over": Q(until__lte=Now())},
+)
+ANSWERS = Export(
+    name="answers",
+    title="Answers: who asked what, and when",
+    permission="retrieval.view_retrieval",
+    rows=Retrieval.objects.of,
+    fields=_columns(
+        "id conversation_id=conversation__external_id kind query asked_by=asked_by__name "
+        "created_at latency_ms"
+    ),
+    states={"in a conversation": Q(conversation__isnull=False), "in all": Q(conversation=None)},
+)
+TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS)
+EXPORTS = {export.name: export for export in TABLES}

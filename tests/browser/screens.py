@@ -86,6 +86,11 @@ def _conversation_erasing(story: Story) -> str:
     return reverse("console:erase_conversation", args=[row.id])
 
 
+def _certificate(story: Story) -> str:
+    row = Erasure.across_tenants.filter(tenant=story.agent.tenant).latest("id")
+    return reverse("console:certificate", args=[row.id])
+
+
 def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:
     """Return how to get to a page about the note of that label."""
 
@@ -157,6 +162,10 @@ SCREENS = [
     Screen("withholding", "curator", _row(Withholding)),
     Screen("erase", "boss", _conversation_erasing),
     Screen("erasure", "curator", _row(Erasure)),
+    Screen("certificate", "auditor", _certificate),
+    Screen("tour", "operator", _page("console:tour")),
+    Screen("home-curator", "curator", _page("admin:index")),
+    Screen("home-auditor", "auditor", _page("admin:index")),
     Screen("job", "operator", _row(Job, state="dead")),
     Screen("call", "operator", _row(LLMCall)),
     Screen(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
+from django.conf import settings
+from django.urls import reverse
 from playwright.sync_api import expect
 
 from episodic.models import Conversation
-from tests.browser.conftest import Visit
-from tests.browser.story import Story
+from semantic.models import Fact
+from tests.browser.conftest import PASSWORD, Visit
+from tests.browser.story import WRONG_SENTENCE, Story
 from tests.conftest import make_agent
 
 pytestmark = pytest.mark.gate
@@ -64,3 +69,44 @@ def test_the_switcher_stays_from_page_to_page(visit: Callable[..., Visit], story
     tab.open("/admin/tenancy/apikey/")
     expect(tab.page.get_by_label("Tenant", exact=True)).to_have_value("another")
     expect(tab.page.locator("#result_list")).not_to_contain_text(story.agent.key.name)
+
+
+def test_times_are_shown_by_the_clock_of_the_reader(
+    visit: Callable[..., Visit], story: Story
+) -> None:
+    tab = visit("auditor")
+    row = Conversation.across_tenants.get(external_id=story.nora)
+    tab.open(f"/admin/episodic/conversation/?id={row.id}")
+    times = tab.page.locator("#content [data-utc]")
+    utc = [time.get_attribute("data-utc") or "" for time in times.all()]
+    assert utc and times.all_inner_texts() == utc
+    tab.page.get_by_role("button", name="UTC").click()
+    minutes = tab.page.evaluate("new Date().getTimezoneOffset()")
+    for said, shown in zip(utc, times.all_inner_texts(), strict=True):
+        at = datetime.fromisoformat(said) - timedelta(minutes=minutes)
+        assert datetime.fromisoformat(shown) == at
+    tab.page.reload()
+    expect(tab.page.get_by_role("button", name="Local")).to_be_visible()
+
+
+def test_a_form_sent_after_the_session_ended_is_filled_in_again(
+    visit: Callable[..., Visit], story: Story
+) -> None:
+    tab = visit("curator")
+    page = tab.page
+    fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
+    tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
+    page.keyboard.press("i")
+    form = page.locator("#invalidate form")
+    form.get_by_label("Reason").fill("Thought about for an hour.")
+    form.get_by_label(re.compile("wrong")).check()
+    page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+    form.get_by_role("button", name="Retire it").click()
+    page.get_by_label("Username").fill("curator")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(form.get_by_label("Reason")).to_have_value("Thought about for an hour.")
+    expect(form.get_by_label(re.compile("wrong"))).to_be_checked()
+    expect(form.get_by_role("status")).to_contain_text("Your session had ended")
+    fact.refresh_from_db()
+    assert fact.invalid_at is None

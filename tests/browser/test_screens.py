@@ -17,7 +17,7 @@ from tests.browser.screens import SCREENS
 from tests.browser.story import Story
 
 pytestmark = pytest.mark.gate
-LOOKS = {"light": (1280, False), "dark": (1280, True), "narrow": (390, False)}
+LOOKS = {"light": (1440, False), "dark": (1440, True), "narrow": (390, False)}
 TALLEST_PX = 1500
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"], "resultTypes": ["violations"]}
 

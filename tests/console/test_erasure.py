@@ -57,7 +57,7 @@ def test_the_word_erases_and_leads_to_the_record(ana: Agent, told: uuid.UUID) ->
     form = {"reason": "asked for", "typed": "message 3"}
     answer = browser.post(address("message", message.id), form)
     erasure = Erasure.objects.of(ana.tenant).get()
-    assert answer["Location"] == reverse("admin:erasure_erasure_change", args=[erasure.id])
+    assert answer["Location"] == reverse("console:certificate", args=[erasure.id])
     assert browser.get(answer["Location"]).status_code == 200
     assert browser.get(reverse("admin:erasure_erasure_changelist")).status_code == 200
     assert (erasure.state, erasure.counts["messages"]) == ("done", 1)
@@ -112,3 +112,30 @@ def test_the_door_shows_to_those_who_may(ana: Agent, told: uuid.UUID) -> None:
     door = address("conversation", home.id)
     assert door in visit_as(SUPERUSER).get(page).content.decode()
     assert door not in visit_as("curator").get(page).content.decode()
+
+
+def test_the_certificate_counts_what_went_and_looks_for_what_is_left(
+    ana: Agent, cleo: Agent, told: uuid.UUID
+) -> None:
+    conversation = Conversation.objects.of(ana.tenant).get(external_id=told)
+    form = {"reason": "asked for", "typed": str(told)[:8]}
+    boss = visit_as(SUPERUSER)
+    paper = boss.post(address("conversation", conversation.id), form)["Location"]
+    shown = boss.get(paper)
+    assert shown.context["proof"].hits == {} and shown.context["proof"].tables > 20
+    text = shown.content.decode()
+    assert (
+        "<b>Nothing but its id, on record that something ran:" in text
+        and "asked for" in text
+        and str(conversation.id) in text
+    )
+    ana.say(uuid.uuid4(), "I am Mira, and I live in Ghent.")
+    cleo.say(uuid.uuid4(), "I am Zelda, and I live in Ghent.")
+    assert boss.post(paper, {"words": "ghent"}).context["proof"].hits == {"messages": 1}
+    assert boss.post(paper, {"words": "Zelda"}).context["proof"].hits == {}
+    assert boss.post(paper, {"words": "x"}).status_code == 400
+    assert "<b>Nothing.</b>" in boss.post(paper, {"words": "Zelda"}).content.decode()
+    auditor = visit_as("auditor")
+    assert auditor.get(paper).context["proof"].hits == {}
+    refused = auditor.post(paper, {"words": "ghent"})
+    assert refused.status_code == 400 and refused.context["proof"].hits == {}

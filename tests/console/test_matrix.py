@@ -21,6 +21,7 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from console.models import ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Message, Withholding
+from erasure.models import Erasure
 from indexing.models import Memory, SearchUnit
 from jobs.models import Job
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
@@ -143,6 +144,8 @@ PAGES = {
     "console:compare": Page("cas", post=200),
     "console:review_queue": Page("cas", post=200),
     "console:review_decide": Page("cs", get=405, post=400),
+    "console:review_allow": Page("cs", get=405, post=400),
+    "console:certificate": Page("cas", post=200),
     "console:roll_back": Page("cs", post=400),
     "console:lift": Page("cs", get=405, post=302),
     "console:notifications": Page(STAFF, post=302),
@@ -164,6 +167,7 @@ PAGES = {
     "console:key_rate": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
     "console:quota": Page("os", get=405, post=302),
+    "console:tour": Page(STAFF, post=200),
     "console:playground": Page("cs", post=200),
     "console:export": Page("cas", post=200),
     "console:export_download": Page("cas", get=405, post=200),
@@ -272,6 +276,7 @@ def fill_slot(slot: str) -> Any:
         "person_id": Person,
         "changeset_id": Changeset,
         "retrieval_id": Retrieval,
+        "erasure_id": Erasure,
         "job_id": Job,
         "key_id": APIKey,
         "tenant_id": Tenant,

@@ -60,6 +60,10 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-switcher]")) event.target.form.submit();
 });
 
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-print]")) print();
+});
+
 // A link to `#limit` opens that form.
 document.addEventListener("DOMContentLoaded", () => {
   const asked = location.hash && document.getElementById(location.hash.slice(1));
@@ -126,4 +130,86 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   event.preventDefault();
   showKeys();
+});
+
+// Times are UTC as the server says them; a button shows them by the clock of this browser.
+const UTC = /\b(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)\b/;
+function wrapTimes(root) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) {
+    if (UTC.test(walker.currentNode.data) && !walker.currentNode.parentElement.closest("script, textarea, pre, code, q, .console-quote")) nodes.push(walker.currentNode);
+  }
+  for (let node of nodes) {
+    for (let found = UTC.exec(node.data); found; found = UTC.exec(node.data)) {
+      const time = document.createElement("span");
+      const rest = node.splitText(found.index);
+      node = rest.splitText(found[0].length);
+      time.dataset.utc = found[0];
+      time.textContent = found[0];
+      rest.replaceWith(time);
+    }
+  }
+}
+function showTimes(local) {
+  for (const time of document.querySelectorAll("[data-utc]")) {
+    const at = new Date(`${time.dataset.utc.replace(" ", "T")}Z`);
+    const here = new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString().replace("T", " ");
+    time.textContent = local ? here.slice(0, time.dataset.utc.length) : time.dataset.utc;
+    time.title = local ? `${time.dataset.utc} UTC` : "UTC";
+  }
+  for (const button of document.querySelectorAll("[data-zone]")) {
+    button.textContent = local ? "Local" : "UTC";
+    button.setAttribute("aria-pressed", String(local));
+  }
+}
+document.addEventListener("DOMContentLoaded", () => {
+  const content = document.getElementById("content");
+  if (content && document.querySelector("[data-zone]")) wrapTimes(content);
+  showTimes(localStorage.getItem("console-zone") === "local");
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-zone]")) return;
+  const local = localStorage.getItem("console-zone") !== "local";
+  localStorage.setItem("console-zone", local ? "local" : "utc");
+  showTimes(local);
+});
+
+// A form that was sent after the session had ended is filled in again after the login.
+const DRAFT = "console-draft";
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || form.closest("#login-form") || form.querySelector("[type=password], [type=file]")) return;
+  const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
+  const draft = { page: location.pathname + location.search, action: form.getAttribute("action") || "", fields };
+  sessionStorage.setItem(DRAFT, JSON.stringify(draft));
+});
+document.addEventListener("DOMContentLoaded", () => {
+  const draft = JSON.parse(sessionStorage.getItem(DRAFT) || "null");
+  const next = document.querySelector("input[type=hidden][name=next]");
+  if (!draft) return;
+  if (document.getElementById("login-form")) {
+    if (next) next.value = draft.page;
+    draft.ended = true;
+    sessionStorage.setItem(DRAFT, JSON.stringify(draft));
+    return;
+  }
+  sessionStorage.removeItem(DRAFT);
+  const forms = [...document.forms].filter((form) => form.method === "post" && (form.getAttribute("action") || "") === draft.action);
+  if (!draft.ended || !forms.length || location.pathname + location.search !== draft.page) return;
+  const kept = forms.find((form) => draft.fields.every(([name, value]) => form.elements[name]?.type !== "hidden" || form.elements[name].value === value)) || forms[0];
+  for (const [name, value] of draft.fields) {
+    for (const field of kept.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
+      if (field.type === "radio" || field.type === "checkbox") field.checked = field.checked || field.value === value;
+      else if (field.type !== "hidden") field.value = value;
+    }
+  }
+  const folded = kept.closest("details");
+  if (folded) folded.open = true;
+  const note = document.createElement("p");
+  note.className = "console-banner";
+  note.setAttribute("role", "status");
+  note.textContent = "Your session had ended. Nothing was lost, and nothing sent: look at the form and send it again.";
+  kept.prepend(note);
+  kept.scrollIntoView({ block: "center" });
 });

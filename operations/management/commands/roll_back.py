@@ -44,7 +44,7 @@ class Command(BaseCommand):
             raise CommandError(problem.message) from problem
 
     def _count(self, source: Withholding) -> None:
-        counts, remaining = preview(source)
+        counts, remaining, _ = preview(source)
         self._print_counts(counts)
         if remaining["conversations"]:
             rest = "{messages} messages in {conversations} more conversations".format(**remaining)

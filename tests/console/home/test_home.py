@@ -14,13 +14,14 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from console.charts import Chart
 from console.home import metrics, sections
 from console.home.sections import Tile
-from episodic.models import Episode, Message
+from episodic.models import Conversation, Episode, Message
 from jobs import spending
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.database.ids import first_id_at, make_id
@@ -29,6 +30,8 @@ from retrieval.models import Retrieval
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.semantic.learning import Talk, contradicts, new
+from tests.semantic.test_curation import declare
 from tests.shared import ana, told
 
 __all__ = ["ana", "told"]  # fixtures
@@ -298,3 +301,33 @@ def test_counting_reads_indexes_alone(ana: Agent, told: uuid.UUID) -> None:
     used = "\n".join(plans.values())
     for index in ("semantic_fact_closed", "retrieval_with_latency"):
         assert index in used
+
+
+def test_a_curators_home_is_the_queue_and_how_often_wrong_facts_were_served(
+    curator: Client, auditor: Client, ana: Agent
+) -> None:
+    talk = Talk(ana)
+    talk.learn(new("Mira owns a piano."), new("Mira owns a harp."), new("Jonas sings."))
+    talk.learn(new("Jonas hums."), hints=[contradicts("Jonas sings.", "Jonas hums.")])
+    body = {"conversation_id": str(talk.row().external_id), "query": "piano", "semantic_limit": 1}
+    assert ana.post("retrieve_memory", body).status_code == 200
+    for sentence in ("Mira owns a piano.", "Mira owns a harp."):
+        declare(talk, sentence)
+    answer = open_home(curator)
+    tiles = read_tiles(answer)
+    assert (tiles["Declared wrong"], tiles["Served, then wrong"]) == ("2", "1")
+    before, never = chart_of(answer, "wrong").series
+    assert (sum(filter(None, before.values)), sum(filter(None, never.values))) == (1, 1)
+    text = html.unescape(answer.content.decode())
+    assert "Jonas sings." in text and "who had messages shown" not in text
+    text = html.unescape(open_home(auditor).content.decode())
+    assert "who had messages shown" in text and "Open the queue" not in text
+
+
+def test_an_auditors_home_lists_who_had_messages_shown(
+    auditor: Client, ana: Agent, told: uuid.UUID
+) -> None:
+    row = Conversation.objects.of(ana.tenant).get(external_id=told)
+    auditor.post(reverse("console:reveal", args=[row.id]), {"reason": "Complaint 17"})
+    text = html.unescape(open_home(auditor).content.decode())
+    assert "Complaint 17" in text and "open until" in text

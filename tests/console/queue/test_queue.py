@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from episodic.models import Message
 from retrieval.models import MemoryTest
-from semantic.models import CorrectionMark, Fact, Suggestion, Triage
+from semantic.models import CorrectionMark, Evidence, Fact, Suggestion, Triage
 from tests.admin.pages import page
 from tests.conftest import Agent
 from tests.console.home.test_home import open_home, read_tiles
@@ -71,13 +71,37 @@ def test_a_curator_accepts_an_entry_and_is_told_how_to_undo_it(
     reason: str, curator: Client, talk: Talk
 ) -> None:
     answer = decide(curator, "accept", reason=reason)
-    assert answer["Location"] == f"{reverse('console:review_queue')}?tenant=ana%27s"
     made = Suggestion.across_tenants.get().decided_by
+    queue = f"{reverse('console:review_queue')}?tenant=ana%27s"
+    assert answer["Location"] == f"{queue}&done={made.id}"
     assert made.actor == "curator"
     assert made.reason == (reason or "Accepted in the review queue.")
     assert talk.held() == {HARBOUR, PIANO, TOE}
-    text = read(curator)
+    text = read(curator, done=made.id)
     assert page(type(made), "change", made.id) in text and "Nothing is to be decided" in text
+    undo = reverse("console:changeset_revert", args=[made.id])
+    assert f'action="{undo}"' in text and 'data-key="u"' in text
+    curator.post(undo, {"undo-reason": "undone at once", "next": queue})
+    assert BAKERY in talk.held() and "1 to decide on" in read(curator, done=made.id)
+
+
+def test_a_curator_merges_two_facts_that_only_seem_to_contradict(
+    curator: Client, talk: Talk
+) -> None:
+    assert decide(curator, "merge").status_code == 302
+    assert BAKERY not in talk.held() and HARBOUR in talk.held()
+    assert len(read_support(talk, HARBOUR)) >= len(read_support(talk, BAKERY)) > 0
+
+
+def test_a_curator_corrects_either_fact_in_the_queue(curator: Client, talk: Talk) -> None:
+    fact = talk.fact(HARBOUR)
+    entry = f"fact:{fact.id}:{fact.version}"
+    for odd in ({"sentence": ""}, {"sentence": HARBOUR}, {"entry": f"fact:{fact.id}:99"}):
+        form = {"entry": entry, "sentence": "Mira works at sea.", **odd}
+        assert decide(curator, "correct", **form).status_code == 400
+    answer = decide(curator, "correct", entry=entry, sentence="Mira works at sea.")
+    assert answer.status_code == 302 and "done=" in answer["Location"]
+    assert "Mira works at sea." in talk.held() and HARBOUR not in talk.held()
 
 
 def test_a_curator_declines_an_entry(curator: Client, talk: Talk) -> None:
@@ -106,6 +130,12 @@ def test_what_cannot_be_decided_is_said_beside_the_queue(curator: Client, talk: 
     assert answer.status_code == 400 and "no longer open" in answer.content.decode()
 
 
+def read_support(talk: Talk, sentence: str) -> list[Any]:
+    """Return the ids of the episodes that a fact has as evidence."""
+    rows = Evidence.across_tenants.filter(fact=talk.fact(sentence), withdrawn_by=None)
+    return list(rows.values_list("episode", flat=True))
+
+
 def post(browser: Client, decision: str, fact: Fact, **more: str) -> Any:
     form = {**TENANT, "about": str(fact.id), "decision": decision, **more}
     return browser.post(reverse("console:review_decide"), form)
@@ -131,7 +161,7 @@ def test_a_rule_that_was_right_comes_before_one_that_was_not(curator: Client, ta
     text = read(curator)
     assert text.index(PIANO) < text.index(TOE)
     rates = text[text.index("What the rules are worth") :]
-    assert "<td>same slot</td><td>1</td><td>0 %</td>" in rates
+    assert "<td>same_slot</td><td>1</td><td>0 %</td><td>no" in rates
 
 
 def test_what_is_snoozed_waits_and_can_be_brought_back(curator: Client, talk: Talk) -> None:

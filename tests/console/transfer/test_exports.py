@@ -39,7 +39,7 @@ from tests.notes.test_writing import change
 
 HOME = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
 TABLES = {"facts": Fact, "episodes": Episode, "messages": Message}
-WRITTEN = {"notes", "note_versions", "links"}
+WRITTEN = {"notes", "note_versions", "links", "answers", "reveals"}
 
 
 @pytest.fixture

@@ -1,0 +1,81 @@
+"""Looks for what an erasure has left, in every table of the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.db import OperationalError, connection, transaction
+from django.db.models import CharField, Count, JSONField, Q, TextField
+from django.db.models.functions import Cast
+
+from erasure.models import Erasure
+from memoryproject.edge.errors import Unavailable
+from memoryproject.tenancy.models import TenantModel
+
+RECORDS = {
+    "episodic.conversation", "semantic.changeset", "semantic.change", "jobs.job", "jobs.llmcall",
+    "events.event",
+}  # fmt: skip
+"""Tables whose rows outlive an erasure with the id alone: what they said is emptied."""
+WRITTEN = (CharField, TextField, JSONField, ArrayField)
+
+
+@dataclass(slots=True)
+class Proof:
+    """How much was looked through, and in which tables something was found."""
+
+    tables: int = 0
+    columns: int = 0
+    rows: int = 0
+    hits: dict[str, int] = field(default_factory=dict)
+    """Rows that name it still, by table."""
+    records: dict[str, int] = field(default_factory=dict)
+    """Rows with its id that say that something ran, or was there once, and hold no content."""
+
+
+def scan(erasure: Erasure, words: str = "") -> Proof:
+    """Look for the id of what was erased in every column of the tenant's rows that could hold it.
+
+    With words, which are not stored, for these instead. The erasure itself is left out.
+
+    Raises:
+        Unavailable: a table is so large that it takes longer than 20 seconds.
+    """
+    proof = Proof()
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL statement_timeout = '20s'")  # for one table
+            for model in _list_models():
+                _scan_table(model, erasure, words, proof)
+    except OperationalError as error:
+        raise Unavailable("It takes too long now. Try again when less is going on.") from error
+    return proof
+
+
+def _list_models() -> Iterator[type[TenantModel]]:
+    yield from (model for model in apps.get_models() if issubclass(model, TenantModel))
+
+
+def _scan_table(model: type[TenantModel], erasure: Erasure, words: str, proof: Proof) -> None:
+    rows = model.across_tenants.filter(tenant_id=erasure.tenant_id).exclude(pk=erasure.pk)
+    finds = Q(pk=None)  # none
+    for column in model._meta.concrete_fields:
+        if isinstance(column, WRITTEN):
+            rows = rows.alias(**{f"{column.attname}_text": Cast(column.attname, TextField())})
+            finds |= Q(**{f"{column.attname}_text__icontains": words or str(erasure.target)})
+        elif not words and column.db_type(connection) == "uuid":
+            finds |= Q(**{column.attname: erasure.target})
+        else:
+            continue
+        proof.columns += 1
+    sums = rows.aggregate(rows=Count("pk"), hits=Count("pk", filter=finds))
+    proof.tables, proof.rows = proof.tables + 1, proof.rows + sums["rows"]
+    if sums["hits"]:
+        is_record = not words and model._meta.label_lower in RECORDS
+        (proof.records if is_record else proof.hits)[str(model._meta.verbose_name_plural)] = sums[
+            "hits"
+        ]
