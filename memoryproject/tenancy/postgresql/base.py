@@ -7,6 +7,8 @@ on the session, which a pooler may lend to another client after each transaction
 
 from __future__ import annotations
 
+import select
+import time
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
@@ -18,6 +20,9 @@ from psycopg.pq import TransactionStatus
 from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
+
+SILENT_S = 30.0
+"""A connection that was not used for so long is asked whether it lives."""
 
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
@@ -57,6 +62,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     ops_class = DatabaseOperations
+    _alive_at = 0.0
+
+    def is_usable(self) -> bool:
+        """Return whether the server answers, by the connection's socket where that can tell.
+
+        A server that ends says so, and a busy agent's calls need not wait to hear that it lives.
+        """
+        now = time.monotonic()
+        is_known = not self.errors_occurred and now - self._alive_at < SILENT_S
+        is_known = is_known and self.connection and is_quiet(self.connection.fileno())
+        if is_known or super().is_usable():
+            self._alive_at = now
+            return True
+        return False
 
     def get_connection_params(self) -> dict[str, Any]:
         # psycopg would send BEGIN by itself; here it goes along with the first statement.
@@ -73,6 +92,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             UnsafeDatabase: it would not keep tenants apart.
         """
         super().init_connection_state()
+        self._alive_at = time.monotonic()
         if "ROLE" not in self.settings_dict:
             return
         try:
@@ -104,3 +124,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             local["statement_timeout"] = str(left_ms)
         # Words of the settings and of `walls`, none of which holds a quote.
         return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
+
+
+def is_quiet(socket: int) -> bool:
+    """Return whether a socket is open and nothing came that nobody has read."""
+    waiting = select.poll()
+    waiting.register(socket, select.POLLIN)
+    return not waiting.poll(0)
