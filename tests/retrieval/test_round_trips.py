@@ -43,7 +43,8 @@ def count_messages(agent: Agent, call: str, **body: Any) -> int:
         file.seek(0)
         sent = [line.split("\t") for line in file]
     assert answer.status_code in {200, 201}, answer.content
-    return sum(row[1:2] == ["F"] for row in sent)
+    # What a tenant stores is summed up once for many calls.
+    return sum(row[1:2] == ["F"] and "tenancy_storedsize" not in row[-1] for row in sent)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_message(ana: Agent) -> None:
 
 
 def test_a_note_and_five_hundred_of_them(ana: Agent) -> None:
-    ana.say(uuid.uuid4(), "I am thirsty.")  # what a tenant stores is summed up now and then
+    ana.get("facts")  # the key's last use is recorded once a minute
     first = count_messages(ana, "notes", content="Tea is ready.")
     assert Job.objects.of(ana.tenant).filter(kind=Kind.EMBED).count() == 1
     second = count_messages(ana, "notes", content="Coffee is ready.")
