@@ -6,18 +6,26 @@ visible with the data or not at all.
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django_q.tasks import async_task
 
 from jobs.models import Job, Kind, State
+from memoryproject.database.ids import make_id
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
 RUN_JOB = "jobs.tasks.run_next"
 """What a worker calls, by the name that a wake-up holds; a test resolves it."""
+
+NEW_JOB = """
+    INSERT INTO jobs_job (
+        id, tenant_id, kind, scope, input, state, attempts, transient_failures, error_class, result
+    ) VALUES (%s, %s, %s, %s, %s, 'ready', 0, 0, '', '{}')
+    ON CONFLICT DO NOTHING RETURNING *
+"""
 
 
 def wake(job_id: uuid.UUID) -> None:
@@ -37,14 +45,12 @@ def enqueue(
         waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, flags=flags)
         if waiting is not None:
             return waiting
-        try:
-            with transaction.atomic():
-                job = Job.objects.create(tenant=tenant, kind=kind, scope=scope, input=flags)
-                pass_point(Point.JOB_INSERTED)
-                wake(job.id)
-                return job
-        except IntegrityError:
-            continue  # somebody else's became ready in between: join that one
+        columns = [make_id(), tenant.id, kind, scope, json.dumps(flags)]
+        for job in Job.objects.of(tenant).raw(NEW_JOB, columns):
+            pass_point(Point.JOB_INSERTED)
+            wake(job.id)
+            return job
+        # Somebody else's became ready in between: join that one.
 
 
 def _join_waiting(

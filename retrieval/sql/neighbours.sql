@@ -6,9 +6,11 @@
 SELECT DISTINCT near.id, edge.other
 FROM indexing_memory AS near
 CROSS JOIN LATERAL ({edges}) AS edge
+-- With a limit it is a look-up for each; as EXISTS it was compared with all memories.
+CROSS JOIN LATERAL (
+    SELECT FROM indexing_memory AS other
+    WHERE other.tenant_id = %(tenant)s AND other.id = edge.other
+    LIMIT 1
+) AS registered
 WHERE near.tenant_id = %(tenant)s AND near.id = ANY(%(memories)s::uuid[])
-    AND EXISTS (
-        SELECT FROM indexing_memory AS other
-        WHERE other.tenant_id = %(tenant)s AND other.id = edge.other
-    )
 ORDER BY near.id, edge.other DESC

@@ -43,7 +43,7 @@ def test_a_run_measures_each_class_of_tenants_in_each_phase() -> None:
     # Nobody but the hostile tenant is refused, and it has tried all that it can do.
     assert {call for kind, call, phase in rows if kind == "hostile"} >= HOSTILE_CALLS
     assert any("429" in row["shares"] for key, row in rows.items() if key[0] == "hostile")
-    assert results["settings"]["KEY_RATE"] == 6000
+    assert results["settings"]["KEY_RATE"] == 30000
     assert results["live_worst_ms"] > 0
     assert set(results["ratios"]) == {"retrieve_memory", "add_message"}
     assert "| small | retrieve_memory | hostile |" in done.stdout

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
-
 from episodic.engines import Line, Vectors
-from memoryproject.ai.local_model import load_local_model
+from memoryproject.ai.embeddings import LocalEmbedder
 
 MONDAY = datetime(2024, 3, 4, 9, 0, tzinfo=UTC)
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    return np.asarray(load_local_model().passage(list(texts)), dtype=np.float32)
+    return LocalEmbedder().embed_passages(texts)
 
 
 def make_lines(

@@ -5,22 +5,32 @@ And those of the others that answer: none compares each row with each.
 
 from __future__ import annotations
 
+import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection, connections
+from django.conf import settings
+from django.db import connection, connections, transaction
 
 from episodic.models import Conversation
 from indexing.models import MemoryKind, SearchUnit, SearchVector
+from retrieval import links
 from retrieval.candidates import load_candidates
 from retrieval.hits import Hit
+from retrieval.models import Retrieval
+from retrieval.receipts import measure_pace, write_receipt
 from retrieval.search.in_conversation import Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
+from retrieval.servings import count_served
+from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
+from tests.notes.graphs import link, write
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
@@ -105,15 +115,34 @@ def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
     return [*own, *(join for part in plan.get("Plans", []) for join in find_wasteful_joins(part))]
 
 
+WHOLE = {
+    "between.sql": read_file("between.sql"),
+    "find.sql": read_find(),
+    "hybrid.sql": read_file("hybrid.sql"),
+    "links.sql": read_edges("links.sql", once=False),
+    "load.sql": read_file("load.sql"),
+    "neighbours.sql": read_edges("neighbours.sql", once=True),
+    "pace.sql": read_file("pace.sql"),
+    "served.sql": read_file("served.sql"),
+    "walk.sql": read_edges("walk.sql", once=True),
+    "write_receipt.sql": read_file("write_receipt.sql"),
+}
+PARTS = {"describing.sql", "edges.sql"}
+"""Of others: explained where these are."""
+
+
 @contextmanager
-def explaining() -> Iterator[list[dict[str, Any]]]:
-    """Yield a list of the plans of all statements that the block runs."""
-    plans: list[dict[str, Any]] = []
+def explaining() -> Iterator[list[tuple[str, dict[str, Any]]]]:
+    """Yield a list of file and plan of all statements of retrieval that the block runs."""
+    plans: list[tuple[str, dict[str, Any]]] = []
+    names = {text: name for name, text in WHOLE.items()}
 
     def explain_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith("WITH"):
-            execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, params, many, context)
-            plans.append(context["cursor"].fetchone()[0][0]["Plan"])
+        if sql in names:
+            with transaction.atomic():  # a receipt is written once
+                execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, params, many, context)
+                plans.append((names[sql], context["cursor"].fetchone()[0][0]["Plan"]))
+                transaction.set_rollback(True)
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(explain_first):
@@ -125,6 +154,9 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
     conversation.tenant = ana.tenant
     facts = fill(conversation, [f"fact{number} of the lighthouse" for number in range(500)])
     fill_messages(conversation, episodes=60)
+    hub, *others = (uuid.UUID(write(ana, f"Note {number}.")) for number in range(60))
+    for other in others:
+        link(ana, hub, other)
     tidy()
     hits = [Hit(memory_id, MemoryKind.FACT, rank=1, score=1.0) for memory_id in facts]
     everywhere = SearchRequest(query="lighthouse", max_results=100)
@@ -134,6 +166,27 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         search(conversation, ask(line_limit=100, as_of=NOW))
         load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
         find_with(tenant=ana.tenant, request=everywhere, vector=None)
-    assert len(plans) == 5
-    for plan in plans:
-        assert find_wasteful_joins(plan) == []
+        write_receipt(
+            tenant=ana.tenant,
+            asked_by=ana.key,
+            kind=Retrieval.Kind.RETRIEVE,
+            query="lighthouse",
+            parameters={},
+            conversation=conversation,
+            hits=hits,
+            embedding_model="test",
+            degraded="",
+            tokens=0,
+            started=time.monotonic(),
+        )
+        count_served(ana.tenant, facts)
+        measure_pace(ana.tenant, spans=[(NOW, NOW + timedelta(days=1000))], at_most=100)
+        links.walk(tenant=ana.tenant, start=hub, depth=3)
+        links.links_of(tenant=ana.tenant, memory_id=hub, at_most=100)
+        links.links_between(tenant=ana.tenant, memory_ids=[hub, *others])
+        links.neighbours(tenant=ana.tenant, memory_ids=[hub, *others])
+    assert {name for name, _ in plans} == WHOLE.keys()
+    files = {path.name for path in (settings.BASE_DIR / "retrieval" / "sql").glob("*.sql")}
+    assert files == WHOLE.keys() | PARTS, "a new statement is explained here, too"
+    wasteful = [(name, join) for name, plan in plans for join in find_wasteful_joins(plan)]
+    assert wasteful == []

