@@ -102,7 +102,7 @@ class Answer:
     progress: Progress
     degraded: str
     receipt: Retrieval
-    is_held_back: bool
+    is_left_out: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Draft:
     search_s: float
     relevance: float | None
     """How likely it is that what was found holds what was asked for; None: not known."""
-    is_held_back: bool
+    is_left_out: bool
     """Whether that is less than the request wants, so that nothing found is served."""
 
     @property
@@ -173,7 +173,7 @@ def recall(
         traces.RECORDS: len(draft.served),
     }
     traces.describe(named)
-    return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_held_back)
+    return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_left_out)
 
 
 def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
@@ -205,11 +205,11 @@ def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)
-    is_held_back = relevance is not None and relevance < request.min_relevance
+    is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen(facts=[], episodes=[], text="")
     if place:
         place.tenant = tenant
-        chosen = _choose(place, request, hits, now, is_held_back=is_held_back)
+        chosen = _choose(place, request, hits, now, is_left_out=is_left_out)
         if request.scope != CONVERSATION:
             _name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
@@ -223,7 +223,7 @@ def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
         embedding_s=embedded - started,
         search_s=searched - embedded,
         relevance=relevance,
-        is_held_back=is_held_back,
+        is_left_out=is_left_out,
     )
 
 
@@ -267,7 +267,7 @@ def _choose(
     hits: Sequence[Hit],
     now: datetime,
     *,
-    is_held_back: bool = False,
+    is_left_out: bool = False,
 ) -> Chosen:
     recent = None
     if request.min_seq is not None:
@@ -278,7 +278,7 @@ def _choose(
             request.max_tokens,
             whole=request.whole,
         )
-    if is_held_back:
+    if is_left_out:
         return _choose_recent(recent, is_packed=request.max_tokens is not None)
     facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
     if conversation.has_corrections and request.known_at is None:

@@ -28,7 +28,7 @@ from bench.tables import render_table
 from episodic.loading import LoadedConversation
 
 ADVERSARIAL = 5
-HELD_SHARE = 0.5
+SHOWN_SHARE = 0.5
 """Of a question's evidence; an answer that shows so much of it holds what was asked for."""
 BINS = 10
 SEED = 7
@@ -43,7 +43,7 @@ class Asked:
     kind: str
     """`answerable`, `adversarial` (asks for what was never said), `foreign` (asked elsewhere)."""
     relevance: float
-    is_held: bool
+    has_answer: bool
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -89,8 +89,8 @@ def ask_all(samples: Sequence[tuple[Sample, LoadedConversation]], ask: Ask) -> I
                 continue
             shown = {dia for unit in to_units(answer) for dia in unit["dia_ids"]}
             share = len(shown & evidence) / len(evidence) if evidence else 0.0
-            is_held = kind == "answerable" and share >= HELD_SHARE
-            yield Asked(str(sample.sample_id), kind, answer["relevance"] or 0.0, is_held)
+            has_answer = kind == "answerable" and share >= SHOWN_SHARE
+            yield Asked(str(sample.sample_id), kind, answer["relevance"] or 0.0, has_answer)
 
 
 def score(rows: Sequence[Asked]) -> Mapping[str, Any]:
@@ -103,7 +103,7 @@ def score(rows: Sequence[Asked]) -> Mapping[str, Any]:
     for kind in KINDS:
         figures[f"AUROC, {kind}"] = measure_auroc(by_kind["answerable"], by_kind[kind])
     bins = measure_bins(rows)
-    off = sum(abs(mean - held) * size for mean, size, held in bins)
+    off = sum(abs(mean - share) * size for mean, size, share in bins)
     return figures | {"calibration error": off / max(len(rows), 1)}
 
 
@@ -122,7 +122,7 @@ def measure_bins(rows: Sequence[Asked]) -> list[tuple[float, int, float]]:
         inside = [row for row in rows if min(int(row.relevance * BINS), BINS - 1) == number]
         if inside:
             mean = sum(row.relevance for row in inside) / len(inside)
-            bins.append((mean, len(inside), sum(row.is_held for row in inside) / len(inside)))
+            bins.append((mean, len(inside), sum(row.has_answer for row in inside) / len(inside)))
     return bins
 
 
@@ -134,10 +134,10 @@ def draw(rows: Sequence[Asked], path: Path) -> None:
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
         bins = measure_bins(rows)
         sizes = [6 + 3 * math.sqrt(size) for _, size, _ in bins]
-        axes.scatter([mean for mean, _, _ in bins], [held for *_, held in bins], s=sizes)
-        for mean, size, held in bins:
+        axes.scatter([mean for mean, _, _ in bins], [share for *_, share in bins], s=sizes)
+        for mean, size, share in bins:
             axes.annotate(
-                str(size), (mean, held), (0, -14), textcoords="offset points", ha="center"
+                str(size), (mean, share), (0, -14), textcoords="offset points", ha="center"
             )
         axes.set(xlim=(0, 1), ylim=(-0.05, 1.05), xlabel="relevance", ylabel="share that holds it")
         figure.savefig(path, metadata={"Date": None})

@@ -167,7 +167,7 @@ class RetrieveInput(ContextInput):
         min_value=0,
         max_value=1,
         help_text="Answer with nothing where the relevance is below this. What `min_seq` includes "
-        "is shown in any case; where the relevance is not known nothing is held back.",
+        "is shown in any case; where the relevance is not known nothing is left out.",
     )
 
 

@@ -110,7 +110,7 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
         response["Memory-Cut"] = str(len(answer.chosen.cut))
     if answer.receipt.relevance is not None:
         response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
-    if answer.is_held_back:
+    if answer.is_left_out:
         response["Memory-Empty"] = "min_relevance"
     return _name_fence(response, answer.chosen.fence)
 
