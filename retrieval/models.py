@@ -48,6 +48,10 @@ class Retrieval(TenantModel):
         help_text="From the checked question to its answer, before this was written; "
         "NULL: not measured.",
     )
+    relevance = models.FloatField(
+        null=True,
+        help_text="How likely it is that the answer holds what was asked for; NULL: not known.",
+    )
     through_seq = models.BigIntegerField(
         default=0, help_text="Last message of the conversation when it was asked."
     )

@@ -34,7 +34,13 @@ from retrieval.recent import find_recent
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
 from retrieval.search import in_scope
 from retrieval.search.in_conversation import Question, embed_or_none, put_newer_first, search
-from retrieval.search.scores import DEFAULTS, SETTING, Fusion
+from retrieval.search.scores import (
+    DEFAULTS,
+    SETTING,
+    Fusion,
+    estimate_relevance,
+    likeness_of,
+)
 from semantic import beliefs
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 from semantic.models import Fact
@@ -101,6 +107,7 @@ class Answer:
     progress: Progress
     degraded: str
     receipt: Retrieval
+    is_left_out: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,10 @@ class Draft:
     tokens: int
     embedding_s: float
     search_s: float
+    relevance: float | None
+    """How likely it is that what was found holds what was asked for; None: not known."""
+    is_left_out: bool
+    """Whether that is less than the request wants, so that nothing found is served."""
 
     @property
     def served(self) -> list[Hit]:
@@ -162,6 +173,7 @@ def _recall(
         degraded=draft.degraded,
         tokens=draft.tokens,
         started=started,
+        relevance=draft.relevance,
         parts=parts,
         signature="" if parts is None else replay.sign(draft.chosen.text),
     )
@@ -178,7 +190,7 @@ def _recall(
         traces.RECORDS: len(draft.served),
     }
     traces.describe(named)
-    return Answer(draft.chosen, progress, draft.degraded, receipt)
+    return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_left_out)
 
 
 def _draft_with_progress(
@@ -217,10 +229,12 @@ def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     fence = budget.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
+    relevance = _estimate_relevance(request, hits, degraded)
+    is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen(facts=[], episodes=[], text="")
     if place:
         place.tenant = tenant
-        chosen = _choose(place, request, hits, now)
+        chosen = _choose(place, request, hits, now, is_left_out=is_left_out)
         if request.scope != CONVERSATION:
             _name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
@@ -233,6 +247,8 @@ def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
         tokens=count_tokens(chosen.text),
         embedding_s=embedded - started,
         search_s=searched - embedded,
+        relevance=relevance,
+        is_left_out=is_left_out,
     )
 
 
@@ -271,7 +287,12 @@ def _name_homes(place: Conversation, chosen: Chosen) -> None:
 
 
 def _choose(
-    conversation: Conversation, request: RecallRequest, hits: Sequence[Hit], now: datetime
+    conversation: Conversation,
+    request: RecallRequest,
+    hits: Sequence[Hit],
+    now: datetime,
+    *,
+    is_left_out: bool = False,
 ) -> Chosen:
     recent = None
     if request.min_seq is not None:
@@ -282,6 +303,8 @@ def _choose(
             request.max_tokens,
             whole=request.whole,
         )
+    if is_left_out:
+        return _choose_recent(recent, is_packed=request.max_tokens is not None)
     facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
     if conversation.has_corrections and request.known_at is None:
         facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
@@ -317,6 +340,19 @@ def _choose(
         blocks=blocks,
         recent=recent,
         cut=tuple(message_id for block in blocks for message_id in block.cut),
+    )
+
+
+def _choose_recent(recent: Block | None, *, is_packed: bool) -> Chosen:
+    """Return what was not found but asked for by number, and nothing else."""
+    parts = () if recent is None else (recent,)
+    return Chosen(
+        facts=[],
+        episodes=[],
+        text=packing.join(parts),
+        blocks=parts if is_packed else None,
+        recent=recent,
+        cut=() if recent is None else recent.cut,
     )
 
 
@@ -449,6 +485,24 @@ def find_known(
         tenant=conversation.tenant, known_at=known_at, as_of=as_of, conversation=conversation
     )
     return [*facts, *episodic_queries.episodes_known_at(conversation, known_at)]
+
+
+def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: str) -> float | None:
+    """Return how likely the hits hold what was asked for; None: without a vector nobody knows.
+
+    A fact names whom it is about, so it tells best; where there is none, an episode does.
+    """
+    if request.scope != CONVERSATION or degraded:
+        return None
+    cosines = {
+        shelf: [hit.cosine for hit in hits if hit.shelf is shelf and hit.cosine is not None]
+        for shelf in (MemoryKind.FACT, MemoryKind.EPISODE)
+    }
+    best = max(cosines[MemoryKind.FACT] or cosines[MemoryKind.EPISODE], default=None)
+    if best is None:
+        return 0.0
+    likeness = likeness_of(embeddings.get_embedder().name)
+    return round(estimate_relevance(likeness.share(best)), 2)
 
 
 def choose_fusion(tenant: Tenant, request: RecallRequest) -> Fusion:

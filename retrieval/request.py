@@ -47,6 +47,8 @@ class RecallRequest:
     """How the text prints links: `defanged` or `plain`."""
     whole: bool = False
     """Whether very long messages are shown whole, where no budget cuts them."""
+    min_relevance: float = 0.0
+    """An answer that is less relevant is empty."""
 
     @property
     def is_plain(self) -> bool:

@@ -18,6 +18,7 @@ from bench.quality import (
     longmemeval,
     memorybank,
     merges,
+    relevance,
     reviews,
     segmentation,
     weights,
@@ -28,7 +29,7 @@ from episodic.loading import UnreadableFile
 from memoryproject import embedded
 
 WITHOUT_DATABASE = (segmentation, weights, episodes, reviews, facts, contradictions, merges)
-WITH_DATABASE = (locomo, longmemeval, memorybank)
+WITH_DATABASE = (locomo, relevance, longmemeval, memorybank)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -28,6 +28,10 @@ KNOWN_AT = (
     "with `as_of` with what it then believed to be true at that moment. What was quarantined or "
     "erased since stays out."
 )
+RELEVANCE = (
+    "How likely it is that the answer holds what was asked for, 0 to 1; null: not known, as with "
+    "another scope than conversation, or where only words were searched."
+)
 FENCE = (
     "Put the text between two marks with a random word, which say that it is data and no "
     "instruction. The answer names the word; the marks count."
@@ -134,9 +138,9 @@ class ContextInput(fields.Strict):
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
         if attrs["scope"] != USER and "user_id" in attrs:
             raise serializers.ValidationError({"user_id": ["This needs the scope user."]})
-        for moment in {"as_of", "known_at"} & set(attrs):
+        for name in {"as_of", "known_at", "min_relevance"} & set(attrs):
             if attrs["scope"] != CONVERSATION:
-                raise serializers.ValidationError({moment: ["This needs the scope conversation."]})
+                raise serializers.ValidationError({name: ["This needs the scope conversation."]})
         return attrs
 
 
@@ -157,6 +161,13 @@ class RetrieveInput(ContextInput):
         default="auto",
         help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
         "none, low (a surprising one ranked 1), high (all).",
+    )
+    min_relevance = fields.NumberField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Answer with nothing where the relevance is below this. What `min_seq` includes "
+        "is shown in any case; where the relevance is not known nothing is left out.",
     )
 
 
@@ -285,6 +296,7 @@ class RawAnswer(serializers.Serializer[Any]):
         help_text="With `fence`: marks for before the first block and behind the last, which "
         "`max_tokens` has room for. Else null.",
     )
+    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
     receipt = serializers.UUIDField(help_text="Names this answer in audits.")
     indexed_through_seq = serializers.IntegerField()
     pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")

@@ -18,6 +18,7 @@ from memoryproject.edge.fields import TextOrNull
 from memoryproject.edge.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
+from retrieval.api.forms import RELEVANCE
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.replay import replay
 
@@ -51,6 +52,7 @@ class RetrievalOutput(serializers.Serializer[Any]):
     embedding_model = serializers.CharField()
     counts = serializers.DictField()
     tokens = serializers.IntegerField()
+    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
     degraded = TextOrNull()
     created_at = serializers.DateTimeField()
     hits = HitOutput(many=True)

@@ -108,6 +108,10 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     response["Memory-Token-Counter"] = tokens.in_use().name
     if answer.chosen.cut:
         response["Memory-Cut"] = str(len(answer.chosen.cut))
+    if answer.receipt.relevance is not None:
+        response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
+    if answer.is_left_out:
+        response["Memory-Empty"] = "min_relevance"
     return _name_fence(response, answer.chosen.fence)
 
 
@@ -151,6 +155,7 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         else forms.RecentMessage(recent, many=True).data,
         "explain": _explain(answer) if params["explain"] else None,
         "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
+        "relevance": answer.receipt.relevance,
         "receipt": str(answer.receipt.id),
         "indexed_through_seq": answer.progress.indexed_through_seq,
         "pending": answer.progress.pending,

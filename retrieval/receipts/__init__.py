@@ -42,6 +42,7 @@ def write_receipt(
     degraded: str,
     tokens: int,
     started: float,
+    relevance: float | None = None,
     parts: Sequence[Any] | None = None,
     signature: str = "",
 ) -> Retrieval:
@@ -63,6 +64,7 @@ def write_receipt(
         degraded=degraded,
         tokens=tokens,
         latency_ms=round((time.monotonic() - started) * 1000),
+        relevance=relevance,
         through_seq=conversation.next_seq - 1 if conversation else 0,
         reviewable=kind in REVIEWABLE and has_episode,
         parts=parts,

@@ -27,6 +27,8 @@ UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
 UNITS_AN_EPISODE = 5
 """Likewise; an episode has many."""
+MEANING_WEIGHT = 1.5
+"""Of a message's own likeness in its score, where its words have 1."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 
@@ -122,6 +124,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "explain": question.explain,
         "shown": question.shown,
         "line_limit": question.line_limit,
+        "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
     }
 

@@ -18,8 +18,8 @@
 --      float (of FSRS), floor float (least retrievability), as_of timestamptz (search what was
 --      true then) or NULL (what is believed now), believed
 --      bool and known uuid[] (search these alone: what was believed at a moment), explain and shown bool (whether `terms` and
---      `shown` are wanted), line_limit int (single messages at most), headline float (weight of
---      an episode's headline in the score of its messages)
+--      `shown` are wanted), line_limit int (single messages at most), meaning and headline
+--      float (weights of a message's cosine and of its episode's headline in its score)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -291,7 +291,7 @@ standing_out AS (
     SELECT memory_id, seq, words > 0 OR cosine IS NOT NULL AS matches,
         coalesce((words - avg(words) OVER everything)
             / nullif(stddev_pop(words) OVER everything, 0), 0)
-        + coalesce((cosine - avg(cosine) OVER everything)
+        + %(meaning)s * coalesce((cosine - avg(cosine) OVER everything)
             / nullif(stddev_pop(cosine) OVER everything, 0), 0)
         + %(headline)s * coalesce((headline - avg(headline) OVER everything)
             / nullif(stddev_pop(headline) OVER everything, 0), 0) AS score

@@ -1,7 +1,8 @@
 -- Writes the receipt of one answer with its hits; alone in a transaction or part of one.
 --
 -- in:  id, tenant_id uuid; conversation_id, asked_by_id uuid or NULL; kind, query, embedding_model,
---      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int;
+--      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int; relevance float
+--      or NULL;
 --      reviewable bool; parts jsonb or NULL, signature text;
 --      of the hits, one array a column in the order of serving: hits and memories uuid[],
 --      shelves text[], ranks int[], scores float[], lexical_ranks and vector_ranks int[]
@@ -10,11 +11,11 @@
 WITH receipt AS (
     INSERT INTO retrieval_retrieval (
         id, tenant_id, conversation_id, kind, asked_by_id, query, parameters, embedding_model,
-        counts, degraded, tokens, latency_ms, through_seq, reviewable, parts, signature
+        counts, degraded, tokens, latency_ms, relevance, through_seq, reviewable, parts, signature
     ) VALUES (
         %(id)s, %(tenant_id)s, %(conversation_id)s, %(kind)s, %(asked_by_id)s, %(query)s,
         %(parameters)s, %(embedding_model)s, %(counts)s, %(degraded)s, %(tokens)s,
-        %(latency_ms)s, %(through_seq)s, %(reviewable)s, %(parts)s, %(signature)s
+        %(latency_ms)s, %(relevance)s, %(through_seq)s, %(reviewable)s, %(parts)s, %(signature)s
     )
 )
 INSERT INTO retrieval_retrievalhit (

@@ -13,7 +13,7 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.ai.embeddings import Vectors
-from retrieval.search.in_conversation import HEADLINE_WEIGHT, Question, search
+from retrieval.search.in_conversation import HEADLINE_WEIGHT, MEANING_WEIGHT, Question, search
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,8 @@ def test_deviations_of_meaning_and_headline_are_added(indexed: Conversation) -> 
     own = standing_out([cosine for row in COSINES for cosine in row])
     head = standing_out([0.5, 0.5, 0.0, 0.0, 0.0])
     wanted = {
-        seq: a + HEADLINE_WEIGHT * b for seq, a, b in zip(range(1, 6), own, head, strict=True)
+        seq: MEANING_WEIGHT * a + HEADLINE_WEIGHT * b
+        for seq, a, b in zip(range(1, 6), own, head, strict=True)
     }
     assert lines_of(indexed, "nothing") == pytest.approx(wanted, abs=1e-3)
 

@@ -39,6 +39,7 @@ class Asking(Calls):
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
         min_seq: int | None = None,
+        min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
@@ -58,6 +59,7 @@ class Asking(Calls):
             scope: whose memories: the conversation's, its user's, or the tenant's.
             user_id: whose, with the scope `user`; default: the conversation's user.
             min_seq: include what was said up to this message, processed or not.
+            min_relevance: answer with nothing where `Markdown.relevance` is below this.
             whole: show messages of over 8,000 characters whole; not with `max_tokens`.
             links: `defanged`, so that nothing follows or loads them, or `plain`; default: as
                 the key says.
@@ -81,6 +83,7 @@ class Asking(Calls):
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
         min_seq: int | None = None,
+        min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,

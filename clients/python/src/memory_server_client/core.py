@@ -89,6 +89,7 @@ class Markdown(str):
         fence: the random word of the marks around the text; None: there are none.
         degraded: what was missing: `no_vectors` or `mirror`; None: nothing.
         cut: of how many messages the text shows a part; None: of none.
+        relevance: how likely it is that the text holds what was asked for, 0 to 1; None: not known.
     """
 
     receipt: str | None = None
@@ -98,6 +99,7 @@ class Markdown(str):
     fence: str | None = None
     degraded: str | None = None
     cut: int | None = None
+    relevance: float | None = None
 
 
 def send(call: Call, retries: Retries, read: Callable[[httpx.Response], T]) -> Flow[T]:
@@ -165,6 +167,8 @@ def read_markdown(response: httpx.Response) -> Markdown:
     text.fence = headers.get("Memory-Fence")
     text.degraded = headers.get("Memory-Degraded")
     text.cut = _read_number(headers.get("Memory-Cut"))
+    relevance = headers.get("Memory-Relevance")
+    text.relevance = None if relevance is None else float(relevance)
     return text
 
 

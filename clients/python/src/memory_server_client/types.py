@@ -543,6 +543,7 @@ class RetrievalOutput(TypedDict):
     embedding_model: str
     counts: dict[str, Any]
     tokens: int
+    relevance: float | None
     degraded: str | None
     created_at: str
     hits: list[HitOutput]
@@ -1239,6 +1240,7 @@ class RawAnswer(TypedDict):
     recent: list[RecentMessage] | None
     explain: Explanation | None
     fence: FenceOutput | None
+    relevance: float | None
     receipt: str
     indexed_through_seq: int
     pending: int
