@@ -71,7 +71,7 @@ _ADDRESSES = [
     (re.compile(r"ftp(?=://)", re.IGNORECASE), "fxp"),
     (re.compile(r"(?<![\w:/])//(?=[\w-]{1,63}\.)"), "/ /"),
 ]
-_WWW = re.compile(r"(?<![^\W_])(?<!\.)(www)\.(?=\w)", re.IGNORECASE)
+_WWW = re.compile(r"(?<![^\W_])(?<!\.)(?<!\[\.\])(www)\.(?=\w)", re.IGNORECASE)
 _DATA = re.compile(r"\b(data):(?=[\w.+-]{1,40}/[\w.+-]{1,80}[;,])", re.IGNORECASE)
 _PACKED = re.compile(r"(;base64,)[\w+/=-]{64,}", re.IGNORECASE)
 _SCRIPT = re.compile(r"((?:java|vb)script):(?=\S)", re.IGNORECASE)

@@ -16,6 +16,7 @@ from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
 from erasure.holds import place_hold
 from erasure.models import RetentionPolicy
+from events.models import EventType, Notification
 from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall
 from memoryproject.ai.models import Breaker
@@ -112,6 +113,9 @@ def leave_rows_everywhere(ana: Agent) -> None:
     person, _ = User.objects.get_or_create(username="a member", is_staff=True)
     role = Group.objects.get(name="auditor")
     Membership.objects.create(tenant=ana.tenant, person=person, role=role)
+    Notification.objects.create(
+        tenant=ana.tenant, person=person, type=EventType.JOB_DEAD, subject=uuid.uuid4()
+    )
     key_usage.write_counts()
     WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)
     VectorIndex.objects.create(

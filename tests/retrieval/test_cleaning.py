@@ -89,6 +89,7 @@ def test_each_payload_is_made_harmless(payload: str) -> None:
         ("<a href='https://h.example'>plan</a>", "< a href='hxxps://h.example'>plan< /a>"),
         ("see https://host.example/x?a=1#b.", "see hxxps://host.example/x?a=1#b."),
         ("see www.host.example", "see www[.]host.example"),
+        ("www.www.host", "www[.]www.host"),
         ("see _Www.host.example_", "see _Www[.]host.example_"),
         ("[1]: /x", "\\[1]: /x"),
         ("javascript:alert(1)", "javascript :alert(1)"),

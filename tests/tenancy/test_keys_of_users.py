@@ -194,6 +194,7 @@ NOBODYS = {
             "CorrectionMark",
             "Event",
             "MemoryTest",
+            "Notification",
             "Triage",
             "Webhook",
         ],
