@@ -48,23 +48,17 @@ REFUSALS = {409: Error, 410: Error, 429: Error}
 class MessageInput(Strict):
     """One message, as an agent posts it."""
 
-    role = WordField(choices=Role.choices, help_text="Who speaks.")
-    content = ContentField(help_text="What was said, up to 64 KiB; stored unchanged.")
-    timestamp = MomentField(
-        required=False, help_text="When it was said. ISO 8601 or ms since 1970; default: now."
-    )
-    name = TextField(
-        required=False, max_length=200, help_text="The speaker's name; facts will use it."
-    )
-    metadata = MetadataField(
-        required=False, help_text="Anything of yours, up to 16 KiB as JSON; returned untouched."
-    )
+    role = WordField(choices=Role.choices)
+    content = ContentField()
+    timestamp = MomentField(required=False)
+    name = TextField(required=False, max_length=200)
+    metadata = MetadataField(required=False)
 
 
 class AddInput(Strict):
     """What both calls take that store messages."""
 
-    conversation_id = IdField(help_text="Any UUID of yours; the conversation starts with it.")
+    conversation_id = IdField()
     user_id = NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
     agent_id = NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
 
@@ -79,21 +73,21 @@ class AddMessagesInput(Batch, AddInput):
     """The body of `add_messages`."""
 
     listed = "messages"
-    messages = MessageInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
+    messages = MessageInput(many=True, allow_empty=False)
 
 
 class StoredMessage(serializers.Serializer[Any]):
     """Where a message was stored."""
 
     message_id = serializers.UUIDField(source="id")
-    seq = serializers.IntegerField(help_text="Its place in the conversation: 1, 2, 3, …")
+    seq = serializers.IntegerField()
 
 
 class AddMessageOutput(StoredMessage):
     """The answer of `add_message`."""
 
     conversation_id = serializers.UUIDField()
-    pending = serializers.IntegerField(help_text="Messages not in an episode yet, this included.")
+    pending = serializers.IntegerField()
 
 
 class AddMessagesOutput(serializers.Serializer[Any]):
@@ -101,7 +95,7 @@ class AddMessagesOutput(serializers.Serializer[Any]):
 
     conversation_id = serializers.UUIDField()
     messages = StoredMessage(many=True)
-    pending = serializers.IntegerField(help_text="Messages not in an episode yet.")
+    pending = serializers.IntegerField()
 
 
 class AddView(KeyedView):
@@ -148,10 +142,6 @@ class AddMessage(AddView):
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessageInput,
         responses={201: AddMessageOutput, 200: AddMessageOutput, **REFUSALS},
-        description="Stores one message at once; episodes and facts follow in the background. "
-        "A replay under the same Idempotency-Key answers 200 with the first answer. 410: what was "
-        "posted under it was erased, and is not stored again. 429: too many "
-        "messages wait for their episodes; the header Retry-After says when to try again.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
@@ -168,7 +158,6 @@ class AddMessages(AddView):
         parameters=[IDEMPOTENCY_HEADER],
         request=AddMessagesInput,
         responses={201: AddMessagesOutput, 200: AddMessagesOutput, **REFUSALS},
-        description="Stores up to 500 messages of one conversation, in order, all or nothing.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
@@ -198,7 +187,7 @@ class FlushInput(Strict):
 class FlushOutput(serializers.Serializer[Any]):
     """The answer of `flush`."""
 
-    job_id = serializers.UUIDField(help_text="Ask `jobs/{id}` until its state is done.")
+    job_id = serializers.UUIDField()
 
 
 class Flush(KeyedView):
@@ -208,11 +197,7 @@ class Flush(KeyedView):
     scope = Scope.INGEST
 
     @extend_schema(
-        operation_id="flush",
-        request=FlushInput,
-        responses={202: FlushOutput, 404: Error},
-        description="Segments the whole window now, whatever its size, then consolidates "
-        "every episode that has not been yet.",
+        operation_id="flush", request=FlushInput, responses={202: FlushOutput, 404: Error}
     )
     def post(self, request: Request) -> Response:
         params = self.read(FlushInput)
@@ -229,11 +214,7 @@ class RetrySetAside(KeyedView):
     scope = Scope.ADMIN
 
     @extend_schema(
-        operation_id="retry_conversation",
-        request=None,
-        responses={202: FlushOutput, 409: Error},
-        description="Messages that were set aside return to the window, episodes whose facts could "
-        "not be drawn become fresh, and everything is flushed. 409: nothing is set aside.",
+        operation_id="retry_conversation", request=None, responses={202: FlushOutput, 409: Error}
     )
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
         conversation = queries.get_by_external_id(tenant=self.tenant(), external_id=conversation_id)

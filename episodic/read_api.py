@@ -23,8 +23,8 @@ from memoryproject.edge.pages import (
     PlaceQuery,
     QueryMomentField,
     QueryNumberField,
+    describe_page,
     load_rows,
-    page_schema,
 )
 from memoryproject.tenancy.views import ReadView
 
@@ -40,17 +40,15 @@ class ListedConversation(OwnerOutput):
     """A conversation as the list has it."""
 
     id = serializers.UUIDField(source="external_id")
-    pending = serializers.IntegerField(
-        source="pending_count", help_text="Messages that no episode holds yet."
-    )
+    pending = serializers.IntegerField(source="pending_count")
     created_at = serializers.DateTimeField()
 
 
 class ConversationQuery(PlaceQuery):
     """The query parameters of the list of conversations."""
 
-    user_id = NameField(help_text="Only this user's.")
-    agent_id = NameField(help_text="Only this agent's.")
+    user_id = NameField()
+    agent_id = NameField()
 
 
 class ConversationFilter(PageFilter):
@@ -65,12 +63,7 @@ class Conversations(ReadView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="list_conversations",
-        parameters=[ConversationQuery],
-        responses=page_schema(ListedConversation, "ConversationPage"),
-        description="The conversations, newest first: of all, of a user, or of an agent.",
-    )
+    @describe_page("list_conversations", ConversationQuery, ListedConversation, "ConversationPage")
     def get(self, request: Request) -> Response:
         return self.list_page(
             Conversation.objects.of(self.tenant()),
@@ -92,23 +85,17 @@ class MessageOutput(serializers.Serializer[Any]):
     timestamp = serializers.DateTimeField(source="occurred_at")
     received_at = serializers.DateTimeField()
     metadata = serializers.DictField()
-    episode_id = serializers.UUIDField(allow_null=True, help_text="null: not yet processed.")
-    posted_by = serializers.UUIDField(
-        source="posted_by_id", allow_null=True, help_text="The key that posted it."
-    )
-    withheld_by = serializers.UUIDField(
-        source="withheld_by_id",
-        allow_null=True,
-        help_text="The rollback that quarantined it; null: none.",
-    )
+    episode_id = serializers.UUIDField(allow_null=True)
+    posted_by = serializers.UUIDField(source="posted_by_id", allow_null=True)
+    withheld_by = serializers.UUIDField(source="withheld_by_id", allow_null=True)
 
 
 class MessageQuery(Strict):
     """The query parameters of the list of messages."""
 
     conversation_id = IdField()
-    name = TextField(required=False, max_length=200, help_text="Only what this speaker said.")
-    after = QueryNumberField(required=False, min_value=0, help_text="Only seq above this.")
+    name = TextField(required=False, max_length=200)
+    after = QueryNumberField(required=False, min_value=0)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
@@ -117,11 +104,7 @@ class Messages(ReadView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="list_messages",
-        parameters=[MessageQuery],
-        responses=page_schema(MessageOutput, "MessagePage"),
-    )
+    @describe_page("list_messages", MessageQuery, MessageOutput, "MessagePage")
     def get(self, request: Request) -> Response:
         query = self.read(MessageQuery, request.query_params.dict())
         rows = Message.objects.of(self.tenant()).filter(
@@ -168,17 +151,14 @@ class ListedEpisode(EpisodeOutput):
 
     first_seq = serializers.IntegerField()
     last_seq = serializers.IntegerField()
-    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
+    degraded = serializers.BooleanField()
 
 
 class EpisodeQuery(PageQuery):
     """The query parameters of the list of episodes."""
 
-    known_at = QueryMomentField(
-        required=False,
-        help_text="Those that there were then, also where their source was rolled back since.",
-    )
-    as_of = QueryMomentField(required=False, help_text="Those that had begun then.")
+    known_at = QueryMomentField(required=False)
+    as_of = QueryMomentField(required=False)
 
 
 class Episodes(ReadView):
@@ -186,11 +166,7 @@ class Episodes(ReadView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="list_episodes",
-        parameters=[EpisodeQuery],
-        responses=page_schema(ListedEpisode, "EpisodePage"),
-    )
+    @describe_page("list_episodes", EpisodeQuery, ListedEpisode, "EpisodePage")
     def get(self, request: Request) -> Response:
         query = self.read(EpisodeQuery, request.query_params.dict())
         rows = Episode.objects.of(self.tenant()).select_related("conversation")

@@ -14,7 +14,7 @@ from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from erasure.targets import draft_erasure
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.pages import PlaceQuery, page_schema
+from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -26,12 +26,7 @@ class Erasures(KeyedView):
     scope = Scope.ADMIN
     memory_operations = {"POST": "delete_memory"}
 
-    @extend_schema(
-        operation_id="list_erasures",
-        parameters=[PlaceQuery],
-        responses=page_schema(ErasureOutput, "ErasurePage"),
-        description="What was erased, newest first: who wanted it, why, and how much it was.",
-    )
+    @describe_page("list_erasures", PlaceQuery, ErasureOutput, "ErasurePage")
     def get(self, request: Request) -> Response:
         return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
@@ -39,11 +34,6 @@ class Erasures(KeyedView):
         operation_id="erase",
         request=EraseInput,
         responses={200: ErasureOutput, 202: ErasureOutput, 404: Error, 409: Error},
-        description="Erases a message, a conversation, a note, all notes of a user, what "
-        "`manage.py import_from` brought in, what a retention policy no longer keeps, or the "
-        "tenant, with all that was made of it, for good: there is no way back. 200: it is done. "
-        "202: a worker does it; ask `erasures/{id}` until its state is done. An erased tenant has "
-        "no keys any more, and so nobody who could ask. `dry_run` answers with the counts alone.",
     )
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)

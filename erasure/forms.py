@@ -18,32 +18,19 @@ class EraseInput(Strict):
     """The body of `erasures`."""
 
     scope = WordField(choices=Scope.choices, help_text="What is erased, with all made of it.")
-    id = ContentField(
-        max_length=USER_ID_AT_MOST,
-        help_text="Of a message, note or person its id, of a conversation the agent's own, of a "
-        "user the `user_id` of its notes, of an import its changeset, of a retention policy its "
-        "id, of the tenant its id or name.",
-    )
-    reason = ContentField(
-        max_length=REASON_AT_MOST, help_text="Why; kept for good, so do not quote."
-    )
-    dry_run = FlagField(default=False, help_text="Only say how much it would be.")
+    id = ContentField(max_length=USER_ID_AT_MOST)
+    reason = ContentField(max_length=REASON_AT_MOST)
+    dry_run = FlagField(default=False)
 
 
 class ErasureOutput(serializers.Serializer[Any]):
     """What was erased, or would be: never what it said."""
 
-    id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
+    id = serializers.UUIDField(allow_null=True)
     scope = serializers.ChoiceField(choices=Scope.choices)
-    target_id = serializers.UUIDField(
-        source="target",
-        allow_null=True,
-        help_text="The server's id of it; null: the notes of a user.",
-    )
+    target_id = serializers.UUIDField(source="target", allow_null=True)
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
-    counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How many rows were deleted, by kind."
-    )
+    counts = serializers.DictField(child=serializers.IntegerField())
     actor = serializers.CharField(allow_null=True)
     reason = serializers.CharField(allow_null=True)
     job_id = serializers.UUIDField(allow_null=True)

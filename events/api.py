@@ -17,7 +17,7 @@ from events.models import URL_AT_MOST, Event, EventType, Webhook
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Problem, get_row
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
-from memoryproject.edge.pages import PageFilter, PlaceQuery, page_schema
+from memoryproject.edge.pages import PageFilter, PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.process.addresses import find_webhook_fault
 from memoryproject.tenancy.models import Scope
@@ -32,12 +32,8 @@ OVERLAP = timedelta(days=1)
 class WebhookInput(Strict):
     """The body of `webhooks`."""
 
-    url = ContentField(max_length=URL_AT_MOST, help_text="A public http or https address.")
-    types = serializers.ListField(
-        child=WordField(choices=EventType.choices),
-        required=False,
-        help_text="What it is told; absent or empty: everything.",
-    )
+    url = ContentField(max_length=URL_AT_MOST)
+    types = serializers.ListField(child=WordField(choices=EventType.choices), required=False)
 
 
 class WebhookOutput(Output):
@@ -101,22 +97,12 @@ class WebhookView(KeyedView):
 class Webhooks(WebhookView):
     """Lists and makes webhooks."""
 
-    @extend_schema(
-        operation_id="list_webhooks",
-        parameters=[PlaceQuery],
-        responses=page_schema(WebhookOutput, "WebhookPage"),
-    )
+    @describe_page("list_webhooks", PlaceQuery, WebhookOutput, "WebhookPage")
     def get(self, request: Request) -> Response:
         return self.list_page(Webhook.objects.of(self.tenant()), WebhookOutput)
 
     @extend_schema(
-        operation_id="add_webhook",
-        request=WebhookInput,
-        responses={201: WebhookWithSecret},
-        description="Has an address of yours told what happens to the tenant's memory: a POST of "
-        "JSON with `type`, `timestamp` and `data`, which holds ids and numbers, never text. Each "
-        "is signed as the Standard Webhooks specification says, at least once, those of one "
-        "conversation in order. An answer of 2xx within ten seconds counts as received.",
+        operation_id="add_webhook", request=WebhookInput, responses={201: WebhookWithSecret}
     )
     def post(self, request: Request) -> Response:
         params, tenant = self.read(WebhookInput), self.tenant()
@@ -142,12 +128,7 @@ class OneWebhook(WebhookView):
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
         return Response(WebhookOutput(self.find(webhook_id)).data)
 
-    @extend_schema(
-        operation_id="delete_webhook",
-        request=None,
-        responses={204: None},
-        description="Deletes a webhook with its events, those that wait included.",
-    )
+    @extend_schema(operation_id="delete_webhook", request=None, responses={204: None})
     def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
         outbox.delete_webhook(self.find(webhook_id))
         return Response(status=204)
@@ -156,13 +137,7 @@ class OneWebhook(WebhookView):
 class RotateWebhook(WebhookView):
     """Gives a webhook a new secret."""
 
-    @extend_schema(
-        operation_id="rotate_webhook",
-        request=None,
-        responses=WebhookWithSecret,
-        description="Makes a new secret. For a day deliveries carry two signatures, the new "
-        "secret's and the one's before, so that none is refused meanwhile.",
-    )
+    @extend_schema(operation_id="rotate_webhook", request=None, responses=WebhookWithSecret)
     def post(self, request: Request, webhook_id: uuid.UUID) -> Response:
         webhook = self.find(webhook_id)
         webhook.secret_version += 1
@@ -174,14 +149,7 @@ class RotateWebhook(WebhookView):
 class WebhookEvents(WebhookView):
     """Lists what a webhook was told, and what waits."""
 
-    @extend_schema(
-        operation_id="list_webhook_events",
-        parameters=[EventQuery],
-        responses=page_schema(EventOutput, "WebhookEventPage"),
-        description="What the webhook was told or is to be told, newest first. Failed attempts "
-        "are repeated for a day, less and less often; then an event is dead. What is over is "
-        "shown for 30 days.",
-    )
+    @describe_page("list_webhook_events", EventQuery, EventOutput, "WebhookEventPage")
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
         rows = Event.objects.of(self.tenant()).filter(webhook=self.find(webhook_id))
         return self.list_page(rows, EventOutput, form=EventQuery, filters=EventFilter)
@@ -191,10 +159,7 @@ class RedeliverEvent(WebhookView):
     """Delivers an event once more."""
 
     @extend_schema(
-        operation_id="redeliver_event",
-        request=None,
-        responses={202: EventOutput, 404: Error},
-        description="Has an event delivered once more, under the same id, whatever became of it.",
+        operation_id="redeliver_event", request=None, responses={202: EventOutput, 404: Error}
     )
     def post(self, request: Request, event_id: uuid.UUID) -> Response:
         event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)

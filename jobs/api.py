@@ -30,7 +30,7 @@ class JobOutput(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Kind.choices)
     state = serializers.ChoiceField(choices=State.choices)
     attempts = serializers.IntegerField()
-    error = TextOrNull(source="error_class", help_text="Class of the last failure.")
+    error = TextOrNull(source="error_class")
     run_after = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -51,12 +51,7 @@ class JobRetry(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(
-        operation_id="retry_job",
-        request=None,
-        responses={200: JobOutput, 409: Error},
-        description="Only a dead or cancelled job can be retried; another answers 409.",
-    )
+    @extend_schema(operation_id="retry_job", request=None, responses={200: JobOutput, 409: Error})
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
         job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(retrying.retry_job(job=job)).data)
@@ -65,9 +60,7 @@ class JobRetry(KeyedView):
 class UsageQuery(Strict):
     """Which days."""
 
-    days = QueryNumberField(
-        default=7, min_value=1, max_value=90, help_text="How many, today (UTC) included."
-    )
+    days = QueryNumberField(default=7, min_value=1, max_value=90)
 
 
 class UsageRow(serializers.Serializer[Any]):
@@ -78,29 +71,27 @@ class UsageRow(serializers.Serializer[Any]):
     model = serializers.CharField()
     calls = serializers.IntegerField()
     failed = serializers.IntegerField()
-    without_price = serializers.IntegerField(help_text="Calls that `cost` does not hold.")
+    without_price = serializers.IntegerField()
     input_tokens = serializers.IntegerField(source="input_sum")
     output_tokens = serializers.IntegerField(source="output_sum")
-    cost = serializers.FloatField(source="cost_sum", help_text="In the currency of the prices.")
+    cost = serializers.FloatField(source="cost_sum")
 
 
 class StorageOutput(serializers.Serializer[Any]):
     """What the tenant stores, and may store."""
 
-    bytes = serializers.IntegerField(help_text="Of texts and metadata, in UTF-8.")
-    bytes_limit = serializers.IntegerField(allow_null=True, help_text="null: no limit.")
-    rows = serializers.IntegerField(help_text="Messages, notes and their earlier versions.")
-    rows_limit = serializers.IntegerField(allow_null=True, help_text="null: no limit.")
+    bytes = serializers.IntegerField()
+    bytes_limit = serializers.IntegerField(allow_null=True)
+    rows = serializers.IntegerField()
+    rows_limit = serializers.IntegerField(allow_null=True)
 
 
 class UsageOutput(serializers.Serializer[Any]):
     """What the language model cost, and what is stored."""
 
     spent_today = serializers.FloatField()
-    daily_budget = serializers.FloatField(
-        source="budget", allow_null=True, help_text="null: no limit."
-    )
-    parked_jobs = serializers.IntegerField(help_text="Jobs paused by budget, or with no price.")
+    daily_budget = serializers.FloatField(source="budget", allow_null=True)
+    parked_jobs = serializers.IntegerField()
     rows = UsageRow(many=True)
     stored = StorageOutput()
 
@@ -110,15 +101,7 @@ class Usage(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(
-        operation_id="get_usage",
-        parameters=[UsageQuery],
-        responses=UsageOutput,
-        description="Calls, tokens and cost of the language model by day, purpose and model, the "
-        "newest day first. A call that still runs counts with the most that it can cost. When the "
-        "day's budget is spent, episodes and facts wait; messages are stored and answers given. "
-        "`stored` is what messages and notes take; beyond its limits writing answers 413.",
-    )
+    @extend_schema(operation_id="get_usage", parameters=[UsageQuery], responses=UsageOutput)
     def get(self, request: Request) -> Response:
         query = self.read(UsageQuery, request.query_params.dict())
         tenant, now = self.tenant(), timezone.now()

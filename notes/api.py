@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
-from memoryproject.edge.pages import load_rows, page_schema
+from memoryproject.edge.pages import describe_page, load_rows
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -43,12 +43,7 @@ class Notes(KeyedView):
     writing_scope = Scope.INGEST
     memory_operations = {"POST": "create_memory"}
 
-    @extend_schema(
-        operation_id="list_notes",
-        parameters=[NoteQuery],
-        responses=page_schema(ListedNote, "NotePage"),
-        description="Lists notes, newest first, without their long texts. All filters must hold.",
-    )
+    @describe_page("list_notes", NoteQuery, ListedNote, "NotePage")
     def get(self, request: Request) -> Response:
         query = self.read(NoteQuery, request.query_params.dict())
         rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
@@ -64,11 +59,6 @@ class Notes(KeyedView):
         parameters=[IDEMPOTENCY_HEADER],
         request=NoteInput,
         responses={201: NoteOutput, 200: NoteOutput, 409: Error, 410: Error},
-        description="Stores a note on purpose. A summary needs its "
-        "metadata; its label, description and content follow from them where none is given. Other "
-        "notes need a content, an excerpt, a description or a label. Keywords find it at once, its "
-        "meaning a moment later, when a job has made its vectors. A replay under the same "
-        "Idempotency-Key answers 200 with the first answer.",
     )
     def post(self, request: Request) -> Response:
         body = self.read(NoteInput)
@@ -93,8 +83,6 @@ class NoteBatch(KeyedView):
         parameters=[IDEMPOTENCY_HEADER],
         request=NotesInput,
         responses={201: NotesOutput, 200: NotesOutput, 409: Error, 410: Error},
-        description="Stores up to 500 notes of one conversation, or of none, in order, all or "
-        "nothing. Each is checked and found as if it were posted alone.",
     )
     def post(self, request: Request) -> Response:
         body = self.read(NotesInput)
@@ -126,20 +114,12 @@ class OneNote(KeyedView):
     writing_scope = Scope.INGEST
     memory_operations = {"PATCH": "update_memory", "DELETE": "delete_memory"}
 
-    @extend_schema(
-        operation_id="get_note", responses=NoteOutput, description="A note as it stands now."
-    )
+    @extend_schema(operation_id="get_note", responses=NoteOutput)
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         return Response(render_note(services.get_note(tenant=self.tenant(), note_id=note_id)))
 
     @extend_schema(
-        operation_id="change_note",
-        request=NotePatch,
-        responses={200: NoteOutput, 409: Error},
-        description="Writes a new version: fields that are not named stay as they are, null takes "
-        "one back as if it had never been given, tags and metadata are replaced whole. 409: "
-        "`version` is not the current one. Texts that followed from the metadata follow from the "
-        "new ones. The version before is kept.",
+        operation_id="change_note", request=NotePatch, responses={200: NoteOutput, 409: Error}
     )
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
@@ -153,13 +133,7 @@ class OneNote(KeyedView):
         )
         return Response(render_note(changed))
 
-    @extend_schema(
-        operation_id="delete_note",
-        request=None,
-        responses={204: None},
-        description="Takes the note away: it is neither found nor shown any more, nor is any "
-        "link of it.",
-    )
+    @extend_schema(operation_id="delete_note", request=None, responses={204: None})
     def delete(self, request: Request, note_id: uuid.UUID) -> Response:
         services.delete_note(tenant=self.tenant(), actor=self.actor(), note_id=note_id)
         return Response(status=204)
@@ -171,12 +145,7 @@ class NoteVersions(KeyedView):
     for_users = True
     scope = Scope.READ
 
-    @extend_schema(
-        operation_id="list_note_versions",
-        parameters=[VersionQuery],
-        responses=page_schema(NoteVersionOutput, "NoteVersionPage"),
-        description="The versions of a note, newest first, with who wrote each and when.",
-    )
+    @describe_page("list_note_versions", VersionQuery, NoteVersionOutput, "NoteVersionPage")
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         query = self.read(VersionQuery, request.query_params.dict())

@@ -57,7 +57,7 @@ class SpanInput(fields.Strict):
 
     span_id = fields.TextField(max_length=ID_AT_MOST)
     start_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
-    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
+    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["end_byte"] < attrs["start_byte"]:
@@ -68,34 +68,24 @@ class SpanInput(fields.Strict):
 class NoteFields(fields.Strict):
     """What can be written and written anew."""
 
-    source_id = WordsField(ID_AT_MOST, help_text="Your own id of what it is about.")
-    user_id = WordsField(ID_AT_MOST, help_text="Whom it is about, by your own id.")
-    label = WordsField(  # type: ignore[assignment]
-        LABEL_AT_MOST, help_text="A line to show it by."
-    )
+    source_id = WordsField(ID_AT_MOST)
+    user_id = WordsField(ID_AT_MOST)
+    label = WordsField(LABEL_AT_MOST)  # type: ignore[assignment]
     description = WordsField(DESCRIPTION_AT_MOST)
-    content = fields.ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
-    importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
+    content = fields.ContentField(required=False)
+    importance = ShareField()
     category = WordsField(WORD_AT_MOST)
     emotion_type = WordsField(WORD_AT_MOST)
-    emotion_intensity = ShareField(help_text="0 to 1.")
+    emotion_intensity = ShareField()
     emotion_valence = fields.WordField(choices=VALENCES, required=False)
     tags = serializers.ListField(
         child=fields.TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
     )
-    metadata = fields.MetadataField(
-        required=False,
-        help_text="Of a thread_summary: platform, participant_count, message_count, key_points, "
-        "sentiment?, last_activity_at?. Of a plan_summary: plan_type, total_nodes, "
-        "completed_nodes, pending_nodes, failed_nodes, key_milestones, current_phase?. "
-        "Else anything of yours, returned untouched. Up to 16 KiB as JSON.",
-    )
-    span = SpanInput(required=False, help_text="The stored text that it points into.")
-    source_path = WordsField(PATH_AT_MOST, help_text="Of a document: where it came from.")
-    excerpt = WordsField(EXCERPT_AT_MOST, help_text="Of a document: a passage of it.")
-    occurred_at = fields.MomentField(
-        required=False, help_text="When it was so. ISO 8601 or ms since 1970; default: now."
-    )
+    metadata = fields.MetadataField(required=False)
+    span = SpanInput(required=False)
+    source_path = WordsField(PATH_AT_MOST)
+    excerpt = WordsField(EXCERPT_AT_MOST)
+    occurred_at = fields.MomentField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         source_type = attrs.get("source_type") or self.context.get("source_type", "")
@@ -109,35 +99,27 @@ class NoteFields(fields.Strict):
 class BatchedNoteInput(NoteFields):
     """A note of a batch."""
 
-    source_type = fields.WordField(
-        choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
-    )
+    source_type = fields.WordField(choices=SOURCE_TYPES, default=SourceType.NOTE.value)
 
 
 class NoteInput(BatchedNoteInput):
     """The body of `POST notes`."""
 
-    conversation_id = fields.IdField(
-        required=False, help_text="Any UUID of yours; without it the whole tenant's."
-    )
+    conversation_id = fields.IdField(required=False)
 
 
 class NotesInput(fields.Batch):
     """The body of `POST notes/batch`."""
 
     listed = "notes"
-    conversation_id = fields.IdField(
-        required=False, help_text="Any UUID of yours; without it the notes are the whole tenant's."
-    )
-    notes = BatchedNoteInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
+    conversation_id = fields.IdField(required=False)
+    notes = BatchedNoteInput(many=True, allow_empty=False)
 
 
 class NotePatch(NoteFields):
     """The body of `PATCH notes/{id}`: what is not named stays, null is as if never said."""
 
-    version = fields.WholeNumberField(
-        min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
-    )
+    version = fields.WholeNumberField(min_value=1, max_value=2**31 - 1)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; those that can be taken back are described as such."""
@@ -157,9 +139,9 @@ class NoteQuery(PageQuery):
 
     source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
     source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
-    user_id = fields.NameField(help_text="Only about this user, or of his conversations.")
+    user_id = fields.NameField()
     category = fields.TextField(required=False, max_length=WORD_AT_MOST)
-    tag = fields.TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
+    tag = fields.TextField(required=False, max_length=WORD_AT_MOST)
 
 
 class NoteFilter(PageFilter):
@@ -183,20 +165,15 @@ class NoteFilter(PageFilter):
 class VersionQuery(fields.Strict):
     """The query parameters of the list of versions."""
 
-    after = QueryNumberField(
-        required=False, min_value=1, help_text="The `next` of the page before."
-    )
+    after = QueryNumberField(required=False, min_value=1)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class LinkInput(fields.Strict):
     """The body of `POST links`."""
 
-    from_id = fields.IdField(help_text="An episode, a fact or a note of yours.")
-    to_id = fields.IdField(help_text="Another one.")
+    from_id = fields.IdField()
+    to_id = fields.IdField()
     link_type = fields.WordField(
-        choices=[kind.value for kind in LinkType],
-        default=LinkType.RELATES_TO.value,
-        help_text="relates_to if nothing is said. What the server links itself (derived_from, "
-        "supersedes, next) cannot be created.",
+        choices=[kind.value for kind in LinkType], default=LinkType.RELATES_TO.value
     )

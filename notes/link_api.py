@@ -24,12 +24,7 @@ class Links(KeyedView):
     scope = Scope.INGEST
 
     @extend_schema(
-        operation_id="add_link",
-        request=LinkInput,
-        responses={201: LinkOutput, 404: Error},
-        description="Creates a typed link from one memory to another, whatever kind each is of. "
-        "404: one of the two is unknown. 400: both are the same, or there is just this link "
-        "already, whose id the answer then tells.",
+        operation_id="add_link", request=LinkInput, responses={201: LinkOutput, 404: Error}
     )
     def post(self, request: Request) -> Response:
         link, is_new = link_services.add_link(
@@ -49,12 +44,7 @@ class OneLink(KeyedView):
 
     scope = Scope.INGEST
 
-    @extend_schema(
-        operation_id="delete_link",
-        request=None,
-        responses={204: None},
-        description="Deletes a link. What the server links itself stays.",
-    )
+    @extend_schema(operation_id="delete_link", request=None, responses={204: None})
     def delete(self, request: Request, link_id: uuid.UUID) -> Response:
         link_services.delete_link(tenant=self.tenant(), link_id=link_id)
         return Response(status=204)

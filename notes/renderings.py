@@ -19,7 +19,7 @@ class SpanOutput(Output):
 
     span_id = serializers.CharField()
     start_byte = serializers.IntegerField()
-    end_byte = serializers.IntegerField(help_text="Excluded.")
+    end_byte = serializers.IntegerField()
 
 
 class NoteStateOutput(Output):
@@ -31,7 +31,7 @@ class NoteStateOutput(Output):
     user_id = serializers.CharField(allow_null=True)
     label = serializers.CharField()  # type: ignore[assignment]
     description = serializers.CharField(allow_null=True)
-    snippet = serializers.CharField(help_text="What it says, in a line.")
+    snippet = serializers.CharField()
     importance = serializers.FloatField()
     category = serializers.CharField(allow_null=True)
     emotion_type = serializers.CharField(allow_null=True)
@@ -42,19 +42,15 @@ class NoteStateOutput(Output):
     span = SpanOutput(allow_null=True)
     source_path = serializers.CharField(allow_null=True)
     occurred_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField(help_text="When this version was written.")
-    updated_by = serializers.CharField(
-        source="actor", help_text="Which key or person wrote this version."
-    )
+    updated_at = serializers.DateTimeField()
+    updated_by = serializers.CharField(source="actor")
 
 
 class ListedNote(NoteStateOutput):
     """A note as the list has it."""
 
     id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(
-        allow_null=True, help_text="null: it is the whole tenant's."
-    )
+    conversation_id = serializers.UUIDField(allow_null=True)
     created_at = serializers.DateTimeField()
 
 
@@ -74,7 +70,7 @@ class StoredNote(serializers.Serializer[Any]):
 class NotesOutput(serializers.Serializer[Any]):
     """The answer of `POST notes/batch`."""
 
-    notes = StoredNote(many=True, help_text="In the order of the request.")
+    notes = StoredNote(many=True)
 
 
 class NoteVersionOutput(NoteStateOutput):
@@ -82,7 +78,7 @@ class NoteVersionOutput(NoteStateOutput):
 
     content = serializers.CharField()
     excerpt = serializers.CharField(allow_null=True)
-    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
+    replaced_at = serializers.DateTimeField(allow_null=True)
 
 
 class LinkOutput(Output):
@@ -93,7 +89,7 @@ class LinkOutput(Output):
     to_id = serializers.UUIDField(source="to_memory_id")
     link_type = serializers.CharField()
     made_by = serializers.ChoiceField(choices=["agent", "person"])
-    actor = serializers.CharField(help_text="Which key or person.")
+    actor = serializers.CharField()
     created_at = serializers.DateTimeField()
 
 

@@ -34,10 +34,10 @@ class PointsField(serializers.ListField):
 class ThreadSummary(fields.Strict):
     """The metadata of a thread's summary."""
 
-    platform = fields.TextField(max_length=WORD_AT_MOST, help_text="Where people talked.")
+    platform = fields.TextField(max_length=WORD_AT_MOST)
     participant_count = CountField()
     message_count = CountField()
-    key_points = PointsField(help_text="What was said that counts.")
+    key_points = PointsField()
     sentiment = fields.WordField(choices=[kind.value for kind in Valence], required=False)
     last_activity_at = fields.MomentField(required=False)
 

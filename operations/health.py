@@ -38,13 +38,7 @@ class HealthReady(APIView):
     permission_classes = (AllowAny,)
 
     @extend_schema(
-        operation_id="health_ready",
-        responses={200: OpenApiTypes.OBJECT, 503: Error},
-        auth=[],
-        description="503 where the database is away, is not migrated or would not keep tenants "
-        "apart, or where background work has stood still for a minute; the body says which. "
-        "Models that are away are named and leave the answer at 200: messages are stored and "
-        "answers given without them.",
+        operation_id="health_ready", responses={200: OpenApiTypes.OBJECT, 503: Error}, auth=[]
     )
     def get(self, request: Request) -> Response:
         try:

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
 from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
-from memoryproject.edge.pages import PlaceQuery, page_schema, take_page
+from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import KeyedView, ReadView
@@ -43,9 +43,9 @@ class Names(serializers.ListField):
 class PersonInput(Strict):
     """The body of `POST people`."""
 
-    name = NameField(required=True, help_text="What people call them.")
-    user_ids = Names(help_text="Their `user_id`s, of conversations and notes.")
-    speakers = Names(help_text="Names under which they speak: the `name` of messages.")
+    name = NameField(required=True)
+    user_ids = Names()
+    speakers = Names()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs.get("user_ids") and not attrs.get("speakers"):
@@ -56,26 +56,26 @@ class PersonInput(Strict):
 class UnmergeInput(Strict):
     """The body of `people/{id}/unmerge`."""
 
-    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the merge.")
+    reason = ContentField(max_length=REASON_AT_MOST)
 
 
 class MergeInput(UnmergeInput):
     """The body of `people/{id}/merge`."""
 
-    into_id = IdField(help_text="The person they turned out to be.")
+    into_id = IdField()
 
 
 class PersonQuery(PlaceQuery):
     """The query parameters of the list of people."""
 
-    user_id = NameField(help_text="Only who has this `user_id`.")
-    speaker = NameField(help_text="Only who speaks under this name.")
+    user_id = NameField()
+    speaker = NameField()
 
 
 class ExportQuery(PlaceQuery):
     """The query parameters of an export."""
 
-    kind = WordField(choices=KINDS, default="messages", help_text="What of theirs.")
+    kind = WordField(choices=KINDS, default="messages")
 
 
 class PersonOutput(serializers.Serializer[Any]):
@@ -91,15 +91,9 @@ class DetailedPerson(PersonOutput):
 
     user_ids = serializers.ListField(child=serializers.CharField())
     speakers = serializers.ListField(child=serializers.CharField())
-    merged_ids = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Who was merged into them."
-    )
-    merged_into = serializers.UUIDField(
-        allow_null=True, help_text="Who they are; null: nobody else."
-    )
-    counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How much is theirs, by kind."
-    )
+    merged_ids = serializers.ListField(child=serializers.UUIDField())
+    merged_into = serializers.UUIDField(allow_null=True)
+    counts = serializers.DictField(child=serializers.IntegerField())
 
 
 def render_person(person: Person) -> dict[str, Any]:
@@ -123,12 +117,7 @@ class People(KeyedView):
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="list_people",
-        parameters=[PersonQuery],
-        responses=page_schema(PersonOutput, "PersonPage"),
-        description="The people whom somebody has added, newest first.",
-    )
+    @describe_page("list_people", PersonQuery, PersonOutput, "PersonPage")
     def get(self, request: Request) -> Response:
         query = self.read(PersonQuery, request.query_params.dict())
         rows = Person.objects.of(self.tenant())
@@ -141,12 +130,7 @@ class People(KeyedView):
         )
 
     @extend_schema(
-        operation_id="add_person",
-        request=PersonInput,
-        responses={201: DetailedPerson, 409: Error},
-        description="Says that some `user_id`s and names of speakers are one person. Theirs are "
-        "then the conversations of these users with all in them, notes about them, and what was "
-        "said under these names anywhere.",
+        operation_id="add_person", request=PersonInput, responses={201: DetailedPerson, 409: Error}
     )
     def post(self, request: Request) -> Response:
         params = {"user_ids": [], "speakers": [], **self.read(PersonInput)}
@@ -158,11 +142,7 @@ class People(KeyedView):
 class OnePerson(ReadView):
     """A person by their id."""
 
-    @extend_schema(
-        operation_id="get_person",
-        responses=DetailedPerson,
-        description="A person, under which names and ids they are known, and how much is theirs.",
-    )
+    @extend_schema(operation_id="get_person", responses=DetailedPerson)
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
         return Response(
             render_person(services.get_person(tenant=self.tenant(), person_id=person_id))
@@ -178,8 +158,6 @@ class MergePerson(KeyedView):
         operation_id="merge_person",
         request=MergeInput,
         responses={200: DetailedPerson, 404: Error, 409: Error},
-        description="Says that two people are one: all that was the first one's is the other's, "
-        "too, until `people/{id}/unmerge` undoes it.",
     )
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
         params = self.read(MergeInput)
@@ -198,8 +176,6 @@ class UnmergePerson(KeyedView):
         operation_id="unmerge_person",
         request=UnmergeInput,
         responses={200: DetailedPerson, 404: Error, 409: Error},
-        description="Undoes that a person was merged into another. Who did both, when and why "
-        "stays.",
     )
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
         person = services.undo_merge(
@@ -215,10 +191,8 @@ class UnmergePerson(KeyedView):
 class ExportPage(serializers.Serializer[Any]):
     """A page of what is a person's."""
 
-    items = serializers.ListField(
-        child=serializers.DictField(), help_text="As the list of that kind has them."
-    )
-    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
+    items = serializers.ListField(child=serializers.DictField())
+    next = serializers.CharField(allow_null=True)
 
 
 class ExportPerson(KeyedView):
@@ -226,15 +200,7 @@ class ExportPerson(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(
-        operation_id="export_person",
-        parameters=[ExportQuery],
-        responses=ExportPage,
-        description="All that the tenant has of a person, to be handed to them: call it for each "
-        "kind, until `next` is null. Answers are receipts: asked in their conversations, or "
-        "having served what is theirs. Facts that are pending review and deleted notes are left "
-        "out.",
-    )
+    @extend_schema(operation_id="export_person", parameters=[ExportQuery], responses=ExportPage)
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
         query = self.read(ExportQuery, request.query_params.dict())
         person = services.get_person(tenant=self.tenant(), person_id=person_id)

@@ -24,7 +24,7 @@ from memoryproject.edge.pages import (
     PageFilter,
     PageQuery,
     QueryMomentField,
-    page_schema,
+    describe_page,
 )
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
@@ -54,20 +54,9 @@ class FactQuery(PageQuery):
     """The query parameters of the list of facts."""
 
     category = WordField(choices=CATEGORIES, required=False)
-    state = WordField(
-        choices=["active", "invalid", "all", "waiting"],
-        default="active",
-        help_text="Active, retired, or both; `waiting`, with scope `curate`: pending review, so "
-        "neither.",
-    )
-    known_at = QueryMomentField(
-        required=False, help_text="Those that the server believed then. Not with `state`."
-    )
-    as_of = QueryMomentField(
-        required=False,
-        help_text="Those that were true then, retired ones too: as is known now, or as was "
-        "believed at `known_at`. Not with `state`.",
-    )
+    state = WordField(choices=["active", "invalid", "all", "waiting"], default="active")
+    known_at = QueryMomentField(required=False)
+    as_of = QueryMomentField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "state" in self.initial_data and attrs.keys() & {"known_at", "as_of"}:
@@ -95,11 +84,7 @@ class Facts(ReadingView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="list_facts",
-        parameters=[FactQuery],
-        responses=page_schema(ListedFact, "FactPage"),
-    )
+    @describe_page("list_facts", FactQuery, ListedFact, "FactPage")
     def get(self, request: Request) -> Response:
         query = self.read(FactQuery, request.query_params.dict())
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
@@ -128,12 +113,7 @@ class OneFact(ReadingView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="get_fact",
-        responses=DetailedFact,
-        description="A fact, active or not, with its evidence (withdrawn or not), every change of "
-        "it with actor and reason, and the versions before and after it.",
-    )
+    @extend_schema(operation_id="get_fact", responses=DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():

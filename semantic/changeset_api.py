@@ -18,13 +18,13 @@ from memoryproject.edge.pages import (
     PageFilter,
     PageQuery,
     QueryNumberField,
+    describe_page,
     load_rows,
-    page_schema,
 )
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.views import ReadView
 from semantic import queries, reverts
-from semantic.curation_api import AGAIN, Curating, Reasoned
+from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset
 from semantic.renderings import ChangeOutput, StateOutput, parse_states
 from semantic.reverts import Verdict
@@ -39,16 +39,14 @@ class ChangesetQuery(PageQuery):
 class StepsQuery(Strict):
     """Which steps of a changeset."""
 
-    after = QueryNumberField(required=False, min_value=0, help_text="Only those behind this one.")
+    after = QueryNumberField(required=False, min_value=0)
     limit = QueryNumberField(default=PAGE_AT_MOST, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class RevertInput(Reasoned):
     """The body of `changesets/{id}/revert`."""
 
-    leave_conflicts = FlagField(
-        default=False, help_text="Leave what is in the way as it is, and undo the rest."
-    )
+    leave_conflicts = FlagField(default=False)
 
 
 class ChangesetOutput(Output):
@@ -57,18 +55,16 @@ class ChangesetOutput(Output):
     id = serializers.UUIDField()
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
     kind = serializers.ChoiceField(choices=Changeset.Kind.choices)
-    actor = serializers.CharField(help_text="Who did it: a person, a key, the worker.")
+    actor = serializers.CharField()
     reason = serializers.CharField(allow_null=True)
     engine = serializers.CharField(allow_null=True)
     model = serializers.CharField(allow_null=True)
     prompt_version = serializers.CharField(allow_null=True)
-    degraded = serializers.BooleanField(help_text="The offline engine stood in for a model.")
+    degraded = serializers.BooleanField()
     unknown_aliases = serializers.IntegerField()
     job_id = serializers.UUIDField(allow_null=True)
     started_at = serializers.DateTimeField()
-    reverts = serializers.UUIDField(
-        source="reverts_id", allow_null=True, help_text="The changeset that this undoes."
-    )
+    reverts = serializers.UUIDField(source="reverts_id", allow_null=True)
 
 
 class FactStates(Output):
@@ -88,13 +84,9 @@ class StepOutput(ChangeOutput):
 class DetailedChangeset(ChangesetOutput):
     """A changeset with its steps, in pages."""
 
-    reverted_by = serializers.UUIDField(
-        source="reverted_by.id",
-        allow_null=True,
-        help_text="The changeset that has undone this one; null: it stands.",
-    )
-    changes = StepOutput(many=True, help_text="In their order.")
-    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
+    reverted_by = serializers.UUIDField(source="reverted_by.id", allow_null=True)
+    changes = StepOutput(many=True)
+    next = serializers.CharField(allow_null=True)
 
 
 class PlannedStep(Output):
@@ -103,35 +95,20 @@ class PlannedStep(Output):
     fact_id = serializers.UUIDField(source="fact.id")
     fact = serializers.CharField(source="fact.fact")
     verdict = serializers.ChoiceField(
-        source="verdict.value",
-        choices=[verdict.value for verdict in Verdict],
-        help_text="`close` and `reopen`: done; `supported`: other evidence holds it, only that of "
-        "the changeset goes; `changed_later` and `held_anew`: in the way.",
+        source="verdict.value", choices=[verdict.value for verdict in Verdict]
     )
-    is_conflict = serializers.BooleanField(
-        source="verdict.is_conflict", help_text="Whether it is in the way."
-    )
-    later = serializers.ListField(
-        source="later_ids",
-        child=serializers.UUIDField(),
-        help_text="The changesets that are in the way, oldest first.",
-    )
+    is_conflict = serializers.BooleanField(source="verdict.is_conflict")
+    later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
 
 
 class PlanOutput(Output):
     """What reverting a changeset would do now."""
 
     changeset_id = serializers.UUIDField(source="changeset.id")
-    reverted_by = serializers.UUIDField(
-        source="reverted_by.id", allow_null=True, help_text="null: not reverted yet."
-    )
-    conflicts = serializers.IntegerField(
-        source="conflict_count", help_text="How many steps are in the way."
-    )
-    steps = PlannedStep(many=True, help_text="The last change first.")
-    erased = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Facts that it touched and nothing brings back."
-    )
+    reverted_by = serializers.UUIDField(source="reverted_by.id", allow_null=True)
+    conflicts = serializers.IntegerField(source="conflict_count")
+    steps = PlannedStep(many=True)
+    erased = serializers.ListField(child=serializers.UUIDField())
 
 
 class ChangesetFilter(PageFilter):
@@ -143,11 +120,7 @@ class ChangesetFilter(PageFilter):
 class Changesets(ReadView):
     """Lists changesets, newest first."""
 
-    @extend_schema(
-        operation_id="list_changesets",
-        parameters=[ChangesetQuery],
-        responses=page_schema(ChangesetOutput, "ChangesetPage"),
-    )
+    @describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
     def get(self, request: Request) -> Response:
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
@@ -157,11 +130,7 @@ class OneChangeset(ReadView):
     """A changeset with its steps."""
 
     @extend_schema(
-        operation_id="get_changeset",
-        parameters=[StepsQuery],
-        responses=DetailedChangeset,
-        description="Who or what changed facts, why, and every step with the facts that it opened "
-        "or closed, before and after.",
+        operation_id="get_changeset", parameters=[StepsQuery], responses=DetailedChangeset
     )
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         query = self.read(StepsQuery, request.query_params.dict())
@@ -184,12 +153,7 @@ class OneChangeset(ReadView):
 class RevertChangeset(Curating):
     """Undoes a changeset, or says what that would do."""
 
-    @extend_schema(
-        operation_id="plan_revert",
-        responses=PlanOutput,
-        description="Says what reverting a changeset would do now, and what is in the way. "
-        "Nothing is written.",
-    )
+    @extend_schema(operation_id="plan_revert", responses=PlanOutput)
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
         return Response(PlanOutput(plan).data)
@@ -198,9 +162,6 @@ class RevertChangeset(Curating):
         operation_id="revert_changeset",
         request=RevertInput,
         responses={201: ChangesetOutput, 409: Error},
-        description="Undoes a changeset by a new one, which is returned and can be reverted too. "
-        "409: it is reverted already, or something is in the way and `leave_conflicts` is not "
-        "set; `GET` says what." + AGAIN,
     )
     def post(self, request: Request, changeset_id: uuid.UUID) -> Response:
         body = self.read(RevertInput)

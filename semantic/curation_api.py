@@ -27,56 +27,41 @@ from semantic.engines import Category
 from semantic.models import Changeset, Fact
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
-AGAIN = " Sent again after a lost answer it answers 409 and changes nothing."
-
 
 class Reasoned(Strict):
     """What every act of curation says."""
 
-    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the changeset.")
+    reason = ContentField(max_length=REASON_AT_MOST)
 
 
 class ReasonedByCase(Reasoned):
     """What an act says that an answer may have led to."""
 
-    case_id = IdField(
-        required=False, help_text="The receipt of the answer that led to it; kept with the reason."
-    )
+    case_id = IdField(required=False)
 
 
 class InvalidateInput(ReasonedByCase):
     """The body of `facts/{id}/invalidate`."""
 
-    because = WordField(
-        choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value],
-        help_text="superseded: it was true until now; wrong: it never was, and the same words do "
-        "not bring it back.",
-    )
+    because = WordField(choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value])
 
 
 class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
-    fact = ContentField(max_length=SENTENCE_AT_MOST, help_text="The right sentence.")
-    category = WordField(choices=CATEGORIES, required=False, help_text="Absent: as it was.")
+    fact = ContentField(max_length=SENTENCE_AT_MOST)
+    category = WordField(choices=CATEGORIES, required=False)
     keywords = serializers.ListField(
-        child=ContentField(max_length=KEYWORD_AT_MOST),
-        max_length=KEYWORDS_AT_MOST,
-        required=False,
-        help_text="Absent: those that the sentence still holds, and its own names and nouns.",
+        child=ContentField(max_length=KEYWORD_AT_MOST), max_length=KEYWORDS_AT_MOST, required=False
     )
-    version = WholeNumberField(
-        required=False,
-        min_value=1,
-        help_text="Nothing is done (409) if the fact has changed since it had this one.",
-    )
+    version = WholeNumberField(required=False, min_value=1)
 
 
 class CuratedFact(ListedFact):
     """A fact after an act of curation."""
 
     version = serializers.IntegerField()
-    changeset_id = serializers.UUIDField(help_text="The act; revert it to undo it.")
+    changeset_id = serializers.UUIDField()
 
 
 class Curating(KeyedView):
@@ -115,14 +100,7 @@ CHANGED = {200: CuratedFact, 409: Error}
 class InvalidateFact(Curating):
     """Retires a fact."""
 
-    @extend_schema(
-        operation_id="invalidate_fact",
-        request=InvalidateInput,
-        responses=CHANGED,
-        description="Retires a fact: it was true until now, or it never was. One that is "
-        "wrong is not derived again from the same words until it is restored. 409: it is not "
-        "active." + AGAIN,
-    )
+    @extend_schema(operation_id="invalidate_fact", request=InvalidateInput, responses=CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.invalidate_facts, fact_id, form=InvalidateInput)
 
@@ -130,13 +108,7 @@ class InvalidateFact(Curating):
 class RestoreFact(Curating):
     """Restores a fact."""
 
-    @extend_schema(
-        operation_id="restore_fact",
-        request=Reasoned,
-        responses=CHANGED,
-        description="Restores a fact. What has replaced it stays as it is. 409: it is active, was "
-        "erased, or the same sentence is active as another fact." + AGAIN,
-    )
+    @extend_schema(operation_id="restore_fact", request=Reasoned, responses=CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.restore_facts, fact_id)
 
@@ -144,13 +116,7 @@ class RestoreFact(Curating):
 class ApproveFact(Curating):
     """Approves a fact in the review queue."""
 
-    @extend_schema(
-        operation_id="approve_fact",
-        request=Reasoned,
-        responses=CHANGED,
-        description="Approves a fact that is pending review: from then on it is served. 409: it "
-        "is not pending, or the same sentence is active as another fact." + AGAIN,
-    )
+    @extend_schema(operation_id="approve_fact", request=Reasoned, responses=CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.approve_facts, fact_id)
 
@@ -158,13 +124,7 @@ class ApproveFact(Curating):
 class RejectFact(Curating):
     """Rejects a fact in the review queue."""
 
-    @extend_schema(
-        operation_id="reject_fact",
-        request=Reasoned,
-        responses=CHANGED,
-        description="Rejects a fact that is pending review: the same words do not bring it back. "
-        "409: it is not pending." + AGAIN,
-    )
+    @extend_schema(operation_id="reject_fact", request=Reasoned, responses=CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.reject_facts, fact_id)
 
@@ -173,13 +133,7 @@ class CorrectFact(Curating):
     """Puts a better sentence in the place of a wrong one."""
 
     @extend_schema(
-        operation_id="correct_fact",
-        request=CorrectInput,
-        responses={201: CuratedFact, 409: Error},
-        description="Closes a fact as wrong, opens a better one, and returns that. Its evidence is "
-        "the act, and messages that do not say the old. What still says the old is marked in "
-        "answers (`facts/{id}/marks`). 409: it is not active, "
-        "has changed since `version`, or the new sentence is another fact already." + AGAIN,
+        operation_id="correct_fact", request=CorrectInput, responses={201: CuratedFact, 409: Error}
     )
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(CorrectInput)

@@ -23,8 +23,8 @@ from semantic.renderings import CATEGORIES
 class DiffQuery(Strict):
     """The query parameters of `diff`."""
 
-    to = QueryMomentField(required=False, help_text="The later moment, included; default: now.")
-    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
+    to = QueryMomentField(required=False)
+    conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
@@ -53,28 +53,19 @@ class ComparedFact(Output):
 class DifferenceOutput(Output):
     """A fact that was active at one of the two moments alone."""
 
-    what = serializers.ChoiceField(
-        choices=[word.value for word in Difference],
-        help_text="added; restored: retired before, active again; corrected: it was never true, "
-        "and `newer` stands in its place; replaced: it was over, and `newer` is so now; ended: "
-        "retired, with nothing in its place.",
-    )
+    what = serializers.ChoiceField(choices=[word.value for word in Difference])
     fact_id = serializers.UUIDField()
-    fact = ComparedFact(allow_null=True, help_text="null: it was erased since.")
-    newer = ComparedFact(allow_null=True, help_text="What stands in its place; null: nothing.")
-    because = serializers.CharField(
-        allow_null=True,
-        help_text="Why it is retired at the later moment: superseded, wrong, reverted or erased; "
-        "null: it is active.",
-    )
-    changeset = ChangesetOutput(help_text="The last act that made it so: who, when and why.")
+    fact = ComparedFact(allow_null=True)
+    newer = ComparedFact(allow_null=True)
+    because = serializers.CharField(allow_null=True)
+    changeset = ChangesetOutput()
 
 
 class DiffOutput(Output):
     """How two moments differ."""
 
-    to = serializers.DateTimeField(help_text="The later moment.")
-    items = DifferenceOutput(many=True, help_text="In the order of the acts, oldest first.")
+    to = serializers.DateTimeField()
+    items = DifferenceOutput(many=True)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
@@ -87,14 +78,7 @@ class DiffOutput(Output):
 class Diff(ReadView):
     """What the server believed at one moment and not at another."""
 
-    @extend_schema(
-        operation_id="diff",
-        parameters=[DiffQuery],
-        responses=DiffOutput,
-        description="Compares the facts that were active at two moments, by the server's clock: "
-        "which came, ended or were corrected in between, who did it and why. What came and went "
-        "in between is no difference. Over 20,000 steps in between are 400.",
-    )
+    @extend_schema(operation_id="diff", parameters=[DiffQuery], responses=DiffOutput)
     def get(self, request: Request) -> Response:
         query = self.read(DiffQuery, request.query_params.dict())
         conversation, items = None, []

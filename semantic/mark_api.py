@@ -25,37 +25,31 @@ class MarkOutput(Output):
     """A place that still says what a retired fact said."""
 
     id = serializers.UUIDField()
-    fact_id = serializers.UUIDField(help_text="The fact that is wrong or over.")
+    fact_id = serializers.UUIDField()
     place = serializers.ChoiceField(choices=CorrectionMark.Place.choices)
-    place_id = serializers.UUIDField(help_text="The id of the message, episode, fact or note.")
+    place_id = serializers.UUIDField()
     found_by = serializers.ChoiceField(choices=CorrectionMark.FoundBy.choices)
     state = serializers.ChoiceField(
         choices=CorrectionMark.State.choices,
         help_text="active: answers print the correction beside it; proposed: not until somebody "
         "confirms; dropped: never.",
     )
-    decided_by = serializers.CharField(allow_null=True, help_text="Who confirmed or dropped it.")
+    decided_by = serializers.CharField(allow_null=True)
     decided_at = serializers.DateTimeField(allow_null=True)
-    changeset_id = serializers.UUIDField(help_text="The act or run in which it was found.")
+    changeset_id = serializers.UUIDField()
 
 
 class MarksOutput(Output):
     """All marks of a fact."""
 
-    marks = MarkOutput(many=True, help_text="Oldest first.")
+    marks = MarkOutput(many=True)
 
 
 class MarksInput(Reasoned):
     """The body of `facts/{id}/marks`."""
 
-    mark_ids = serializers.ListField(
-        child=IdField(), allow_empty=False, max_length=MARKS_AT_MOST, help_text="Marks of the fact."
-    )
-    decision = WordField(
-        choices=list(marking.DECISIONS),
-        help_text="confirm, drop, or quarantine: episodes and facts are made anew without the "
-        "messages among the places, and the facts among them are retired as wrong.",
-    )
+    mark_ids = serializers.ListField(child=IdField(), allow_empty=False, max_length=MARKS_AT_MOST)
+    decision = WordField(choices=list(marking.DECISIONS))
 
 
 class Marks(Curating):
@@ -64,24 +58,11 @@ class Marks(Curating):
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="list_marks",
-        responses=MarksOutput,
-        description="The places that still say what a fact said which a person has declared wrong, "
-        "corrected or ended: messages, episodes by title or summary, other facts and notes of its "
-        "conversation. Of a correction those of the fact that it replaced.",
-    )
+    @extend_schema(operation_id="list_marks", responses=MarksOutput)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self._render(self._get_fact(fact_id))
 
-    @extend_schema(
-        operation_id="decide_marks",
-        request=MarksInput,
-        responses=MarksOutput,
-        description="Confirms or drops marks of a fact, or quarantines the messages among them "
-        "and retires the facts. The quarantine is a rollback of its own (`rollbacks`), and ends "
-        "like one.",
-    )
+    @extend_schema(operation_id="decide_marks", request=MarksInput, responses=MarksOutput)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(MarksInput)
         fact = self._get_fact(fact_id)

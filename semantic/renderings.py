@@ -28,10 +28,8 @@ class FactOutput(Output):
     fact = serializers.CharField()
     keywords = serializers.ListField(child=serializers.CharField())
     source_episodic_ids = serializers.ListField(child=serializers.UUIDField())
-    valid_at = serializers.DateTimeField(help_text="From when on it was true.")
-    invalid_at = serializers.DateTimeField(
-        allow_null=True, help_text="When the server stopped believing it; null: active."
-    )
+    valid_at = serializers.DateTimeField()
+    invalid_at = serializers.DateTimeField(allow_null=True)
 
 
 class VersionOutput(Output):
@@ -54,10 +52,7 @@ class ListedFact(FactOutput, VersionOutput):
 class StateOutput(Output):
     """Whether a fact was active."""
 
-    because = serializers.CharField(
-        allow_null=True,
-        help_text="Why not: superseded, wrong, reverted, erased or waiting; null: it was active.",
-    )
+    because = serializers.CharField(allow_null=True)
     valid_until = serializers.DateTimeField(allow_null=True)
     superseded_by = serializers.UUIDField(allow_null=True)
 
@@ -69,47 +64,31 @@ class EvidenceMessage(Output):
     seq = serializers.IntegerField()
     role = serializers.CharField()
     name = serializers.CharField(allow_null=True)
-    posted_by = serializers.UUIDField(
-        source="posted_by_id", allow_null=True, help_text="The API key; null: none."
-    )
-    withheld_by = serializers.UUIDField(
-        source="withheld_by_id", allow_null=True, help_text="null: it counts."
-    )
+    posted_by = serializers.UUIDField(source="posted_by_id", allow_null=True)
+    withheld_by = serializers.UUIDField(source="withheld_by_id", allow_null=True)
 
 
 class EvidenceOutput(Output):
     """What supports a fact, or once did."""
 
     episode_id = serializers.UUIDField()
-    message_seqs = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Messages that say it; []: the whole episode."
-    )
-    messages = EvidenceMessage(many=True, help_text="These messages; what was erased is missing.")
-    changeset_id = serializers.UUIDField(help_text="What brought it in.")
-    engine = serializers.CharField(
-        source="changeset.engine", allow_null=True, help_text="null: a person."
-    )
-    model = serializers.CharField(
-        source="changeset.model", allow_null=True, help_text="null: no language model."
-    )
+    message_seqs = serializers.ListField(child=serializers.IntegerField())
+    messages = EvidenceMessage(many=True)
+    changeset_id = serializers.UUIDField()
+    engine = serializers.CharField(source="changeset.engine", allow_null=True)
+    model = serializers.CharField(source="changeset.model", allow_null=True)
     prompt_version = serializers.CharField(source="changeset.prompt_version", allow_null=True)
-    withdrawn_by = serializers.UUIDField(
-        source="withdrawn_by_id",
-        allow_null=True,
-        help_text="The changeset that took it back; null: it counts.",
-    )
+    withdrawn_by = serializers.UUIDField(source="withdrawn_by_id", allow_null=True)
 
 
 class ChangeOutput(Output):
     """One step of a changeset."""
 
-    position = serializers.IntegerField(help_text="Order within the changeset.")
+    position = serializers.IntegerField()
     action = serializers.ChoiceField(choices=Change.Action.choices)
-    memory_id = serializers.UUIDField(allow_null=True, help_text="What changed; null: nothing.")
-    other_memory_id = serializers.UUIDField(
-        allow_null=True, help_text="What it replaced or came from."
-    )
-    note = serializers.CharField(allow_null=True, help_text="A code: duplicate, declared_wrong, …")
+    memory_id = serializers.UUIDField(allow_null=True)
+    other_memory_id = serializers.UUIDField(allow_null=True)
+    note = serializers.CharField(allow_null=True)
 
 
 class HistoryOutput(ChangeOutput):
@@ -119,26 +98,20 @@ class HistoryOutput(ChangeOutput):
     kind = serializers.ChoiceField(source="changeset.kind", choices=Changeset.Kind.choices)
     actor = serializers.CharField(source="changeset.actor")
     reason = serializers.CharField(source="changeset.reason", allow_null=True)
-    case_id = serializers.UUIDField(
-        source="changeset.case_id",
-        allow_null=True,
-        help_text="The receipt of the answer that led to it; null: none was named.",
-    )
+    case_id = serializers.UUIDField(source="changeset.case_id", allow_null=True)
     at = serializers.DateTimeField(source="changeset.started_at")
-    before = StateOutput(allow_null=True, help_text="null: the step did not open or close it.")
+    before = StateOutput(allow_null=True)
     after = StateOutput(allow_null=True)
 
 
 class DetailedFact(ListedFact):
     """A fact with its evidence and its history."""
 
-    version = serializers.IntegerField(help_text="Raised by each change of state.")
-    changeset_id = serializers.UUIDField(help_text="What brought it in.")
+    version = serializers.IntegerField()
+    changeset_id = serializers.UUIDField()
     evidence = EvidenceOutput(many=True)
-    history = HistoryOutput(many=True, help_text="Oldest first; of more than 1,000 the newest.")
-    versions = VersionOutput(
-        many=True, help_text="What it replaced and what replaced it, itself included, oldest first."
-    )
+    history = HistoryOutput(many=True)
+    versions = VersionOutput(many=True)
 
 
 class SupportedFact(Output):
@@ -155,8 +128,8 @@ class SupportedFact(Output):
 class DetailedEpisode(ListedEpisode):
     """An episode with its messages and what was learnt from it."""
 
-    messages = StoredMessage(many=True, help_text="Oldest first.")
-    facts = SupportedFact(many=True, help_text="Oldest first.")
+    messages = StoredMessage(many=True)
+    facts = SupportedFact(many=True)
 
 
 def render_fact(

@@ -22,36 +22,36 @@ from memoryproject.edge.fields import (
     TextField,
     WordField,
 )
-from memoryproject.edge.pages import PlaceQuery, page_schema
+from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
-from semantic.curation_api import AGAIN, Curating, Reasoned
+from semantic.curation_api import Curating, Reasoned
 
 
 class RollbackInput(Reasoned):
     """The body of `rollbacks`: all that is given must fit; a source must be named."""
 
-    since = MomentField(help_text="What was received from then on, by the server's clock.")
-    key_id = IdField(required=False, help_text="The API key that posted it.")
-    conversation_id = IdField(required=False, help_text="Only in this conversation.")
-    speaker = TextField(required=False, max_length=200, help_text="The messages' `name`.")
+    since = MomentField()
+    key_id = IdField(required=False)
+    conversation_id = IdField(required=False)
+    speaker = TextField(required=False, max_length=200)
     role = WordField(choices=Role.choices, required=False)
-    dry_run = FlagField(default=False, help_text="Preview: change nothing.")
+    dry_run = FlagField(default=False)
 
 
 class CountsOutput(Output):
     """The figures of a rollback."""
 
     conversations = serializers.IntegerField()
-    messages = serializers.IntegerField(help_text="Quarantined: neither processed nor served.")
-    episodes = serializers.IntegerField(help_text="Deleted: they contain such messages.")
-    returned = serializers.IntegerField(help_text="Other messages in them, processed anew.")
-    runs = serializers.IntegerField(help_text="Reverted: they had read such messages.")
-    closed = serializers.IntegerField(help_text="Facts retired, or no longer pending review.")
-    reopened = serializers.IntegerField(help_text="Facts restored.")
-    redrawn = serializers.IntegerField(help_text="Other episodes, consolidated anew.")
-    left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
+    messages = serializers.IntegerField()
+    episodes = serializers.IntegerField()
+    returned = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    closed = serializers.IntegerField()
+    reopened = serializers.IntegerField()
+    redrawn = serializers.IntegerField()
+    left = serializers.IntegerField()
 
     def to_representation(self, made: dict[str, int]) -> dict[str, Any]:
         return super().to_representation(Counter(made))
@@ -70,7 +70,7 @@ class RemainingOutput(Output):
 class RollbackOutput(Output):
     """A rollback of a source, or the preview of one."""
 
-    id = serializers.UUIDField(allow_null=True, help_text="null: a dry run.")
+    id = serializers.UUIDField(allow_null=True)
     since = serializers.DateTimeField()
     key_id = serializers.UUIDField(source="posted_by_id", allow_null=True)
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
@@ -79,10 +79,8 @@ class RollbackOutput(Output):
     actor = serializers.CharField()
     reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
-    lifted_at = serializers.DateTimeField(allow_null=True, help_text="null: still quarantined.")
-    done_at = serializers.DateTimeField(
-        allow_null=True, help_text="null: a worker still quarantines its messages, or returns them."
-    )
+    lifted_at = serializers.DateTimeField(allow_null=True)
+    done_at = serializers.DateTimeField(allow_null=True)
     counts = CountsOutput(source="made")
     remaining = RemainingOutput(source="*")
 
@@ -90,12 +88,7 @@ class RollbackOutput(Output):
 class Rollbacks(Curating):
     """Rolls back a source, and lists rollbacks."""
 
-    @extend_schema(
-        operation_id="list_rollbacks",
-        parameters=[PlaceQuery],
-        responses=page_schema(RollbackOutput, "RollbackPage"),
-        description="Lists rollbacks, newest first, those whose quarantine has ended included.",
-    )
+    @describe_page("list_rollbacks", PlaceQuery, RollbackOutput, "RollbackPage")
     def get(self, request: Request) -> Response:
         rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
         return self.list_page(rows, RollbackOutput)
@@ -161,8 +154,6 @@ class LiftRollback(Curating):
         operation_id="lift_rollback",
         request=Reasoned,
         responses={200: RollbackOutput, 202: RollbackOutput, 409: Error},
-        description="Ends the quarantine of a source: its messages return to the window, and are "
-        "processed like new ones. 202: a worker goes on with it. 409: it has ended." + AGAIN,
     )
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
         act = self.act(self.read(Reasoned)["reason"])

@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
-from memoryproject.edge.pages import PageFilter, PageQuery, page_schema
+from memoryproject.edge.pages import PageFilter, PageQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.views import ReadView
 from semantic import suggestions
 from semantic.curation import REASON_AT_MOST
-from semantic.curation_api import AGAIN, Curating
+from semantic.curation_api import Curating
 from semantic.engines import SuggestionKind
 from semantic.models import Suggestion
 from semantic.renderings import CATEGORIES
@@ -31,9 +31,9 @@ class SuggestedFact(Output):
     id = serializers.UUIDField()
     fact = serializers.CharField()
     category = serializers.ChoiceField(choices=CATEGORIES)
-    valid_at = serializers.DateTimeField(help_text="From when on it was true.")
+    valid_at = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
-    invalid_at = serializers.DateTimeField(allow_null=True, help_text="null: active.")
+    invalid_at = serializers.DateTimeField(allow_null=True)
 
 
 class SuggestionOutput(Output):
@@ -42,34 +42,21 @@ class SuggestionOutput(Output):
     id = serializers.UUIDField()
     conversation_id = serializers.UUIDField(source="conversation.external_id")
     kind = serializers.ChoiceField(choices=KINDS)
-    reason = serializers.CharField(help_text="The code of the rule that saw it: near_words, cap, …")
+    reason = serializers.CharField()
     old = SuggestedFact(source="old_fact")
-    new = SuggestedFact(
-        source="new_fact", allow_null=True, help_text="null: nothing takes the old one's place."
-    )
-    changeset_id = serializers.UUIDField(help_text="The run that made it.")
+    new = SuggestedFact(source="new_fact", allow_null=True)
+    changeset_id = serializers.UUIDField()
     created_at = serializers.DateTimeField()
-    open = serializers.BooleanField(
-        source="is_open",
-        help_text="Whether both facts are active, and no decision on it is in effect.",
-    )
+    open = serializers.BooleanField(source="is_open")
     decision = serializers.ChoiceField(choices=Suggestion.Decision.choices, allow_null=True)
-    decided_by = serializers.UUIDField(
-        source="decided_by_id",
-        allow_null=True,
-        help_text="The changeset of the decision; revert it to undo it.",
-    )
+    decided_by = serializers.UUIDField(source="decided_by_id", allow_null=True)
 
 
 class SuggestionQuery(PageQuery):
     """The query parameters of the list of suggestions."""
 
     kind = WordField(choices=KINDS, required=False)
-    open = WordField(
-        choices=["true", "false"],
-        default="true",
-        help_text="Those pending a decision, or the others.",
-    )
+    open = WordField(choices=["true", "false"], default="true")
 
 
 class SuggestionFilter(PageFilter):
@@ -81,9 +68,7 @@ class SuggestionFilter(PageFilter):
 class DecisionInput(Strict):
     """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
 
-    reason = ContentField(
-        required=False, max_length=REASON_AT_MOST, help_text="Why; kept with the changeset."
-    )
+    reason = ContentField(required=False, max_length=REASON_AT_MOST)
 
 
 DECIDED = {200: SuggestionOutput, 409: Error}
@@ -92,14 +77,7 @@ DECIDED = {200: SuggestionOutput, 409: Error}
 class Suggestions(ReadView):
     """Lists suggestions, newest first."""
 
-    @extend_schema(
-        operation_id="list_suggestions",
-        parameters=[SuggestionQuery],
-        responses=page_schema(SuggestionOutput, "SuggestionPage"),
-        description="Facts that look as if one contradicted or repeated the other: nothing is "
-        "closed until somebody accepts. Meanwhile both are active, and answers have the newer of "
-        "two that seem to contradict each other first.",
-    )
+    @describe_page("list_suggestions", SuggestionQuery, SuggestionOutput, "SuggestionPage")
     def get(self, request: Request) -> Response:
         is_open = self.read(SuggestionQuery, request.query_params.dict())["open"] == "true"
         rows = suggestions.find_suggestions(self.tenant(), is_open=is_open)
@@ -122,14 +100,7 @@ class DecisionView(Curating):
 class AcceptSuggestion(DecisionView):
     """Does what a suggestion says."""
 
-    @extend_schema(
-        operation_id="accept_suggestion",
-        request=DecisionInput,
-        responses=DECIDED,
-        description="Closes the old fact as superseded by the new one; of duplicates the shorter "
-        "one, whose evidence the other takes over. Revert the changeset `decided_by` to undo it. "
-        "409: it is no longer open." + AGAIN,
-    )
+    @extend_schema(operation_id="accept_suggestion", request=DecisionInput, responses=DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
         return self.decide(
             suggestions.accept_suggestion, suggestion_id, reason="Accepted a suggestion."
@@ -139,13 +110,7 @@ class AcceptSuggestion(DecisionView):
 class DeclineSuggestion(DecisionView):
     """Leaves both facts as they are."""
 
-    @extend_schema(
-        operation_id="decline_suggestion",
-        request=DecisionInput,
-        responses=DECIDED,
-        description="Leaves both facts active; they are not suggested again. Revert the changeset "
-        "`decided_by` to undo it. 409: it is no longer open." + AGAIN,
-    )
+    @extend_schema(operation_id="decline_suggestion", request=DecisionInput, responses=DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
         return self.decide(
             suggestions.decline_suggestion, suggestion_id, reason="Declined a suggestion."

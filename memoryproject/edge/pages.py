@@ -19,6 +19,7 @@ from django.db.models import (
     Value,
 )
 from django_filters import CharFilter, FilterSet, UUIDFilter
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
 from memoryproject.edge.fields import (
@@ -159,3 +160,14 @@ def page_schema(item: type[serializers.Serializer[Any]], name: str) -> Any:
             "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
         },
     )
+
+
+def describe_page(
+    call: str,
+    query: type[serializers.Serializer[Any]],
+    item: type[serializers.Serializer[Any]],
+    name: str,
+) -> Any:
+    """Return the decorator that describes a call which lists `item`, a page at a time."""
+    responses = page_schema(item, name)
+    return extend_schema(operation_id=call, parameters=[query], responses=responses)

@@ -13,6 +13,7 @@ from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
 from memoryproject.edge.fields import Strict
+from memoryproject.edge.reference import CALLS
 
 OF_A_MEMORY = ("peek_memory", "chunk_memory", "list_memory_links", "walk_memory")
 OF_A_FACT = ("get_fact", "invalidate_fact", "restore_fact", "correct_fact", "list_marks")
@@ -51,11 +52,10 @@ where it stands, the others."""
 class Error(serializers.Serializer[Any]):
     """What went wrong."""
 
-    code = serializers.CharField(help_text="A word for programs.")
-    message = serializers.CharField(help_text="A sentence for people.")
+    code = serializers.CharField()
+    message = serializers.CharField()
     fields = serializers.DictField(  # type: ignore[assignment]
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="What is wrong by the path of the field, such as `message.role`.",
+        child=serializers.ListField(child=serializers.CharField())
     )
 
 
@@ -77,6 +77,11 @@ class OperationSchema(AutoSchema):
     """
 
     _reads_query = False
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """Return what the reference says of the call, else the view's first words."""
+        text = CALLS.get(self.get_operation_id(), {}).get("description")
+        return text or super().get_description()
 
     def get_operation(self, *args: Any, **options: Any) -> Any:
         """Return the operation with the scope it needs: for programs, and in a sentence."""

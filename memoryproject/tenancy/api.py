@@ -27,24 +27,19 @@ class KeyOutput(serializers.Serializer[Any]):
 
     id = serializers.UUIDField()
     name = serializers.CharField()
-    prefix = serializers.CharField(help_text="The first characters of the secret.")
-    links = serializers.ChoiceField(
-        choices=LINK_STYLES, help_text="How its answers print links, where a call does not say."
-    )
-    expires_at = serializers.DateTimeField(allow_null=True, help_text="null: never.")
-    user_ids = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Whose conversations and notes alone it may touch; empty: all of the tenant.",
-    )
+    prefix = serializers.CharField()
+    links = serializers.ChoiceField(choices=LINK_STYLES)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    user_ids = serializers.ListField(child=serializers.CharField())
 
 
 class LimitOutput(serializers.Serializer[Any]):
     """How fast a key, or all keys of its tenant together, may call."""
 
     of = serializers.ChoiceField(choices=["key", "tenant"])
-    rate = serializers.IntegerField(help_text="Calls a minute.")
-    burst = serializers.IntegerField(help_text="Calls that may come at once.")
-    left = serializers.IntegerField(help_text="Calls that may come now.")
+    rate = serializers.IntegerField()
+    burst = serializers.IntegerField()
+    left = serializers.IntegerField()
 
 
 class WhoAmIOutput(serializers.Serializer[Any]):
@@ -53,7 +48,7 @@ class WhoAmIOutput(serializers.Serializer[Any]):
     tenant = TenantOutput()
     key = KeyOutput()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
-    limits = LimitOutput(many=True, help_text="Empty: no limit.")
+    limits = LimitOutput(many=True)
 
 
 class WhoAmI(KeyedView):
@@ -61,12 +56,7 @@ class WhoAmI(KeyedView):
 
     permission_classes = ()
 
-    @extend_schema(
-        operation_id="whoami",
-        responses=WhoAmIOutput,
-        description="The tenant and the key behind the caller's secret, the key's scopes, and how "
-        "fast it may call. The call itself is taken from what is left.",
-    )
+    @extend_schema(operation_id="whoami", responses=WhoAmIOutput)
     def get(self, request: Request) -> Response:
         key = self.key()
         body = {

@@ -1,13 +1,14 @@
 """Adds to the description of the API what its code does not say, for people who read it.
 
 - `introduction.md` stands first.
-- `texts.toml` has the tasks in reading order with their calls, a sentence for each answer, and
-  what a field or a parameter means.
+- `texts.toml` has the tasks in reading order with their calls, what each does, a sentence for
+  each answer, and what a field or a parameter means.
 - `examples.json` has one call of each operation with its answers, and an error of each status,
   as `tests/api/test_examples.py` has recorded them.
 
-The texts stand here and not at the serializers because most fields mean the same wherever they
-occur: so it is written once. A `help_text` in the code goes before what is written here.
+The texts stand here and not at the views and serializers because most fields mean the same
+wherever they occur: so it is written once. A `help_text` in the code, as for one that names a
+limit of the code, goes before what is written here.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from typing import Any
 HERE = Path(__file__).parent
 INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
 TEXTS: dict[str, Any] = tomllib.loads((HERE / "texts.toml").read_text(encoding="utf-8"))
+CALLS: dict[str, dict[str, Any]] = {
+    name: {"tags": [task["name"]], **call}
+    for task in TEXTS["tasks"]
+    for name, call in task["calls"].items()
+}
 EXAMPLES_FILE = HERE / "examples.json"
 NONE_YET: dict[str, Any] = {"body": None, "parameters": {}, "answers": {}}
 ERRORS = "errors"
@@ -39,14 +45,9 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         KeyError: an operation has no texts.
     """
     examples = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
-    calls = {
-        name: {"tags": [task["name"]], **call}
-        for task in TEXTS["tasks"]
-        for name, call in task["calls"].items()
-    }
     for operation in list_operations(result):
         name = operation["operationId"]
-        _add_sentences(operation, calls[name])
+        _add_sentences(operation, CALLS[name])
         _add_example(operation, examples.get(name, NONE_YET), examples.get(ERRORS, {}))
         operation["parameters"] = [
             add_meaning(one, name, one["name"]) for one in operation.get("parameters", [])
@@ -54,7 +55,7 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for name, component in result["components"]["schemas"].items():
         for field, schema in component.get("properties", {}).items():
             component["properties"][field] = add_meaning(schema, name, field)
-    order = list(calls)
+    order = list(CALLS)
     result["paths"] = dict(
         sorted(
             result["paths"].items(),
