@@ -109,5 +109,4 @@ class ImportBatchAdmin(ReadOnlyAdmin):
     hidden = ("rows",)
     list_display = ("position", "run", "changesets", "done_at", "tenant")
     list_filter = ("tenant",)
-    search_help_text = "A whole id"
     id_search = ("id", "run")

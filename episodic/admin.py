@@ -175,5 +175,4 @@ class ReviewAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
     id_search = ("id", "episode", "job", "retrieval_id")
-    search_help_text = "A whole id"
     points_at = {"retrieval_id": "retrieval_retrieval"}

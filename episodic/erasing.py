@@ -39,7 +39,7 @@ def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> l
     With `seq` of those that were made with that message: the one that holds it, and records
     of others that are quarantined.
     """
-    rows = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    rows = Episode.objects.within(conversation)
     if seq is not None:
         rows = rows.filter(first_seq__lte=seq, last_seq__gte=seq)
     return list(rows.order_by("id").values_list("id", flat=True))
@@ -57,7 +57,7 @@ def erase_message(
 
     The caller has found the episodes by `find_episode_ids`, and deletes them next.
     """
-    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    mine = Message.objects.within(conversation)
     mine.filter(episode__in=list(episode_ids)).update(episode=None)
     _delete(conversation, mine.filter(id=message.id))
 
@@ -66,9 +66,7 @@ def erase_messages(conversation: Conversation) -> int:
     """Delete every message of a conversation, and whose it is; return how many there were."""
     conversation.window_doubled = False
     conversation.user_id = conversation.agent_id = ""
-    return _delete(
-        conversation, Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    )
+    return _delete(conversation, Message.objects.within(conversation))
 
 
 def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
@@ -106,7 +104,7 @@ def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> Non
     posted = messages.filter(client_key__isnull=False)
     keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
     remember_erased_keys(tenant=conversation.tenant, place=conversation.id, keys=keys)
-    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    mine = Message.objects.within(conversation)
     for some in in_batches(sorted(keys)):
         mine.filter(client_key__in=some).update(client_key=None, body_sha256="")
 
@@ -124,7 +122,7 @@ def settle(conversation: Conversation) -> None:
 
 def forget_speakers(conversation: Conversation) -> None:
     """Take names and reasons out of what was withheld in a conversation; who did it stays."""
-    rows = Withholding.objects.of(conversation.tenant).filter(conversation=conversation)
+    rows = Withholding.objects.within(conversation)
     rows.update(speaker="", reason=ERASED)
 
 
@@ -135,7 +133,7 @@ def next_conversation(tenant: Tenant) -> uuid.UUID | None:
 
 def erase_conversation_row(conversation: Conversation) -> None:
     """Delete a conversation of which nothing is left but what was withheld, and that."""
-    Withholding.objects.of(conversation.tenant).filter(conversation=conversation).delete()
+    Withholding.objects.within(conversation).delete()
     Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()
 
 

@@ -74,7 +74,7 @@ def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Messag
 
 
 def _window_of(conversation: Conversation) -> QuerySet[Message]:
-    return Message.objects.of(conversation.tenant).filter(IN_WINDOW, conversation=conversation)
+    return Message.objects.within(conversation).filter(IN_WINDOW)
 
 
 def messages_between(
@@ -84,7 +84,7 @@ def messages_between(
 
     Uses index: episodic_message_seq.
     """
-    mine = Message.objects.of(conversation.tenant).filter(conversation=conversation)
+    mine = Message.objects.within(conversation)
     return mine.filter(withheld_by=None, seq__range=(first_seq, last_seq)).order_by("seq")
 
 
@@ -132,8 +132,8 @@ def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) ->
     Those whose consolidation failed wait for a retry and are left out.
     Uses index: episodic_episode_fresh.
     """
-    fresh = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, consolidated_at=None, consolidation_failed_at=None
+    fresh = Episode.objects.within(conversation).filter(
+        consolidated_at=None, consolidation_failed_at=None
     )
     return list(fresh.order_by("first_seq")[:at_most])
 
@@ -244,16 +244,14 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
 
 def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
     """Return the episodes that there were at a moment; none that was withheld since."""
-    rows = Episode.objects.of(conversation.tenant).filter(
-        conversation=conversation, created_at__lte=known_at, withheld_by=None
-    )
+    rows = Episode.objects.within(conversation).filter(created_at__lte=known_at, withheld_by=None)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
 def count_set_aside(conversation: Conversation) -> int:
     """Return how many messages and episodes wait for a retry."""
-    messages = Message.objects.of(conversation.tenant).filter(conversation=conversation)
-    episodes = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    messages = Message.objects.within(conversation)
+    episodes = Episode.objects.within(conversation)
     failed = episodes.filter(consolidation_failed_at__isnull=False)
     return messages.filter(quarantined_by__isnull=False).count() + failed.count()
 
@@ -264,7 +262,7 @@ def count_episodes(conversation: Conversation) -> int:
 
 
 def _episodes_of(conversation: Conversation) -> QuerySet[Episode]:
-    mine = Episode.objects.of(conversation.tenant).filter(conversation=conversation)
+    mine = Episode.objects.within(conversation)
     return mine.filter(withheld_by=None)
 
 

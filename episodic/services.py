@@ -150,9 +150,7 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
 
 
 def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:
-    stored = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, client_key=idempotency.key
-    )
+    stored = Message.objects.within(conversation).filter(client_key=idempotency.key)
     earlier = list(stored.order_by("client_index"))
     if earlier and earlier[0].body_sha256 != idempotency.body_sha256:
         raise Conflict("This Idempotency-Key was used for another request.")
@@ -236,9 +234,7 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
         locked = queries.lock_conversation(
             tenant=conversation.tenant, conversation_id=conversation.id
         )
-        messages = Message.objects.of(locked.tenant).filter(
-            conversation=locked, quarantined_by__isnull=False
-        )
+        messages = Message.objects.within(locked).filter(quarantined_by__isnull=False)
         back = messages.update(quarantined_by=None)
         fresh = retry_failed_consolidation(locked.tenant, locked.id)
         if not back + fresh:

@@ -118,9 +118,7 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
 
     Not those that another withholding stands for as well, which had found them withheld.
     """
-    mine = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, withheld_by=withholding
-    )
+    mine = Message.objects.within(conversation).filter(withheld_by=withholding)
     standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)
     others = standing.exclude(id=withholding.id).exclude(reason=ERASED)
     for other in others.order_by("id"):

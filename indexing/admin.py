@@ -16,7 +16,6 @@ from memoryproject.adminkit.values import link_to_memory
 class MemoryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "page", "created_at", "tenant")
     list_filter = ("kind", recent_filter("made", "made"), "tenant")
-    search_help_text = "A whole id"
     more_lines = ("page",)
     listings: Listings = (
         Listing("Search units", SearchUnit, "memory"),

@@ -30,55 +30,8 @@ FREQUENT = 2_000
 """Units in which a word occurs, counted no further."""
 WORDS_AT_MOST = 20
 QUERY_AT_MOST = 1_000
+FOLDER = Path(__file__).parent / "sql"
 ASKED = re.compile(r'"([^"]*)"|(\S+)')
-
-NARROWED = """
-    (%(tenant)s::uuid IS NULL OR tenant_id = %(tenant)s::uuid)
-    AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s::uuid)
-    AND (%(since)s::timestamptz IS NULL OR valid_at >= %(since)s::timestamptz)
-    AND (%(until)s::timestamptz IS NULL OR valid_at < %(until)s::timestamptz)
-    AND (%(phrases)s::text[] = '{}' OR NOT EXISTS (
-        SELECT FROM unnest(%(phrases)s::text[]) AS phrase
-        WHERE strpos(public.memory_own(lexical_text, own_words), phrase) = 0
-    ))
-"""
-BY_INDEX = """
-candidate AS MATERIALIZED (
-    SELECT unit.id
-    FROM (
-        SELECT terms, array_agg(language) AS languages FROM asked WHERE %(every)s GROUP BY terms
-        UNION ALL SELECT ARRAY[term], array_agg(language)
-        FROM asked CROSS JOIN unnest(terms) AS term WHERE NOT %(every)s GROUP BY term
-    ) AS wanted
-    CROSS JOIN LATERAL (
-        SELECT id FROM indexing_searchunit
-        WHERE public.memory_terms(kind, language, lexical_text, own_words) @> wanted.terms
-            AND language = ANY(wanted.languages) AND {narrowed}
-        LIMIT %(candidates)s
-    ) AS unit
-),
-pool AS MATERIALIZED (
-    SELECT id FROM candidate
-    WHERE NOT %(walks)s OR (SELECT count(*) FROM candidate) < %(candidates)s
-    GROUP BY id ORDER BY count(*) DESC, id DESC LIMIT %(pool)s
-)
-"""
-BY_WALKING = """
-candidate AS MATERIALIZED (
-    SELECT unit.id
-    FROM (
-        SELECT * FROM indexing_searchunit
-        WHERE kind = %(kind)s{of_tenant}
-        ORDER BY id DESC LIMIT %(walked)s
-    ) AS unit JOIN asked ON asked.language = unit.language
-    WHERE unit.words <#> asked.probe <= -asked.slots AND {narrowed}
-        AND asked.lexemes <@ tsvector_to_array(public.memory_ts(
-            unit.language, public.memory_own(lexical_text, own_words)
-        ))
-    LIMIT %(pool)s
-),
-pool AS (SELECT id FROM candidate)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +154,19 @@ def _run(statement: str, params: dict[str, Any]) -> list[Any]:
 
 @cache
 def _statement(*, walks: bool, of_tenant: bool) -> str:
-    """Return the text of the statement, put together from constants only."""
-    file = Path(__file__).parent / "sql" / "tenant_words.sql"
-    body = "WITH\n" + file.read_text(encoding="utf-8").partition("\nWITH\n")[2]
-    pool = BY_WALKING if walks else BY_INDEX
+    """Return the text of the statement, put together from files only."""
+    body = _read("tenant_words.sql")
     parts = {
-        "pool": pool.strip(),
-        "narrowed": NARROWED.strip(),
+        "pool": _read("pool_by_walking.sql" if walks else "pool_by_index.sql"),
+        "narrowed": _read("narrowed.sql"),
         "of_tenant": " AND tenant_id = %(tenant)s::uuid" if of_tenant else "",
     }
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)
     return body
+
+
+def _read(name: str) -> str:
+    """Return a file of SQL without its header."""
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("--"))

@@ -88,7 +88,6 @@ class FactAdmin(WordSearchAdmin):
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin):
-    search_help_text = "A whole id"
     list_display = ("created_at", "fact", "episode", "message_seqs", "changeset", "tenant")
     list_filter = (recent_filter("made", "made"), "tenant")
     id_search = ("id", "fact", "episode", "changeset")
@@ -96,7 +95,6 @@ class EvidenceAdmin(ReadOnlyAdmin):
 
 @admin.register(Suggestion)
 class SuggestionAdmin(ReadOnlyAdmin):
-    search_help_text = "A whole id"
     list_display = (
         "created_at", "kind", "old_fact", "new_fact", "reason", "decision", "conversation",
         "tenant",
@@ -107,7 +105,6 @@ class SuggestionAdmin(ReadOnlyAdmin):
 
 @admin.register(CorrectionMark)
 class CorrectionMarkAdmin(ReadOnlyAdmin):
-    search_help_text = "A whole id"
     list_display = (
         "created_at", "place", "place_id", "fact", "found_by", "state", "decided_by",
         "conversation", "tenant",
@@ -118,7 +115,6 @@ class CorrectionMarkAdmin(ReadOnlyAdmin):
 
 @admin.register(Triage)
 class TriageAdmin(ReadOnlyAdmin):
-    search_help_text = "A whole id"
     list_display = (
         "changed_at", "fact", "assignee", "comment", "snoozed_until", "is_kept", "changed_by",
         "conversation", "tenant",

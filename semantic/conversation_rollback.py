@@ -63,9 +63,7 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
     that of its last run; what earlier ones drew from it is told by evidence.
     """
     times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
-    runs = Changeset.objects.of(conversation.tenant).filter(
-        conversation=conversation, kind=Changeset.Kind.CONSOLIDATION
-    )
+    runs = Changeset.objects.within(conversation).filter(kind=Changeset.Kind.CONSOLIDATION)
     evidence = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episodes))
     has_read = Q(started_at__in=times) | Q(id__in=evidence.values("changeset"))
     queue = list(runs.filter(has_read).order_by("id"))

@@ -129,9 +129,7 @@ def _find_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
 
 def find_heirs(conversation: Conversation) -> list[Fact]:
     """Return the active facts that answers may print as corrections, oldest first."""
-    marks = CorrectionMark.objects.of(conversation.tenant).filter(
-        conversation=conversation, fact__invalidated_because__in=HELD
-    )
+    marks = CorrectionMark.objects.within(conversation).filter(fact__invalidated_because__in=HELD)
     retired = Fact.objects.of(conversation.tenant).filter(id__in=marks.values("fact"))
     heirs = _find_heirs(conversation.tenant, retired)
     return sorted({heir.id: heir for heir in heirs.values()}.values(), key=lambda fact: fact.id)
@@ -154,8 +152,7 @@ def set_corrected(conversation: Conversation, facts: Sequence[Fact]) -> None:
 
     Uses index: semantic_fact_declared_wrong.
     """
-    wrong = Fact.objects.of(conversation.tenant).filter(
-        conversation=conversation,
+    wrong = Fact.objects.within(conversation).filter(
         invalidated_because=Fact.Because.WRONG,
         superseded_by__in=[fact.id for fact in facts],
     )

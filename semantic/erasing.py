@@ -42,7 +42,7 @@ class Tainted:
 
 def facts_of(conversation: Conversation) -> list[uuid.UUID]:
     """Return the ids of all facts of a conversation, active or not."""
-    rows = Fact.objects.of(conversation.tenant).filter(conversation=conversation)
+    rows = Fact.objects.within(conversation)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 

@@ -72,9 +72,7 @@ def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
 
 def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
     """Return what people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
-    wrong = Fact.objects.of(conversation.tenant).filter(
-        conversation=conversation, invalidated_because=Fact.Because.WRONG
-    )
+    wrong = Fact.objects.within(conversation).filter(invalidated_because=Fact.Because.WRONG)
     return {fact.id: fact for fact in wrong.order_by("id")}
 
 
@@ -85,7 +83,7 @@ def count_active(conversation: Conversation) -> int:
 
 def active_in(conversation: Conversation) -> QuerySet[Fact]:
     """Return the active facts of a conversation, in no order."""
-    return Fact.objects.of(conversation.tenant).filter(conversation=conversation, invalid_at=None)
+    return Fact.objects.within(conversation).filter(invalid_at=None)
 
 
 def evidence_of(

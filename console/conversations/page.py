@@ -177,9 +177,7 @@ def _address(as_of: datetime | None, seq: int, known: str) -> str:
 
 def _slider(conversation: Conversation, as_of: datetime | None) -> dict[str, int] | None:
     """Return the range of times to choose from, in ms since 1970; None: there is no range."""
-    ends = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, seq__in=[1, conversation.next_seq - 1]
-    )
+    ends = Message.objects.within(conversation).filter(seq__in=[1, conversation.next_seq - 1])
     times = sorted(_in_ms(at) for at in ends.values_list("occurred_at", flat=True))
     if len(times) < 2 or times[0] == times[-1]:
         return None

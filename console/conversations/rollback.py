@@ -21,6 +21,7 @@ from console.pages import (
     redirect_to,
     show_page,
 )
+from console.texts import TEXTS
 from episodic import withholding as episodic
 from episodic.models import Conversation, Message, Role, Withholding
 from memoryproject.edge.errors import Problem
@@ -35,18 +36,6 @@ CONVERSATIONS_AT_MOST = 20
 UNDONE = "Rolled back. The next worker processes anew what is left."
 LIFTED = "Lifted: the messages are back, and are processed like new ones."
 GOES_ON = "A worker does it now, one conversation after the other. Reload this page."
-FIGURES = {
-    "conversations": "Conversations with its messages",
-    "messages": "Messages quarantined",
-    "episodes": "Episodes deleted",
-    "returned": "Messages of others in them, processed anew",
-    "runs": "Runs reverted",
-    "closed": "Facts retired",
-    "reopened": "Facts restored",
-    "redrawn": "Other episodes consolidated anew",
-    "left": "Facts left alone, since people have changed them",
-}
-"""The labels of the figures of a rollback, in order."""
 
 
 class SourceForm(ReasonForm):
@@ -119,7 +108,8 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
 
 def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return each number with what it is called."""
-    return [(called, counts[name]) for name, called in FIGURES.items() if name in counts]
+    figures = TEXTS["rollback_figures"]
+    return [(called, counts[name]) for name, called in figures.items() if name in counts]
 
 
 def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:

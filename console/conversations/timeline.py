@@ -97,8 +97,8 @@ def read_blocks(
     With `as_of` only the messages up to then, and the facts that were true then; with
     `known_at` those that the server believed then.
     """
-    messages = Message.objects.of(conversation.tenant).filter(
-        conversation=conversation, seq__range=(first_seq - 1, first_seq + MESSAGES_A_PAGE - 1)
+    messages = Message.objects.within(conversation).filter(
+        seq__range=(first_seq - 1, first_seq + MESSAGES_A_PAGE - 1)
     )
     if as_of is not None:
         messages = messages.filter(occurred_at__lte=as_of)
@@ -286,8 +286,7 @@ def read_cells(conversation: Conversation) -> list[Cell]:
         (F("first_seq") - 1) * settings.TIMELINE_CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
     )
     bins = (
-        Episode.objects.of(conversation.tenant)
-        .filter(conversation=conversation)
+        Episode.objects.within(conversation)
         .annotate(place=place)
         .values_list("place")
         .annotate(

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from console.facts.forms import CURATE
 from console.highlights import show_difference
 from console.jobs.page import find_calls, sum_up
+from console.texts import TEXTS
 from jobs.models import Job
 from memoryproject.tenancy.models import Tenant
 from semantic import reverts, states
@@ -21,49 +22,6 @@ from semantic.models import Change, Changeset, Fact
 
 ACTIVE = "active"
 CHANGES_A_PAGE = 100
-WHAT = {
-    Change.Action.NEW: "created",
-    Change.Action.MERGE: "repeated in other words",
-    Change.Action.REINFORCE: "confirmed",
-    Change.Action.UPDATE: "replaced",
-    Change.Action.INVALIDATE: "retired",
-    Change.Action.RESTORE: "restored",
-    Change.Action.WITHDRAW: "lost evidence",
-    Change.Action.RETURN: "got evidence back",
-    Change.Action.SKIP: "unchanged",
-    Change.Action.SUGGEST: "suggested to curators",
-}
-NOTES = {
-    "imported": "from another system: no message of ours says it",
-    "corrected": "corrected by hand",
-    "declared_wrong": "declared wrong by hand",
-    "echo": "it only repeats what an answer served",
-    "unknown_alias": "the engine named a fact that it was never shown",
-    "cap": "one run may not open or close more",
-    "closed": "the same run had retired it",
-    "same_text": "the same sentence",
-    "guideline_source": "only a user ends a guideline",
-    "tool_source": "what a tool says yields no such fact",
-    "waits": "pending review",
-    "approved": "a curator has approved it",
-    "rejected": "a curator has rejected it",
-    "said_by_user": "a user has said it meanwhile",
-    "accepted": "a curator has accepted a suggestion",
-    "declined": "a curator has declined a suggestion",
-    "same_slot": "another value of the same",
-    "other_value": "perhaps another value of the same",
-    "ending_words": "something ends",
-    "part": "only a part of it is over",
-    "near_words": "nearly the same words",
-    "no_pair": "the engine suggested something about facts that are not there",
-    "too_long": "longer than a fact may be",
-    "empty": "empty",
-    "reverted": "another changeset was undone",
-    "unsupported": "no evidence was left",
-    "changed_later": "something else has changed it since",
-    "held_anew": "another active fact has its sentence",
-}
-"""What the codes of changes say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +71,7 @@ def _to_line(change: Change, facts: dict[uuid.UUID, Fact], about: Fact | None) -
     return ChangeLine(
         change=change,
         what=_render_what(change, before, is_replaced=is_replaced),
-        note=NOTES.get(change.note, change.note.replace("_", " ")),
+        note=render_note(change.note),
         fact=fact,
         sentence=_render_sentence(fact, old),
         old=old,
@@ -129,13 +87,18 @@ def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
         return "replaced another"
     if change.action == Change.Action.INVALIDATE and before not in {"", ACTIVE}:
         return "retired for another reason"
-    return WHAT[Change.Action(change.action)]
+    return TEXTS["actions"][change.action]
 
 
 def _render_sentence(fact: Fact | None, old: Fact | None) -> SafeString | str:
     if fact is None:
         return ""
     return show_difference(old.fact, fact.fact) if old else fact.fact
+
+
+def render_note(code: str) -> str:
+    """Return what the code of a change says."""
+    return TEXTS["change_notes"].get(code, code.replace("_", " "))
 
 
 def render_states(change: Change, fact_id: uuid.UUID | None) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from console.action_log import list_records
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
+from console.texts import TEXTS
 from episodic.models import Episode, Message, Review
 from jobs import claims
 from jobs.models import Job, Kind, LLMCall, State
@@ -23,38 +24,6 @@ from semantic.models import Changeset
 
 ROWS_AT_MOST = 50
 OPERATE = "jobs.operate_job"
-WHY_IT_FAILED = {
-    "BudgetSpent": "Today’s budget is spent. It goes on after midnight (UTC), or when the budget "
-    "is raised.",
-    "PriceUnknown": "There is a budget, and the model has no price: set one in MEMORY_PRICES.",
-    "BreakerOpen": "The model is away and is not asked for now. It goes on when an answer has "
-    "come.",
-    "ModelUnavailable": "The model did not answer. This costs no attempt; waits grow.",
-    "ModelMisbehaved": "The model’s answer could not be used.",
-    "SnapshotMoved": "What it had read changed under it; nothing was written, and it runs again.",
-    "LeaseLost": "Another worker had taken it over; nothing was written.",
-    "TooMuchPoison": "It set aside one item after another: the fault is not theirs. Look at the "
-    "log, mend it, then retry.",
-    "KillsItsWorker": "Run after run ended with its process, as when memory runs out.",
-    "OperationalError": "The database was away, or took no writes.",
-}
-"""Of the classes that mean something to who operates the server."""
-IF_CANCELLED = {
-    Kind.SEGMENT: "The messages stay in the window. If it is due by size or age it gets another "
-    "job within seconds.",
-    Kind.CONSOLIDATE: "The episodes keep waiting for their facts: with the next episodes, or "
-    "after two hours, they get another job.",
-    Kind.FLUSH: "Nothing is lost: what it would have closed now is closed when its time comes. "
-    "Who asked for it is told that it was cancelled.",
-    Kind.REVIEW: "The answers it would have judged stay unjudged unless it is retried.",
-    Kind.EMBED: "Texts without a vector are found by their words only, until it is retried or "
-    "manage.py make_vectors queues it anew.",
-    Kind.MIRROR: "The pages of what has changed stay as they are until it is retried, or until "
-    "manage.py rebuild_mirror writes all anew.",
-    Kind.ERASE: "What was to be erased, or the rest of it, stays until it is retried.",
-    Kind.DELIVER: "Events wait for this webhook until it is retried, or something else happens.",
-    Kind.ROLLBACK: "Conversations that were not done yet stay as they are until it is retried.",
-}
 
 
 @dataclass(slots=True)
@@ -78,7 +47,7 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
     return {
         "steps": with_gaps(path_of(job, now)),
         "tries": f"{job.attempts} of {claims.attempts_at_most(job.kind)}",
-        "explained": WHY_IT_FAILED.get(job.error_class, ""),
+        "explained": TEXTS["failures"].get(job.error_class, ""),
         "made": list_results(request, job),
         "calls": calls,
         "calls_cut": len(calls) == ROWS_AT_MOST,
@@ -86,7 +55,7 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
         "sums": sum_up(calls),
         "may_retry": operates and job.state in {State.DEAD, State.CANCELLED},
         "may_cancel": operates and job.state == State.READY,
-        "if_cancelled": IF_CANCELLED[Kind(job.kind)],
+        "if_cancelled": TEXTS["if_cancelled"][job.kind],
         "records": list_records(Job, job.id),
         "conversation_id": conversation_of(job),
     }

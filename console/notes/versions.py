@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from console.highlights import mark_difference, show_difference
+from console.texts import TEXTS
 from notes.models import Note, NoteState
 from notes.queries import earlier_versions
 
@@ -19,25 +20,6 @@ LINES_AT_MOST = 4_000
 CONTEXT = 80
 """Characters that are shown around a change."""
 Changes = list[tuple[str, SafeString | str]]
-FIELDS = {
-    "label": "label",
-    "content": "what it says",
-    "description": "description",
-    "source_type": "type",
-    "importance": "importance",
-    "category": "category",
-    "tags": "tags",
-    "emotion_type": "feeling",
-    "emotion_intensity": "how strong",
-    "emotion_valence": "which way",
-    "source_id": "the agent's id",
-    "user_id": "about whom",
-    "span_id": "span",
-    "source_path": "path",
-    "excerpt": "excerpt",
-    "occurred_at": "when it was so",
-}
-"""The columns of a version that can differ, and their names; metadata are compared as a whole."""
 
 
 def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
@@ -53,7 +35,7 @@ def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
 
 def compare(before: NoteState, after: NoteState) -> Iterator[tuple[str, SafeString | str]]:
     """Yield name and text, escaped, of the columns that differ, with the changes marked."""
-    for column, name in FIELDS.items():
+    for column, name in TEXTS["note_columns"].items():
         old, new = getattr(before, column), getattr(after, column)
         if old != new:
             yield name, show_change(_render(old), _render(new))

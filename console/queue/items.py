@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from console.facts.changes import NOTES
+from console.facts.changes import render_note
 from console.facts.page import FactSource, read_sources
 from episodic.models import Conversation
 from episodic.naming import render_name, with_names
@@ -107,7 +107,7 @@ def _find_items(tenant: Tenant) -> Iterator[Item]:
         decided, accepted = rates.get((row.kind, row.reason), (0, 0))
         about = tuple(filter(None, (row.old_fact, row.new_fact)))
         title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
-        why = NOTES.get(row.reason, row.reason.replace("_", " "))
+        why = render_note(row.reason)
         yield _item(tenant, "suggestion", title, why, row, about, (accepted + 1) / (decided + 2))
     waiting = queries.facts_waiting(tenant).select_related("conversation", "changeset")
     for fact in waiting.order_by("-id")[:CANDIDATES]:

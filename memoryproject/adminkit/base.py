@@ -156,11 +156,15 @@ class ReadOnlyAdmin(ListAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     search_fields: tuple[str, ...] = ("id",)
-    search_help_text = "Words, or a whole id"
     list_after_template = "admin/save_list.html"
     change_form_template = "admin/read_only_form.html"
     change_form_outer_before_template = "admin/story.html"
     change_form_outer_after_template = "admin/belongings.html"
+
+    @property
+    def search_help_text(self) -> str:
+        """What the box takes that searches the list."""
+        return "A whole id" if self.search_fields == ("id",) else "Words, or a whole id"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: models.Manager[Any] = getattr(

@@ -32,6 +32,7 @@ from memoryproject.edge.fields import (
 
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
+View = TypeVar("View", bound=Callable[..., Any])
 
 PAGE = 50
 PAGE_AT_MOST = 200
@@ -167,7 +168,7 @@ def describe_page(
     query: type[serializers.Serializer[Any]],
     item: type[serializers.Serializer[Any]],
     name: str,
-) -> Any:
+) -> Callable[[View], View]:
     """Return the decorator that describes a call which lists `item`, a page at a time."""
     responses = page_schema(item, name)
     return extend_schema(operation_id=call, parameters=[query], responses=responses)

@@ -13,40 +13,7 @@ from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
 from memoryproject.edge.fields import Strict
-from memoryproject.edge.reference import CALLS
-
-OF_A_MEMORY = ("peek_memory", "chunk_memory", "list_memory_links", "walk_memory")
-OF_A_FACT = ("get_fact", "invalidate_fact", "restore_fact", "correct_fact", "list_marks")
-OF_A_NOTE = ("get_note", "change_note", "delete_note", "list_note_versions")
-OF_A_CONTEXT = ("get_context", "add_to_context", "get_context_text")
-OF_A_CHANGESET = ("get_changeset", "plan_revert", "revert_changeset")
-OF_A_SUGGESTION = ("accept_suggestion", "decline_suggestion")
-OF_A_JOB = ("get_job", "retry_job")
-OF_A_CONVERSATION = ("get_conversation", "retry_conversation")
-BODY, FIRST = "$response.body#/", "$response.body#/items/0/"
-ASKED = "$request.body#/conversation_id"
-LEADS = [
-    ("add_message", "conversation_id", ASKED, OF_A_CONVERSATION),
-    ("add_messages", "conversation_id", ASKED, OF_A_CONVERSATION),
-    ("flush", "job_id", BODY + "job_id", OF_A_JOB),
-    ("retry_conversation", "job_id", BODY + "job_id", OF_A_JOB),
-    ("list_messages", "message_id", FIRST + "id", ("get_message",)),
-    ("list_episodes", "episode_id", FIRST + "id", ("get_episode",)),
-    ("list_episodes", "memory_id", FIRST + "id", OF_A_MEMORY),
-    ("list_facts", "fact_id", FIRST + "id", OF_A_FACT),
-    ("list_facts", "memory_id", FIRST + "id", OF_A_MEMORY),
-    ("list_changesets", "changeset_id", FIRST + "id", OF_A_CHANGESET),
-    ("list_suggestions", "suggestion_id", FIRST + "id", OF_A_SUGGESTION),
-    ("list_retrievals", "retrieval_id", FIRST + "id", ("get_retrieval",)),
-    ("list_notes", "note_id", FIRST + "id", OF_A_NOTE),
-    ("add_note", "note_id", BODY + "id", OF_A_NOTE),
-    ("add_note", "memory_id", BODY + "id", OF_A_MEMORY),
-    ("add_link", "link_id", BODY + "id", ("delete_link",)),
-    ("make_context", "context_id", BODY + "id", OF_A_CONTEXT),
-    ("retrieve_memory_raw", "retrieval_id", BODY + "receipt", ("get_retrieval",)),
-]
-"""Which call's answer (or body) names what others take in their path: call, path parameter,
-where it stands, the others."""
+from memoryproject.edge.reference import CALLS, LEADS
 
 
 class Error(serializers.Serializer[Any]):

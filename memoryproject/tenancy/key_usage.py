@@ -17,6 +17,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 from django.db import Error, connection
 from django.db.models import IntegerField, Sum
@@ -59,24 +60,7 @@ ON CONFLICT (tenant_id, key_id, day) DO UPDATE SET
     )
 """
 """Keys that were erased meanwhile are left out; the order keeps two processes from a deadlock."""
-P95 = """
-SELECT min(bucket.place) - 1
-FROM (
-    SELECT
-        both_.place,
-        sum(sum(both_.count)) OVER (ORDER BY both_.place) AS up_to,
-        sum(sum(both_.count)) OVER () AS total
-    FROM tenancy_keyusage AS usage
-    CROSS JOIN LATERAL unnest(usage.latencies) WITH ORDINALITY AS both_ (count, place)
-    WHERE
-        usage.tenant_id = tenancy_apikey.tenant_id
-        AND usage.key_id = tenancy_apikey.id
-        AND usage.day >= %s
-    GROUP BY both_.place
-) AS bucket
-WHERE bucket.total > 0 AND bucket.up_to >= 0.95 * bucket.total
-"""
-"""A part of a statement that reads keys; it takes the first day."""
+P95 = Path(__file__).parent.joinpath("sql", "key_p95.sql").read_text(encoding="utf-8")
 
 _lock = threading.Lock()
 _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdict(Counter)

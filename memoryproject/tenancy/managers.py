@@ -34,6 +34,10 @@ class TenantManager(models.Manager[Row]):
         users = walls.get_users()
         return rows if users is None else rows.filter(cast(Any, self.model).of_users(users))
 
+    def within(self, conversation: Any) -> models.QuerySet[Row]:
+        """Return the rows of a conversation, of its tenant as `of` returns them."""
+        return self.of(conversation.tenant).filter(conversation=conversation)
+
     def create(self, **values: Any) -> Row:
         """Insert one row; it must name its tenant."""
         if "tenant" not in values and "tenant_id" not in values:

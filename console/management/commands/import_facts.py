@@ -4,18 +4,18 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from console.models import ImportRun
 from console.transfer import imports
-from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 
 PERSON = "manage.py"
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Open the facts of a CSV or JSONL file that are not active yet, as changesets that can be "
         "reverted. Without --reason it only prints a preview. What was broken off goes on "
@@ -32,8 +32,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             run = self._find_run(options) if options["resume"] else self._start_run(options)
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
         except OSError as error:
             raise CommandError(f"The file cannot be read: {error.strerror}.") from error
         if run is None:

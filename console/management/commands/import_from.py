@@ -4,20 +4,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from console.transfer.memory_imports import MEMORY, import_memory
 from console.transfer.peer_files import SOURCES
 from console.transfer.peer_imports import Outcome, import_peer
-from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic.curation import Act
 
 PERSON = "manage.py"
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Import the export of another system, or of `export_memory all` (memory), as one changeset "
         "that can be undone. Without --reason it only prints a table of what would come of it. A "
@@ -45,8 +45,6 @@ class Command(BaseCommand):
                 return
             with tqdm(total=preview.total, unit=" records", desc="importing") as bar:
                 run(outcome, **values, act=act, report=bar.update)
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
         except OSError as error:
             raise CommandError(f"The file cannot be read: {error.strerror}.") from error
         finally:

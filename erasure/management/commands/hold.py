@@ -6,16 +6,15 @@ import getpass
 import uuid
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from episodic.models import Conversation
 from erasure import holds
-from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.walls import acting_for
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Place a legal hold: until it is lifted nothing of a conversation, or without one of the "
         "whole tenant, is erased, by whomever. Without --reason it lists the holds."
@@ -44,8 +43,6 @@ class Command(BaseCommand):
                     )
             except Conversation.DoesNotExist:
                 raise CommandError("The tenant has no such conversation.") from None
-            except Problem as problem:
-                raise CommandError(problem.message) from None
             for hold in holds.holds_of(tenant).order_by("id"):
                 whose = hold.conversation_id or "the whole tenant"
                 self.stdout.write(f"{hold.id}  {whose}: {hold.reason}")

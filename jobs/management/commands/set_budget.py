@@ -5,16 +5,15 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from jobs import spending
 from jobs.usage import measure_today
-from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Set what the language model may cost a tenant in a day (UTC), in the currency of the "
         "prices, and let the work go on that waits for money. Without an amount: print only."
@@ -46,8 +45,5 @@ def read_budget(text: str) -> Decimal | None:
         amount = Decimal(text)
     except InvalidOperation:
         raise CommandError('The budget is an amount from 0 to a million, or "none".') from None
-    try:
-        spending.check_budget(amount)
-    except Problem as problem:
-        raise CommandError(problem.message) from None
+    spending.check_budget(amount)
     return amount

@@ -3,6 +3,7 @@
 - `introduction.md` stands first.
 - `texts.toml` has the tasks in reading order with their calls, what each does, a sentence for
   each answer, and what a field or a parameter means.
+- `leads.toml` says which call's answer names what others take.
 - `examples.json` has one call of each operation with its answers, and an error of each status,
   as `tests/api/test_examples.py` has recorded them.
 
@@ -24,6 +25,7 @@ from typing import Any
 HERE = Path(__file__).parent
 INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
 TEXTS: dict[str, Any] = tomllib.loads((HERE / "texts.toml").read_text(encoding="utf-8"))
+LEADS: list[Any] = tomllib.loads((HERE / "leads.toml").read_text(encoding="utf-8"))["leads"]
 CALLS: dict[str, dict[str, Any]] = {
     name: {"tags": [task["name"]], **call}
     for task in TEXTS["tasks"]

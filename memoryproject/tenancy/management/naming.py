@@ -1,14 +1,28 @@
-"""Finds what the command line names: a tenant by name, a key by id or how its secret begins."""
+"""What commands share: they end with a problem's message, and find what their options name."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.dateparse import parse_datetime
 
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 
 NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
+
+
+class ServiceCommand(BaseCommand):
+    """A command that calls services; it fails with the message of what they raise."""
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().execute(*args, **options)
+        except Problem as problem:
+            raise CommandError(problem.message) from problem
 
 
 def find_named_key(name: str) -> APIKey:
@@ -34,3 +48,14 @@ def find_tenant(name: str) -> Tenant:
     if tenant is None:
         raise CommandError(f'No tenant is named "{name}".')
     return tenant
+
+
+def read_moment(text: str, *, option: str) -> datetime:
+    """Return a time, or raise CommandError where it is none or has no offset."""
+    try:
+        moment = parse_datetime(text)
+    except ValueError:  # such as 31 February
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise CommandError(f"{option} must be a time with an offset: 2030-01-31T00:00:00Z")
+    return moment

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive
+from django.core.management.base import CommandError, CommandParser
 
 from episodic.models import Conversation, Role, Withholding
-from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant, read_moment
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic.rollback import preview, roll_back
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Quarantine what a key, a conversation, a speaker or a role has posted since some moment, "
         "and revert what was made from it. All of it is kept, and you can lift the quarantine "
@@ -35,13 +31,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         source = make_row(find_tenant(options["tenant"]), options)
-        try:
-            if options["reason"]:
-                self._undo(source)
-            else:
-                self._count(source)
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
+        if options["reason"]:
+            self._undo(source)
+        else:
+            self._count(source)
 
     def _count(self, source: Withholding) -> None:
         counts, remaining, _ = preview(source)
@@ -84,21 +77,9 @@ def make_row(tenant: Tenant, options: dict[str, Any]) -> Withholding:
         tenant=tenant,
         actor=options["actor"],
         reason=options["reason"] or "Counted only.",
-        since=read_moment(options["since"]),
+        since=read_moment(options["since"], option="--since"),
         posted_by=key,
         conversation=conversation,
         speaker=options["speaker"],
         role=options["role"],
     )
-
-
-def read_moment(text: str) -> datetime:
-    """Return a time with its zone.
-
-    Raises:
-        CommandError: it is none.
-    """
-    moment = parse_datetime(text)
-    if moment is None or is_naive(moment):
-        raise CommandError('Give --since as a time with its zone: "2026-03-02T09:00:00Z".')
-    return moment

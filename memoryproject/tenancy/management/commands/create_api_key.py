@@ -1,12 +1,11 @@
 """Make a key from the shell."""
 
-from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.dateparse import parse_datetime
 
 from memoryproject.tenancy import services
+from memoryproject.tenancy.management.naming import read_moment
 from memoryproject.tenancy.models import Scope
 from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
@@ -46,7 +45,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = read_name(options["tenant"], option="--tenant")
         name = read_name(options["name"], option="--name")
-        expires = read_moment(options["expires"]) if options["expires"] else None
+        expires = (
+            read_moment(options["expires"], option="--expires") if options["expires"] else None
+        )
         created = services.create_api_key(
             tenant=services.get_or_create_tenant(name=tenant),
             name=name,
@@ -68,18 +69,3 @@ def read_name(text: str, *, option: str) -> str:
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise CommandError(f"{option} must be 1 to 200 printable characters.")
     return name
-
-
-def read_moment(text: str) -> datetime:
-    """Return the time.
-
-    Raises:
-        CommandError: it is none, or has no offset.
-    """
-    try:
-        moment = parse_datetime(text)
-    except ValueError:  # such as 31 February
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise CommandError("--expires must be a time with an offset: 2030-01-31T00:00:00Z")
-    return moment

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import services
-from memoryproject.tenancy.management.naming import NAMED, find_named_key
+from memoryproject.tenancy.management.naming import NAMED, ServiceCommand, find_named_key
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = "End a key for good: within a second every call with it is refused."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -18,8 +17,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         key = find_named_key(options["key"])
-        try:
-            services.revoke_api_key(key=key, now=timezone.now())
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
+        services.revoke_api_key(key=key, now=timezone.now())
         self.stdout.write(f"revoked {key}")

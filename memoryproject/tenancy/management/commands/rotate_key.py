@@ -3,15 +3,14 @@
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import services
-from memoryproject.tenancy.management.naming import NAMED, find_named_key
+from memoryproject.tenancy.management.naming import NAMED, ServiceCommand, find_named_key
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Give a key a new secret and print it, alone, on standard output. It is shown once. "
         "The old secret goes on being accepted until the grace is over."
@@ -33,6 +32,4 @@ class Command(BaseCommand):
             rotated = services.rotate_key(key=key, now=timezone.now(), grace=grace)
         except (OverflowError, ValueError) as error:
             raise CommandError("--grace-hours must be a number of hours.") from error
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
         self.stdout.write(rotated.secret)

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import quotas
 from memoryproject.tenancy.management.commands.set_rate import DEFAULT, read_limit
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Set how many bytes, and how many messages and notes, a tenant may store. "
         "Without a limit: print only."
@@ -25,17 +24,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = find_tenant(options["tenant"])
         given = {quotas.BYTES: options["bytes"], quotas.ROWS: options["rows"]}
-        try:
-            quotas.set_quota(
-                tenant,
-                {
-                    name: read_limit("quota", text)
-                    for name, text in given.items()
-                    if text is not None
-                },
-            )
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
+        limits = {
+            name: read_limit("quota", text) for name, text in given.items() if text is not None
+        }
+        quotas.set_quota(tenant, limits)
         stored = quotas.measure_storage(tenant)
         self.stdout.write(f"stored: {stored.bytes} bytes in {stored.rows} messages and notes")
         self.stdout.write(f"quota: {quotas.describe_quota(tenant)}")

@@ -2,16 +2,20 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits
-from memoryproject.tenancy.management.naming import NAMED, find_named_key, find_tenant
+from memoryproject.tenancy.management.naming import (
+    NAMED,
+    ServiceCommand,
+    find_named_key,
+    find_tenant,
+)
 
 DEFAULT = "default"
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Set how many calls a minute a key, or all keys of a tenant together, may make. "
         "Without a rate: print only."
@@ -28,19 +32,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         changes = options["rate"] is not None
         rate = read_limit("rate", options["rate"]) if changes else None
-        try:
-            if options["key"] is not None:
-                key = find_named_key(options["key"])
-                if changes:
-                    limits.set_key_rate(key, rate)
-                description = limits.describe_key_rate(key)
-            else:
-                tenant = find_tenant(options["tenant"])
-                if changes:
-                    limits.set_tenant_rate(tenant, rate)
-                description = limits.describe_tenant_rate(tenant)
-        except Problem as problem:
-            raise CommandError(problem.message) from problem
+        if options["key"] is not None:
+            key = find_named_key(options["key"])
+            if changes:
+                limits.set_key_rate(key, rate)
+            description = limits.describe_key_rate(key)
+        else:
+            tenant = find_tenant(options["tenant"])
+            if changes:
+                limits.set_tenant_rate(tenant, rate)
+            description = limits.describe_tenant_rate(tenant)
         self.stdout.write(description)
 
 
