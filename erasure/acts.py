@@ -12,12 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import QuerySet
+
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from episodic.recounting import draw_anew
 from episodic.services import request_consolidation
 from erasure import other_rows
+from erasure.models import Erasure
 from indexing import erasing as index
 from indexing.mirrored import tell_mirror
 from jobs import erasing as jobs
@@ -28,6 +31,9 @@ from notes import erasing as notes
 from retrieval import erasure as retrieval
 from semantic import erasing as semantic
 from semantic.correction_marks import erase_marks
+
+MESSAGES_AT_ONCE = 50
+"""That are erased one by one in a transaction."""
 
 
 @dataclass(slots=True)
@@ -88,6 +94,16 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     changed = [*held_again, *tainted.bereft]
     _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
     _erase_work(done, conversation)
+    return done
+
+
+def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
+    """Delete the first of some messages of an erasure's tenant, one by one."""
+    done = Done()
+    for message_id in messages.values_list("id", flat=True)[:MESSAGES_AT_ONCE]:
+        some = erase_message(tenant=erasure.tenant, message_id=message_id, actor=erasure.actor)
+        done.counts += some.counts
+        done.memory_ids += some.memory_ids
     return done
 
 

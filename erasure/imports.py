@@ -24,8 +24,6 @@ from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from semantic.models import Change, Changeset, Fact
 
-MESSAGES_AT_ONCE = 50
-"""That are erased one by one in a transaction."""
 TABLES: dict[str, type[TenantModel]] = {
     "conversations": Conversation,
     "messages": Message,
@@ -84,12 +82,8 @@ def _erase_in(home: uuid.UUID, erasure: Erasure, changeset: Changeset) -> acts.D
         done = tenants.erase_whole_conversation(tenant, home)
         jobs.erase_jobs_of(tenant=tenant, conversation_id=home)
         return done
-    done = acts.Done()
     messages = Message.objects.of(tenant).filter(conversation=home, id__in=brought)
-    for message_id in messages.order_by("-seq").values_list("id", flat=True)[:MESSAGES_AT_ONCE]:
-        some = acts.erase_message(tenant=tenant, message_id=message_id, actor=erasure.actor)
-        done.counts += some.counts
-        done.memory_ids += some.memory_ids
+    done = acts.erase_some_messages(messages.order_by("-seq"), erasure)
     if done.counts:
         return done
     facts = Fact.objects.of(tenant).filter(conversation=home, changeset=changeset)

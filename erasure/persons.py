@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from episodic.models import Message
 from erasure import acts
@@ -18,9 +17,6 @@ from notes import erasing as notes
 from people import queries, services
 from people.models import Person
 from people.queries import Identity
-
-MESSAGES_AT_ONCE = 50
-"""That are erased one by one in a transaction."""
 
 
 def erase_part(erasure: Erasure) -> acts.Done | None:
@@ -37,11 +33,8 @@ def erase_part(erasure: Erasure) -> acts.Done | None:
     note_ids = _find_notes(erasure, identity)
     if note_ids:
         return acts.erase_notes(tenant=tenant, note_ids=note_ids)
-    done = acts.Done()
-    for message in _find_said(erasure, identity).order_by("id")[:MESSAGES_AT_ONCE]:
-        some = acts.erase_message(tenant=tenant, message_id=message.id, actor=erasure.actor)
-        done.counts += some.counts
-        done.memory_ids += some.memory_ids
+    said = Message.objects.of(tenant).filter(name__in=identity.speakers)
+    done = acts.erase_some_messages(said.order_by("id"), erasure)
     if not done.counts:
         erased = services.erase_people(tenant=tenant, person_ids=identity.person_ids)
         done.counts["people"] += erased
@@ -65,7 +58,3 @@ def _find_notes(erasure: Erasure, identity: Identity) -> list[uuid.UUID]:
         if found:
             return found
     return []
-
-
-def _find_said(erasure: Erasure, identity: Identity) -> QuerySet[Message]:
-    return Message.objects.of(erasure.tenant).filter(name__in=identity.speakers)

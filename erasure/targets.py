@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
 
 from episodic.models import Conversation, Message
 from erasure.imports import imports_of
 from erasure.models import Erasure, RetentionPolicy, Scope
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
-from memoryproject.tenancy.models import Tenant, TenantModel
+from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from notes.models import Note
 from people.models import Person
 
 USER_ID_AT_MOST = 1_000
-NAMED_BY: dict[Scope, tuple[type[TenantModel], str]] = {
-    Scope.MESSAGE: (Message, "id"),
-    Scope.NOTE: (Note, "id"),
-    Scope.CONVERSATION: (Conversation, "external_id"),
-    Scope.PERSON: (Person, "id"),
+NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
+    Scope.MESSAGE: (Message.objects.of, "message", "id"),
+    Scope.NOTE: (Note.objects.of, "note", "id"),
+    Scope.CONVERSATION: (Conversation.objects.of, "conversation", "external_id"),
+    Scope.PERSON: (Person.objects.of, "person", "id"),
+    Scope.RETENTION: (RetentionPolicy.objects.of, "policy", "id"),
+    Scope.IMPORT: (imports_of, "import", "id"),
 }
-"""By scope, the table and the column of it that a request names a row by."""
+"""By scope, a tenant's rows, what they are, and the column that a request names one by."""
 
 
 def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
@@ -46,12 +52,6 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     if not CANONICAL_UUID.fullmatch(name):
         message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
         raise Problem("The request has errors.", fields={"id": [message]})
-    if scope is Scope.RETENTION:
-        policy = get_row(RetentionPolicy.objects.of(tenant), "policy", id=uuid.UUID(name))
-        return Erasure(tenant=tenant, scope=scope, target=policy.id)
-    if scope is Scope.IMPORT:
-        changeset = get_row(imports_of(tenant), "import", id=uuid.UUID(name))
-        return Erasure(tenant=tenant, scope=scope, target=changeset.id)
-    table, field = NAMED_BY[scope]
-    row = get_row(table.objects.of(tenant), scope.value, **{field: uuid.UUID(name)})
+    find_rows, what, column = NAMED_BY[scope]
+    row = get_row(find_rows(tenant), what, **{column: uuid.UUID(name)})
     return Erasure(tenant=tenant, scope=scope, target=row.pk)

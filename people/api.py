@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils import timezone
@@ -16,17 +16,14 @@ from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
 from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error
-from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView, ReadView
-from notes.models import Note
 from notes.renderings import render_note
 from people import queries, services
 from people.models import Alias, Person
 from retrieval.api.receipts import render_receipts
-from semantic import queries as semantic_queries
 from semantic.curation import REASON_AT_MOST
-from semantic.models import Fact
-from semantic.renderings import ListedFact, render_fact
+from semantic.renderings import render_facts
 
 NAMES_AT_MOST = 50
 KINDS = ["conversations", "messages", "episodes", "facts", "notes", "answers"]
@@ -219,21 +216,9 @@ def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, 
         "conversations": lambda page: ListedConversation(page, many=True).data,
         "messages": lambda page: MessageOutput(page, many=True).data,
         "episodes": lambda page: ListedEpisode(page, many=True).data,
-        "facts": lambda page: _render_facts(tenant, page),
-        "notes": _render_notes,
+        "facts": lambda page: render_facts(tenant, page),
+        "notes": lambda page: map(render_note, page),
         "answers": lambda page: render_receipts(tenant, page),
     }
     render = renderers[kind]
     return take_page(rows, query=query, render=lambda page: list(render(page)))
-
-
-def _render_facts(tenant: Tenant, page: Sequence[Fact]) -> list[Any]:
-    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in page])
-    return [
-        render_fact(fact, fact.conversation.external_id, evidence[fact.id], ListedFact)
-        for fact in page
-    ]
-
-
-def _render_notes(page: Sequence[Note]) -> list[Any]:
-    return [render_note(note) for note in page]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -39,6 +40,7 @@ from semantic.renderings import (
     evidence_values,
     history_values,
     render_fact,
+    render_facts,
 )
 
 
@@ -98,14 +100,8 @@ class Facts(ReadingView):
             )
             rows = rows.filter(beliefs.IsOneOf("id", believed))
             query["state"] = "all"
-        return self.take_page(rows, query=query, render=self._render, filters=FactFilter)
-
-    def _render(self, page: list[Fact]) -> list[dict[str, Any]]:
-        evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id for fact in page])
-        return [
-            render_fact(fact, fact.conversation.external_id, evidence[fact.id], ListedFact)
-            for fact in page
-        ]
+        render = partial(render_facts, self.tenant())
+        return self.take_page(rows, query=query, render=render, filters=FactFilter)
 
 
 class OneFact(ReadingView):

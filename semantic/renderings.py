@@ -12,7 +12,8 @@ from episodic.api import StoredMessage
 from episodic.models import Message
 from episodic.read_api import ListedEpisode
 from memoryproject.edge.fields import Output
-from semantic import states
+from memoryproject.tenancy.models import Tenant
+from semantic import queries, states
 from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 
@@ -143,6 +144,15 @@ def render_fact(
     episode_ids = [row.episode_id for row in sources]
     home = {"conversation_id": external_id, "source_episodic_ids": episode_ids}
     return dict(form(vars(fact) | home | values).data)
+
+
+def render_facts(tenant: Tenant, facts: Sequence[Fact]) -> list[dict[str, Any]]:
+    """Return facts of a tenant as a list has them; their conversations are loaded."""
+    evidence = queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
+    return [
+        render_fact(fact, fact.conversation.external_id, evidence[fact.id], ListedFact)
+        for fact in facts
+    ]
 
 
 def evidence_values(row: Evidence, messages: Mapping[int, Message]) -> dict[str, Any]:
