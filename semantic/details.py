@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memoryproject.text.words import STOP_WORDS, stem
+from memoryproject.text.words import STOP_WORDS, read_words, stem
 
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
 _UNITS += " fifteen sixteen seventeen eighteen nineteen"
@@ -16,14 +16,7 @@ NUMBER_WORDS = (
     | {"hundred": "100", "thousand": "1000", "half": "0.5", "once": "1", "first": "1"}
     | {"twice": "2", "second": "2", "third": "3"}
 )
-# Not "may", which is a verb more often.
-DATE_WORDS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday yesterday today tomorrow tonight "
-    "morning afternoon evening night noon midnight weekend weekday spring summer autumn fall "
-    "winter last next this ago week month year daily weekly monthly yearly day hour am pm before "
-    "after start started end ended january february march april june july august september "
-    "october november december".split()
-)
+DATE_WORDS = read_words("dates")
 CHINESE_DATES = re.compile(
     r"昨天|今天|明天|后天|前天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|(?:周|星期|"
     r"礼拜)[一二三四五六日天]|春天|夏天|秋天|冬天|早上|晚上|下午|上午|中午|周末"

@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 
 from memoryproject.text.sentences import HAN
-from memoryproject.text.words import WORD, stem
+from memoryproject.text.words import WORD, read_words, stem
 from semantic import details
 
 MERGE_COSINE = 0.95
 """Source: the specification's DEDUPE_THRESHOLD; we also ask that the details agree."""
-# On one side only, these change nothing that is worth two facts.
-SOFT_WORDS = frozenset(
-    stem(word)
-    for word in (
-        "a an the really very quite just so now currently already also much truly totally "
-        "absolutely definitely both is are am be being does do did to "
-        "of and that their they them too still always finally how together while user "
-        "lot s"
-    ).split()
-)
+SOFT_WORDS = frozenset(map(stem, read_words("soft")))
 SOFT_CHARACTERS = frozenset("把将名的了吗呢吧啊着在很真现正都也就太非常已经个位是一")
 SPELLINGS = {
     stem(word): stem(same)

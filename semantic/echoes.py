@@ -18,7 +18,7 @@ from functools import cached_property
 from episodic.engines import Line
 from indexing.text import UNSPACED, prepare
 from memoryproject.text.sentences import split_sentences
-from memoryproject.text.words import STOP_WORDS, stem
+from memoryproject.text.words import STOP_WORDS, read_words, stem
 from semantic.details import (
     ANCHOR,
     DATE_WORDS,
@@ -48,12 +48,7 @@ CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
 ANYBODY = re.compile(r"\b(?:[Tt]he )?[Uu]ser(?:['’]s)?\b|用户")
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b|我")
 SILENT = dict.fromkeys(map(ord, SOFT_CHARACTERS))
-# Words that say that a value is new or old, and nothing about which value it is.
-CHANGE_WORDS = frozenset(
-    "now anymore any more longer no not never stopped quit gave given up used still already "
-    "actually currently recently finally just really instead again lately "
-    "nowadays these days today".split()
-)
+CHANGE_WORDS = read_words("change")
 NOT_COMPARED = STOP_WORDS | CHANGE_WORDS | DATE_WORDS | frozenset(NUMBER_WORDS) | {"may"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memoryproject.text.sentences import HAN
-from memoryproject.text.words import STOP_WORDS
+from memoryproject.text.words import STOP_WORDS, read_words
 from semantic.details import ANCHOR
 
 AT_MOST = 6
@@ -14,14 +14,7 @@ LEAST_LETTERS = 3
 WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 # Endings of verbs, adverbs and adjectives far more often than of nouns.
 NOT_NOUN_ENDING = re.compile(r"(?:ly|ed|ful|ous|able|ible|ive|ish|n't|less)$")
-NOT_NOUNS = STOP_WORDS | frozenset(
-    "has had is does says said others someone everyone lately recently currently each other "
-    "another last next this week year month day today yesterday tomorrow ago first second "
-    "able having being doing trying using them themselves through without between around "
-    "until since again together often sometimes usually both few two three whole user "
-    "assistant should live lives works working wants loves likes love want need needs moved "
-    "went came".split()
-)
+NOT_NOUNS = STOP_WORDS | read_words("not_nouns")
 CHINESE_GAP = re.compile(
     r"[^\u3400-\u9fffA-Za-z0-9]|[的了在是和跟与也都就把被对从到给很不没这那有去来要会能想说做住更最还为]"
     r"|一个|一只|现在|已经|最近|喜欢|自己|每天|经常|以前"

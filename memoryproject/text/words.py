@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 
 import snowballstemmer
 
-STOP_WORDS = frozenset(
-    "a an the and or but if then so to of in on at for with from by about as into over after "
-    "before i i'm i've i'd i'll my me mine myself we we're we've we'll our us ours you you're "
-    "you've you'll you'd your yours yourself he he's she she's it it's its they they're them their "
-    "his her him this that that's these those there there's here what what's which who how when "
-    "where why is are was were be been being am do does did don't doesn't didn't have has had "
-    "haven't can can't could will won't would should not no yes just really very too also only "
-    "even still much many lot lots more most some any all every such like get got getting go going "
-    "gonna make makes made thing things something anything everything stuff know think feel feels "
-    "good great nice cool awesome amazing wonderful fantastic incredible super pretty quite sure "
-    "definitely always never up out down off than because while one way bit kind sort im thats "
-    "ive dont yeah wow oh well now let's let see look take new back truly totally absolutely "
-    "actually".split()
-)
+_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def read_words(name: str) -> frozenset[str]:
+    """Return a list of `words.toml`."""
+    return frozenset(_LISTS[name].split())
+
+
+STOP_WORDS = read_words("stop")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
 HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 # They glue Chinese phrases together and would make pairs of their own.
