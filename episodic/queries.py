@@ -183,12 +183,8 @@ def measure_progress(conversation: Conversation | None) -> Progress:
     if pending and (conversation.erased_count or conversation.withheld_count):
         first = window_messages(conversation=conversation, at_most=1)
         through = first[0].seq - 1 if first else last
-    return Progress(
-        messages=last - conversation.erased_count,
-        pending=pending,
-        indexed_through_seq=through,
-        last_seq=last,
-    )
+    kept = last - conversation.erased_count
+    return Progress(messages=kept, pending=pending, indexed_through_seq=through, last_seq=last)
 
 
 def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
@@ -250,10 +246,9 @@ def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uu
 
 def count_set_aside(conversation: Conversation) -> int:
     """Return how many messages and episodes wait for a retry."""
-    messages = Message.objects.within(conversation)
-    episodes = Episode.objects.within(conversation)
-    failed = episodes.filter(consolidation_failed_at__isnull=False)
-    return messages.filter(quarantined_by__isnull=False).count() + failed.count()
+    messages = Message.objects.within(conversation).filter(quarantined_by__isnull=False)
+    failed = Episode.objects.within(conversation).filter(consolidation_failed_at__isnull=False)
+    return messages.count() + failed.count()
 
 
 def count_episodes(conversation: Conversation) -> int:
@@ -262,8 +257,7 @@ def count_episodes(conversation: Conversation) -> int:
 
 
 def _episodes_of(conversation: Conversation) -> QuerySet[Episode]:
-    mine = Episode.objects.within(conversation)
-    return mine.filter(withheld_by=None)
+    return Episode.objects.within(conversation).filter(withheld_by=None)
 
 
 def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> QuerySet[Episode]:
@@ -273,10 +267,7 @@ def episodes_with_state(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID]) -> 
 
 
 def waiting_with_words(
-    words: Sequence[str],
-    *,
-    tenant_id: uuid.UUID | None,
-    conversation_id: uuid.UUID | None,
+    words: Sequence[str], *, tenant_id: uuid.UUID | None, conversation_id: uuid.UUID | None
 ) -> QuerySet[Message, uuid.UUID]:
     """Return the ids of the newest messages of the window that hold all the words as typed.
 

@@ -88,20 +88,13 @@ class Ledger:
     def close(self) -> None:
         """Store the steps, in one statement; have mirror, memory tests and webhooks follow."""
         Change.objects.bulk_create(self.changes)
+        tenant, home = self.conversation.tenant, self.conversation.id
         if self.conversation.has_tests:
-            enqueue(
-                tenant=self.conversation.tenant,
-                kind=Kind.TEST,
-                scope=self.conversation.id,
-                input={"changeset": str(self.changeset.id)},
-            )
+            work = {"changeset": str(self.changeset.id)}
+            enqueue(tenant=tenant, kind=Kind.TEST, scope=home, input=work)
         changed = {change.memory_id for change in self.changes if change.memory_id}
         changed |= {uuid.UUID(fact_id) for change in self.changes for fact_id in change.states}
-        tell_mirror(
-            tenant=self.conversation.tenant,
-            conversation_id=self.conversation.id,
-            memory_ids=changed,
-        )
+        tell_mirror(tenant=tenant, conversation_id=home, memory_ids=changed)
         announce_changes(self.changeset, self.conversation, self.changes)
 
 

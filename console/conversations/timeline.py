@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -204,25 +204,21 @@ def first_seq_from(conversation: Conversation, moment: datetime) -> int | None:
     Times follow the order of messages but for what was posted late, so the episodes'
     own times lead there.
     """
-    tenant = conversation.tenant
-    episodes = Episode.objects.of(tenant).filter(conversation=conversation, end_at__gte=moment)
+    episodes = Episode.objects.within(conversation).filter(end_at__gte=moment)
     episode = episodes.order_by("first_seq").first()
-    messages = Message.objects.of(tenant).filter(conversation=conversation, occurred_at__gte=moment)
+    messages = Message.objects.within(conversation).filter(occurred_at__gte=moment)
     within = _range_of(episode) if episode else IN_WINDOW
     return messages.filter(within).order_by("seq").values_list("seq", flat=True).first()
 
 
 def last_seq_until(conversation: Conversation, moment: datetime) -> int | None:
     """Return the seq of the last message until that time; None: there is none."""
-    tenant = conversation.tenant
-    episodes = Episode.objects.of(tenant).filter(conversation=conversation, start_at__lte=moment)
+    episodes = Episode.objects.within(conversation).filter(start_at__lte=moment)
     episode = episodes.order_by("-first_seq").first()
-    messages = Message.objects.of(tenant).filter(conversation=conversation, occurred_at__lte=moment)
-    places: Sequence[Q] = [
-        IN_WINDOW, Q(quarantined_by__isnull=False), Q(withheld_by__isnull=False),
-    ]  # fmt: skip
+    messages = Message.objects.within(conversation).filter(occurred_at__lte=moment)
+    places = [IN_WINDOW, Q(quarantined_by__isnull=False), Q(withheld_by__isnull=False)]
     if episode is not None:
-        places = [*places, _range_of(episode)]
+        places.append(_range_of(episode))
     seqs = [
         messages.filter(place).order_by("-seq").values_list("seq", flat=True).first()
         for place in places

@@ -289,12 +289,10 @@ def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
 
 def _refuse_for_now(refusal: str) -> JsonResponse:
     """Answer a request that found no room among its tenant's, or waited too long for its turn."""
-    if refusal == BUSY:
-        response = _refuse(429, "too_many", "Too many calls of this tenant are being answered.")
-        response["Retry-After"] = "1"
-    else:
-        response = _refuse(503, "unavailable", deadlines.LATE)
-        response["Retry-After"] = str(deadlines.RETRY_AFTER_S)
+    busy = (429, "too_many", "Too many calls of this tenant are being answered.")
+    is_busy = refusal == BUSY
+    response = _refuse(*(busy if is_busy else (503, "unavailable", deadlines.LATE)))
+    response["Retry-After"] = str(1 if is_busy else deadlines.RETRY_AFTER_S)
     return response
 
 

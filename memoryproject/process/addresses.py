@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(text)
@@ -72,16 +72,12 @@ def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
 
     Names are not looked up here, but each time that a connection is made.
     """
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "must be a URL such as https://example.com/memory"
-    if parts.scheme not in ("http", "https") or not host:
-        return "must start with http:// or https:// and name a host"
+    parts, fault = _split(url, example="https://example.com/memory")
+    if fault:
+        return fault
     if parts.username is not None or parts.password is not None or parts.fragment:
         return "must hold no user, no password and no #"
-    literal = _read_literal(host)
+    literal = _read_literal(parts.hostname or "")
     if literal is not None and not is_callable(literal, private):
         return "must not name a private address"
     return None
@@ -92,25 +88,29 @@ def find_fault(url: str) -> str | None:
 
     Names are not looked up here, but each time that a connection is made.
     """
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "must be a URL such as http://localhost:11434/v1"
-    if parts.scheme not in ("http", "https") or not host:
-        return "must start with http:// or https:// and name a host"
+    parts, fault = _split(url, example="http://localhost:11434/v1")
+    if fault:
+        return fault
     if parts.username is not None or parts.password is not None:
         return "must hold no user and no password; OPENAI_API_KEY is sent as the key"
     if parts.query or parts.fragment:
         return "must end with its path, without ? and #"
-    if _is_refused_literal(host):
+    literal = _read_literal(parts.hostname or "")
+    if literal is not None and is_refused(literal):
         return "must not name a link-local address, nor one at which a cloud tells its secrets"
     return None
 
 
-def _is_refused_literal(host: str) -> bool:
-    literal = _read_literal(host)
-    return literal is not None and is_refused(literal)
+def _split(url: str, *, example: str) -> tuple[SplitResult, str | None]:
+    """Return the parts of a URL, and what is wrong with its form, None where nothing is."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return urlsplit(""), f"must be a URL such as {example}"
+    if parts.scheme not in ("http", "https") or not host:
+        return parts, "must start with http:// or https:// and name a host"
+    return parts, None
 
 
 def _read_literal(host: str) -> str | None:
