@@ -16,8 +16,7 @@ from episodic.models import Conversation, Episode, Message, Reveal, Review, With
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import UnitKind
-from indexing.tenant_search import Match, Scope, Sought
-from indexing.word_search import WordSearchAdmin
+from indexing.word_search import WordSearch, WordSearchAdmin
 from jobs.models import Job
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, Listings, ReadOnlyAdmin
@@ -71,15 +70,10 @@ class EpisodeAdmin(WordSearchAdmin):
     id_search = ("id", "conversation", "conversation__external_id")
 
     def keep_matches(
-        self,
-        request: HttpRequest,
-        rows: QuerySet[Any],
-        matches: Sequence[Match],
-        sought: Sought,
-        scope: Scope,
+        self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
         """Return those that were found; a masked one would be confirmed, and is left out."""
-        found = super().keep_matches(request, rows, matches, sought, scope)
+        found = super().keep_matches(request, rows, search)
         return Reader(request.user).keep_readable(found)
 
 
@@ -115,21 +109,16 @@ class MessageAdmin(WordSearchAdmin):
         )
 
     def keep_matches(
-        self,
-        request: HttpRequest,
-        rows: QuerySet[Any],
-        matches: Sequence[Match],
-        sought: Sought,
-        scope: Scope,
+        self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
         """Return those that were found; a masked one would be confirmed, and is left out."""
         reader = Reader(request.user)
         window_ids = queries.waiting_with_words(
-            [*sought.words.split(), *sought.phrases],
-            tenant_id=scope.tenant_id,
-            conversation_id=scope.conversation_id,
+            [*search.sought.words.split(), *search.sought.phrases],
+            tenant_id=search.scope.tenant_id,
+            conversation_id=search.scope.conversation_id,
         )
-        places = [(match.conversation_id, match.seq or 0) for match in matches]
+        places = [(match.conversation_id, match.seq or 0) for match in search.matches]
         ids = queries.messages_in_places(places).values_list("id", flat=True)
         # As values: of two subqueries with OR between them the planner reads every message.
         found = rows.filter(id__in=[*ids, *window_ids])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,6 +16,15 @@ from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 
 Results = tuple[QuerySet[Any], bool]
 """What Django's admin asks of a search: the rows, and whether some may come twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordSearch:
+    """What was searched for, where, and what was found."""
+
+    sought: Sought
+    scope: Scope
+    matches: Sequence[Match]
 
 
 class WordSearchAdmin(ReadOnlyAdmin):
@@ -34,18 +44,14 @@ class WordSearchAdmin(ReadOnlyAdmin):
             return rows
         sought, scope = tenant_search.read_query(search_term), read_scope(request)
         matches = tenant_search.find(sought, kind=self.found_as, scope=scope).found
-        return self.keep_matches(request, queryset, matches, sought, scope), False
+        search = WordSearch(sought, scope, matches)
+        return self.keep_matches(request, queryset, search), False
 
     def keep_matches(
-        self,
-        request: HttpRequest,
-        rows: QuerySet[Any],
-        matches: Sequence[Match],
-        sought: Sought,
-        scope: Scope,
+        self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
         """Return those of the list's rows that were found."""
-        return rows.filter(pk__in=[match.memory_id for match in matches])
+        return rows.filter(pk__in=[match.memory_id for match in search.matches])
 
 
 def read_scope(request: HttpRequest) -> Scope:

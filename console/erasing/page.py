@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from console.action_log import record
+from console.forms import ReasonForm
 from console.pages import get_row, page_for, show_page
 from episodic.models import Conversation, Message
 from erasure import services
@@ -22,7 +23,6 @@ from erasure.models import Erasure, Scope, State
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from people.models import Person
-from semantic.curation import REASON_AT_MOST
 from semantic.models import Changeset
 
 ERASE = "erasure.erase"
@@ -46,23 +46,18 @@ class Subject:
         return reverse(admin_urlname(self.row._meta, SafeString("change")), args=[self.row.pk])
 
 
-class EraseForm(forms.Form):
+class EraseForm(ReasonForm):
     """Why, and the name of what is meant."""
 
-    reason = forms.CharField(
-        label="Reason",
-        max_length=REASON_AT_MOST,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="It is kept for good. Do not quote what is to be erased.",
-        error_messages={"required": "Say why: the reason is what is left of it."},
-    )
     typed = forms.CharField(
         label="Type it to confirm", max_length=1_000, widget=forms.TextInput, strip=True
     )
 
     def __init__(self, *args: object, word: str, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        self._word = word
+        self._word, reason = word, self.fields["reason"]
+        reason.help_text = "It is kept for good. Do not quote what is to be erased."
+        reason.error_messages["required"] = "Say why: the reason is what is left of it."
         self.fields["typed"].label = f"Type {word} to confirm"
 
     def clean_typed(self) -> str:

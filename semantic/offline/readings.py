@@ -15,32 +15,8 @@ from semantic.offline.lexicon import Lexicon, get_lexicon
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.values import Kind, find_values
 
-# "Book club's on Tuesdays" says what is, "Bo's club" whose.
-IS_NEXT = (
-    r"(?:on|at|in|now|still|down|up|gone|moved|been|not|retired|only|just|dr|@'s|the|an?|vegan|so|"
-    r"vegetarian|allergic|from|back|over|my|our|called|named|mr|mrs|ms|with|[$€£]?\d)\b"
-)
-EXPANSIONS = (
-    (re.compile(r"\bcan(?:'t|not)\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"\bi(?:'m| am)\b"), "@ is"),
-    (re.compile(r"\bi(?:'ve| have)(?: got)?\b"), "@ has"),
-    (re.compile(r"\bi(?:'ll| will)\b"), "@ will"),
-    (re.compile(r"\bi'd\b"), "@ would"),
-    (re.compile(r"\bi do not\b"), "@ does not"),
-    (re.compile(r"\bi\b"), "@"),
-    (re.compile(r"\bmy\b"), "@'s"),
-    (re.compile(r"\b(he|she|it|that|there|who)'s\b"), r"\1 is"),
-    (re.compile(r"\b(they|we|you)'re\b"), r"\1 are"),
-    (re.compile(r"\b(they|we|you)'ve\b"), r"\1 have"),
-    (re.compile(r"\b(me|myself)\b"), "@"),
-    (re.compile(r"\bwe (?:have|'ve)\b"), "@ has"),
-    (re.compile(r"\bwe are\b"), "@ is"),
-    (re.compile(r"\bwe were\b"), "@ was"),
-    (re.compile(r"\bwe\b"), "@"),
-    (re.compile(rf"(?<=\w)'s (?={IS_NEXT})"), " is "),
-    (re.compile(r"\b(?:has|have) got\b(?! to\b)"), "has"),
+EXPANSIONS = tuple(
+    (re.compile(pattern), form) for pattern, form in get_lexicon(Writing.ENGLISH).get("expansions")
 )
 TITLE = re.compile(r"\b(dr|mr|mrs|ms|st|prof)\.")
 OWN_SUBJECT = re.compile(rf"{SPEAKER}(?!'s\b)|(?:the|our|{SPEAKER}'s) (?:[\w-]+ ){{0,2}}?\w+s\b")
