@@ -105,7 +105,8 @@ DOORS = {
 """The statements that agents' searches come to: each mention of a table names the tenant."""
 FOR_PEOPLE = {
     "indexing/sql/tenant_words.sql": "the admin searches all tenants with it",
-    "indexing/tenant_search.py": "the other half of the same statement",
+    "indexing/sql/pool_by_index.sql": "a part of the same statement",
+    "indexing/sql/pool_by_walking.sql": "another part of it",
 }
 """Statements that no agent comes to."""
 
