@@ -20,6 +20,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from console.texts import TEXTS
 from episodic.models import Episode, Message
 from jobs import claims, spending
 from jobs.draining import drain_jobs
@@ -98,6 +99,13 @@ def test_a_job_that_waits_can_be_given_up_and_taken_up_again(operator: Client, a
     assert records_of(job) == [("operator", "cancelled it")]
     post(operator, "job_retry", job.id)
     assert claims.claim(job.id) is not None
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_job_of_each_kind_says_what_becomes_of_its_work(
+    operator: Client, ana: Agent, kind: Kind
+) -> None:
+    assert TEXTS["if_cancelled"][kind] in read(operator, make_job(ana, kind=kind))
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.DEAD, State.CANCELLED])
