@@ -305,14 +305,10 @@ def _check_texts(columns: dict[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def _check_quota(notes: Sequence[Note]) -> None:
-    size = sum(
-        sum(
-            len(text.encode())
-            for text in (note.label, note.description, note.content, note.excerpt)
-        )
-        + count_bytes(note.metadata)
-        for note in notes
-    )
+    size = 0
+    for note in notes:
+        texts = note.label + note.description + note.content + note.excerpt
+        size += len(texts.encode()) + count_bytes(note.metadata)
     check_quota(notes[0].tenant, more_rows=len(notes), more_bytes=size)
 
 

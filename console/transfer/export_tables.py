@@ -50,7 +50,7 @@ class Export:
         return (*self.fields, *self.extra)
 
 
-def _columns(names: str) -> dict[str, str]:
+def columns_of(names: str) -> dict[str, str]:
     """Return the path of each column; `name=path` where they differ."""
     pairs = (word.partition("=") for word in names.split())
     return {name: path or name for name, _, path in pairs}
@@ -71,7 +71,7 @@ FACTS = Export(
     title="Facts",
     permission="semantic.view_fact",
     rows=Fact.objects.of,
-    fields=_columns(
+    fields=columns_of(
         "id conversation_id=conversation__external_id category fact keywords "
         "valid_at valid_until created_at invalid_at invalidated_because "
         "superseded_by version"
@@ -85,7 +85,7 @@ EPISODES = Export(
     title="Episodes",
     permission=READ,
     rows=Episode.objects.of,
-    fields=_columns(
+    fields=columns_of(
         "id conversation_id=conversation__external_id title summary first_seq "
         "last_seq start_at end_at surprise stability difficulty created_at "
         "last_reviewed_at consolidated_at engine degraded"
@@ -100,14 +100,14 @@ MESSAGES = Export(
     title="Messages",
     permission=READ,
     rows=Message.objects.of,
-    fields=_columns(
+    fields=columns_of(
         "id conversation_id=conversation__external_id seq role name content "
         "timestamp=occurred_at received_at episode_id metadata"
     ),
     moment="received_at",
     states={"in an episode": Q(episode__isnull=False), "waiting": Q(episode=None)},
 )
-STATE_OF_NOTE = _columns(
+STATE_OF_NOTE = columns_of(
     "version source_type source_id user_id label description content importance category "
     "emotion_type emotion_intensity emotion_valence tags metadata span_id start_byte end_byte "
     "source_path excerpt occurred_at"
@@ -118,9 +118,9 @@ NOTES = Export(
     permission="notes.view_note",
     rows=Note.objects.of,
     fields={
-        **_columns("id conversation_id=conversation__external_id"),
+        **columns_of("id conversation_id=conversation__external_id"),
         **STATE_OF_NOTE,
-        **_columns("created_at updated_at updated_by=actor deleted_at deleted_by"),
+        **columns_of("created_at updated_at updated_by=actor deleted_at deleted_by"),
     },
     states={"held": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)},
 )
@@ -130,9 +130,9 @@ NOTE_VERSIONS = Export(
     permission="notes.view_noteversion",
     rows=NoteVersion.objects.of,
     fields={
-        **_columns("id note_id conversation_id=note__conversation__external_id"),
+        **columns_of("id note_id conversation_id=note__conversation__external_id"),
         **STATE_OF_NOTE,
-        **_columns("updated_at updated_by=actor replaced_at"),
+        **columns_of("updated_at updated_by=actor replaced_at"),
     },
     moment="updated_at",
     states={"held": Q(note__deleted_at=None), "deleted": Q(note__deleted_at__isnull=False)},
@@ -142,7 +142,7 @@ LINKS = Export(
     title="Links",
     permission="notes.view_link",
     rows=Link.objects.of,
-    fields=_columns(
+    fields=columns_of(
         "id from_id=from_memory_id from_kind=from_memory__kind link_type "
         "to_id=to_memory_id to_kind=to_memory__kind made_by actor created_at"
     ),

@@ -22,6 +22,7 @@ from console.transfer.export_tables import (
     NOTES,
     Export,
     Record,
+    columns_of,
 )
 from episodic.models import Conversation
 from memoryproject.tenancy.models import Tenant
@@ -35,13 +36,9 @@ CONVERSATIONS = Export(
     title="Conversations",
     permission="episodic.view_conversation",
     rows=Conversation.objects.of,
-    fields={
-        name: name
-        for name in (
-            *("external_id", "user_id", "agent_id", "language", "next_seq", "window_doubled"),
-            *("previous_summary", "created_at"),
-        )
-    },
+    fields=columns_of(
+        "external_id user_id agent_id language next_seq window_doubled previous_summary created_at"
+    ),
     states={},
 )
 TABLES = {

@@ -83,15 +83,19 @@ class OverQuota(TooLarge):
     code = "over_quota"
 
 
-class TooMany(Problem):
-    """There is no room at the moment; the same request may find some later."""
+class NotNow(Problem):
+    """What cannot be done at the moment; the same request may succeed later."""
+
+    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class TooMany(NotNow):
+    """There is no room at the moment."""
 
     status = 429
     code = "too_many"
-
-    def __init__(self, message: str, *, retry_after_s: int) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
 
 
 class TooFast(TooMany):
@@ -100,12 +104,8 @@ class TooFast(TooMany):
     code = "too_fast"
 
 
-class Unavailable(Problem):
-    """Something outside is away; the same request may work later."""
+class Unavailable(NotNow):
+    """Something outside is away."""
 
     status = 503
     code = "unavailable"
-
-    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s

@@ -28,7 +28,7 @@ from rest_framework.response import Response
 
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.edge import deadlines
-from memoryproject.edge.errors import Problem, TooLarge, TooMany, Unavailable
+from memoryproject.edge.errors import NotNow, Problem, TooLarge, Unavailable
 from memoryproject.edge.web_pool import API_PREFIX, BUSY, REFUSAL, body_limit
 from memoryproject.process import logs
 
@@ -167,7 +167,7 @@ def render_error(error: Exception, context: Mapping[str, Any]) -> Response | Non
         error = exceptions.PermissionDenied()
     if isinstance(error, Problem):
         response = Response(error_body(error.code, error.message, error.fields), error.status)
-        if isinstance(error, (TooMany, Unavailable)):
+        if isinstance(error, NotNow):
             response["Retry-After"] = str(error.retry_after_s)
         return response
     return _render_api_exception(error) if isinstance(error, exceptions.APIException) else None
