@@ -6,9 +6,11 @@ import hmac
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_address
+from itertools import chain
 from threading import Lock
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -94,19 +96,18 @@ class DatabaseCollector:
         self._read_at = float("-inf")
 
     def _read(self) -> list[Metric]:
-        up = GaugeMetricFamily("memory_database_up", "Whether the database answers: 1 or 0.")
-        seconds = GaugeMetricFamily(
-            "memory_scrape_seconds", "What asking the database for these metrics took."
-        )
         started = time.monotonic()
         try:
             with across_tenants():
                 read = [*read_jobs(), *read_models(), *read_stored(), *read_replicas()]
         except (DatabaseError, InterfaceError):
             read = []
-        up.add_metric([], bool(read))
-        seconds.add_metric([], time.monotonic() - started)
-        return [up, seconds, *read]
+        took_s = time.monotonic() - started
+        up = gauge(
+            "memory_database_up", "Whether the database answers: 1 or 0.", [], [[bool(read)]]
+        )
+        text = "What asking the database for these metrics took."
+        return [up, gauge("memory_scrape_seconds", text, [], [[took_s]]), *read]
 
 
 _database = CollectorRegistry()
@@ -114,52 +115,46 @@ collector = DatabaseCollector()
 _database.register(collector)
 
 
+def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[Sequence[Any]]) -> Metric:
+    """Return a metric; of each row the values of its labels, then the number."""
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for *values, number in rows:
+        family.add_metric(values, number)
+    return family
+
+
 def read_jobs() -> Iterator[Metric]:
     """Yield how many jobs are open or dead, how long due ones have waited, and events alike.
 
     Uses indexes: jobs_job_open, jobs_job_dead, events_event_due.
     """
-    jobs = GaugeMetricFamily(
-        "memory_jobs", "Jobs that are ready, running or dead.", labels=["kind", "state"]
-    )
     rows = Job.across_tenants.filter(state__in=[State.READY, State.RUNNING])
-    for found in (rows, Job.across_tenants.filter(state=State.DEAD)):
-        counts = found.order_by().values_list("kind", "state").annotate(count=Count("id"))
-        for kind, state, count in counts:
-            jobs.add_metric([kind, state], count)
-    yield jobs
-    oldest = GaugeMetricFamily(
-        "memory_oldest_due_job_seconds",
-        "How long the oldest job has been due: one that somebody waits for, or another.",
-        labels=["turn"],
-    )
+    counts = [
+        some.order_by().values_list("kind", "state").annotate(count=Count("id"))
+        for some in (rows, Job.across_tenants.filter(state=State.DEAD))
+    ]
+    text = "Jobs that are ready, running or dead."
+    yield gauge("memory_jobs", text, ["kind", "state"], chain(*counts))
     turn = Case(When(kind__in=INTERACTIVE, then=Value("interactive")), default=Value("background"))
     due = Job.across_tenants.filter(is_due()).order_by().values_list(turn)
     ages = {"interactive": 0.0, "background": 0.0}
     ages |= {name: age.total_seconds() for name, age in due.annotate(age=Max(Now() - DUE))}
-    for name, age in ages.items():
-        oldest.add_metric([name], age)
-    yield oldest
+    text = "How long the oldest job has been due: one that somebody waits for, or another."
+    yield gauge("memory_oldest_due_job_seconds", text, ["turn"], ages.items())
     waiting = Event.across_tenants.filter(state=Event.State.PENDING, webhook__isnull=False)
-    yield GaugeMetricFamily(
-        "memory_events_pending", "Events that wait for a webhook.", value=waiting.count()
-    )
+    text = "Events that wait for a webhook."
+    yield gauge("memory_events_pending", text, [], [[waiting.count()]])
     late = waiting.aggregate(age=Max(Now() - F("queued_at")))["age"]
-    yield GaugeMetricFamily(
-        "memory_oldest_event_seconds",
-        "How long the oldest of them has waited.",
-        value=late.total_seconds() if late else 0.0,
-    )
+    text = "How long the oldest of them has waited."
+    yield gauge("memory_oldest_event_seconds", text, [], [[late.total_seconds() if late else 0.0]])
 
 
 def read_models() -> Iterator[Metric]:
     """Yield which models are away, and what they were asked today (UTC), by purpose."""
-    away = GaugeMetricFamily(
-        "memory_model_away", "Whether the breaker of a model is open: 1 or 0.", labels=["model"]
-    )
-    for model, opened_at in Breaker.objects.values_list("model", "opened_at"):
-        away.add_metric([model], opened_at is not None)
-    yield away
+    breakers = Breaker.objects.values_list("model", "opened_at")
+    away = ((model, opened_at is not None) for model, opened_at in breakers)
+    text = "Whether the breaker of a model is open: 1 or 0."
+    yield gauge("memory_model_away", text, ["model"], away)
     # By id, which begins with the time: an index of it serves all tenants together.
     today = LLMCall.across_tenants.filter(id__gte=first_id_at(start_of_day(timezone.now())))
     sums = (
@@ -173,68 +168,57 @@ def read_models() -> Iterator[Metric]:
             spent=Sum("cost", default=0),
         )
     )
-    calls = GaugeMetricFamily(
-        "memory_model_calls_today", "Calls of the language model.", labels=["purpose", "outcome"]
-    )
-    used = GaugeMetricFamily(
-        "memory_model_tokens_today", "Tokens in and out.", labels=["purpose", "direction"]
-    )
-    cost = GaugeMetricFamily(
-        "memory_model_cost_today", "In the currency of the prices.", labels=["purpose"]
-    )
+    calls: list[Sequence[Any]] = []
+    used: list[Sequence[Any]] = []
+    cost: list[Sequence[Any]] = []
     for purpose, made, failed, tokens_in, tokens_out, spent in sums:
-        calls.add_metric([purpose, "failed"], failed)
-        calls.add_metric([purpose, "other"], made - failed)
-        used.add_metric([purpose, "in"], tokens_in)
-        used.add_metric([purpose, "out"], tokens_out)
-        cost.add_metric([purpose], float(spent))
-    yield from (calls, used, cost)
+        calls += [(purpose, "failed", failed), (purpose, "other", made - failed)]
+        used += [(purpose, "in", tokens_in), (purpose, "out", tokens_out)]
+        cost.append((purpose, float(spent)))
+    text = "Calls of the language model."
+    yield gauge("memory_model_calls_today", text, ["purpose", "outcome"], calls)
+    text = "Tokens in and out."
+    yield gauge("memory_model_tokens_today", text, ["purpose", "direction"], used)
+    text = "In the currency of the prices."
+    yield gauge("memory_model_cost_today", text, ["purpose"], cost)
 
 
 def read_stored() -> Iterator[Metric]:
     """Yield what is stored, and what waits for a curator."""
-    rows = GaugeMetricFamily(
-        "memory_rows", "Rows of a kind; of large tables PostgreSQL's estimate.", labels=["kind"]
-    )
-    for kind, model in {"message": Message, "episode": Episode, "note": Note}.items():
-        rows.add_metric([kind], count_rows(model.across_tenants.all(), model._meta.db_table))
+    rows = [
+        (kind, count_rows(model.across_tenants.all(), model._meta.db_table))
+        for kind, model in {"message": Message, "episode": Episode, "note": Note}.items()
+    ]
     active = Fact.across_tenants.filter(invalid_at=None)
-    rows.add_metric(["active_fact"], count_rows(active, "semantic_fact_active"))
-    yield rows
+    rows.append(("active_fact", count_rows(active, "semantic_fact_active")))
+    text = "Rows of a kind; of large tables PostgreSQL's estimate."
+    yield gauge("memory_rows", text, ["kind"], rows)
     stored: int = StoredSize.across_tenants.aggregate(sum=Sum("byte_count", default=0))["sum"]
-    yield GaugeMetricFamily(
-        "memory_stored_bytes", "Of messages and notes, with metadata.", value=stored
-    )
-    waiting = GaugeMetricFamily("memory_review_queue", "What waits for curators.", labels=["kind"])
+    text = "Of messages and notes, with metadata."
+    yield gauge("memory_stored_bytes", text, [], [[stored]])
     undecided = Suggestion.across_tenants.filter(
         Q(decision="") | Q(is_reopened=True), is_withdrawn=False
     )
-    waiting.add_metric(["suggestion"], undecided.count())
     pending = Fact.across_tenants.filter(
         invalidated_because=Fact.Because.WAITING, invalid_at__isnull=False
     )
-    waiting.add_metric(["pending_fact"], pending.count())
-    yield waiting
+    waiting = [("suggestion", undecided.count()), ("pending_fact", pending.count())]
+    yield gauge("memory_review_queue", "What waits for curators.", ["kind"], waiting)
 
 
 def read_replicas() -> Iterator[Metric]:
     """Yield which replicas may be read from, and how old what they show may be."""
-    up = GaugeMetricFamily(
-        "memory_replica_up",
-        "Whether it answers and follows the primary.",
-        labels=["replica"],
-    )
-    lag = GaugeMetricFamily(
-        "memory_replica_lag_seconds", "How old what it shows may be.", labels=["replica"]
-    )
+    ages: dict[str, float] = {}
     for replica in settings.READ_DATABASES:
         try:
-            age_s = replicas.measure_age(replica)
+            ages[replica] = replicas.measure_age(replica)
         except (DatabaseError, InterfaceError):
-            age_s = math.inf
-        up.add_metric([replica], age_s != math.inf)
-        lag.add_metric([replica], age_s)
-    yield from (up, lag)
+            ages[replica] = math.inf
+    text = "Whether it answers and follows the primary."
+    follows = [(name, age_s != math.inf) for name, age_s in ages.items()]
+    yield gauge("memory_replica_up", text, ["replica"], follows)
+    text = "How old what it shows may be."
+    yield gauge("memory_replica_lag_seconds", text, ["replica"], ages.items())
 
 
 def count_rows(rows: QuerySet[Model], relation: str) -> float:
