@@ -58,7 +58,7 @@ AT_THE_START: set[re.Pattern[str]] = set()
 def patterns() -> dict[re.Pattern[str], str]:
     """Return every pattern of text, and where it stands: as a value or written in a function."""
     where: dict[re.Pattern[str], str] = {}
-    uses = re.findall(r"\b([A-Z_]+)\b(?!\.f?u?l?l?match\(| = re\.)", "".join(
+    uses = re.findall(r"\b([A-Z_]+)\b(?!\.f?u?l?l?match\(| = re(?:\.|ad_pattern\())", "".join(
         (settings.BASE_DIR / place).read_text() for place in modules()))  # fmt: skip
     otherwise_used = set(uses)
     for place in modules():
