@@ -156,7 +156,9 @@ REVEALS = Export(
     title="Unmasked conversations: who, when and why",
     permission="episodic.view_reveal",
     rows=Reveal.objects.of,
-    fields=_columns("id conversation_id=conversation__external_id person reason created_at until"),
+    fields=columns_of(
+        "id conversation_id=conversation__external_id person reason created_at until"
+    ),
     states={"open": Q(until__gt=Now()), "over": Q(until__lte=Now())},
 )
 ANSWERS = Export(
@@ -164,7 +166,7 @@ ANSWERS = Export(
     title="Answers: who asked what, and when",
     permission="retrieval.view_retrieval",
     rows=Retrieval.objects.of,
-    fields=_columns(
+    fields=columns_of(
         "id conversation_id=conversation__external_id kind query asked_by=asked_by__name "
         "created_at latency_ms"
     ),
