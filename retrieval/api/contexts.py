@@ -26,35 +26,23 @@ EXPIRES_AT_MOST = timedelta(days=7)
 class NewContext(Strict):
     """The body of `contexts`."""
 
-    max_tokens = BudgetField(help_text="Of prompt and response together.")
-    system_prompt = ContentField(
-        required=False, help_text="Stands first, whole. 400 where it does not fit."
-    )
-    reserved_for_response = BudgetField(
-        default=contexts.RESERVED, min_value=0, help_text="Of max_tokens, left for the response."
-    )
+    max_tokens = BudgetField()
+    system_prompt = ContentField(required=False)
+    reserved_for_response = BudgetField(default=contexts.RESERVED, min_value=0)
     expires_in_s = WholeNumberField(
         default=int(contexts.EXPIRES_AFTER.total_seconds()),
         min_value=1,
         max_value=int(EXPIRES_AT_MOST.total_seconds()),
-        help_text="Then it is gone; a day if nothing is said, a week at most.",
     )
 
 
 class NewSection(Strict):
     """The body of `contexts/{id}/add`."""
 
-    memory_id = IdField(help_text="An episode, a fact or a note.")
-    max_tokens = BudgetField(
-        default=contexts.ADDED_AT_MOST,
-        max_value=contexts.ADDED_AT_MOST,
-        help_text="Of this memory at most; less where less room is left.",
-    )
+    memory_id = IdField()
+    max_tokens = BudgetField(default=contexts.ADDED_AT_MOST, max_value=contexts.ADDED_AT_MOST)
     priority = WholeNumberField(
-        default=contexts.PRIORITY,
-        min_value=0,
-        max_value=contexts.SYSTEM_PRIORITY,
-        help_text="The highest stands first; the system prompt has 100.",
+        default=contexts.PRIORITY, min_value=0, max_value=contexts.SYSTEM_PRIORITY
     )
     links = LinksField()
 
@@ -63,10 +51,10 @@ class Section(serializers.Serializer[Any]):
     """A part of a context."""
 
     type = serializers.ChoiceField(choices=ContextSection.Kind.choices, source="kind")
-    memory_id = serializers.UUIDField(allow_null=True, help_text="null: the system prompt.")
+    memory_id = serializers.UUIDField(allow_null=True)
     priority = serializers.IntegerField()
     token_count = serializers.IntegerField(source="tokens")
-    truncated = serializers.BooleanField(help_text="A part of the memory is missing.")
+    truncated = serializers.BooleanField()
     content = serializers.CharField()
 
 
@@ -76,12 +64,10 @@ class ContextOutput(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     max_tokens = serializers.IntegerField()
     reserved_for_response = serializers.IntegerField(source="reserved_tokens")
-    remaining_tokens = serializers.IntegerField(
-        help_text="Less the response, all sections, and the blank lines between them."
-    )
-    sections = Section(many=True, help_text="Highest priority first, then in order of adding.")
+    remaining_tokens = serializers.IntegerField()
+    sections = Section(many=True)
     retrieved_ids = serializers.ListField(child=serializers.UUIDField())
-    counter = serializers.CharField(help_text="How its tokens are counted.")
+    counter = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
 
@@ -91,30 +77,20 @@ class AddedOutput(serializers.Serializer[Any]):
 
     context_id = serializers.UUIDField(source="context.id")
     memory_id = serializers.UUIDField()
-    added = serializers.BooleanField(source="has_memory", help_text="The context holds it now.")
+    added = serializers.BooleanField(source="has_memory")
     reason = serializers.ChoiceField(
         choices=[contexts.ADDED, contexts.ALREADY_THERE, contexts.NO_ROOM]
     )
-    token_count = serializers.IntegerField(help_text="Of its section; 0 without one.")
-    truncated = serializers.BooleanField(
-        source="section.truncated", allow_null=True, help_text="null without a section."
-    )
+    token_count = serializers.IntegerField()
+    truncated = serializers.BooleanField(source="section.truncated", allow_null=True)
     remaining_tokens = serializers.IntegerField(source="context.remaining_tokens")
-    counter = serializers.CharField(
-        source="context.counter", help_text="How its tokens are counted."
-    )
+    counter = serializers.CharField(source="context.counter")
 
 
 class Contexts(ReadView):
     """Takes new contexts."""
 
-    @extend_schema(
-        operation_id="make_context",
-        request=NewContext,
-        responses={201: ContextOutput},
-        description="Starts a context: a text for one prompt that is put together within a budget "
-        "of tokens, and never exceeds it.",
-    )
+    @extend_schema(operation_id="make_context", request=NewContext, responses={201: ContextOutput})
     def post(self, request: Request) -> Response:
         params = self.read(NewContext)
         expires_after = timedelta(seconds=params.pop("expires_in_s"))
@@ -127,11 +103,7 @@ class Contexts(ReadView):
 class OneContext(ReadView):
     """A context by its id."""
 
-    @extend_schema(
-        operation_id="get_context",
-        responses=ContextOutput,
-        description="A context with its sections. A note that was deleted since is left out.",
-    )
+    @extend_schema(operation_id="get_context", responses=ContextOutput)
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         return Response(ContextOutput(context).data)
@@ -141,10 +113,7 @@ class ContextText(ReadView):
     """A context as it goes into a prompt."""
 
     @extend_schema(
-        operation_id="get_context_text",
-        responses={(200, "text/markdown"): OpenApiTypes.STR},
-        description="The sections with a blank line between them: highest priority first, then in "
-        "order of adding. An empty body where there is none.",
+        operation_id="get_context_text", responses={(200, "text/markdown"): OpenApiTypes.STR}
     )
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
@@ -157,13 +126,7 @@ class ContextText(ReadView):
 class ContextAdd(ReadView):
     """Adds a memory to a context."""
 
-    @extend_schema(
-        operation_id="add_to_context",
-        request=NewSection,
-        responses=AddedOutput,
-        description="Adds what a memory says, under a header, cut to what fits. Adding it again "
-        "changes nothing: reason already_there. Where nothing of it fits, added is false: no_room.",
-    )
+    @extend_schema(operation_id="add_to_context", request=NewSection, responses=AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)
         with print_links(params.pop("links", self.key().links)):

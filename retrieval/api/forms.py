@@ -61,27 +61,13 @@ class LinksField(fields.WordField):
 class FusionInput(fields.Strict):
     """Numbers of the formula that orders memories; absent ones are the tenant's."""
 
-    k = fields.WholeNumberField(
-        required=False, min_value=0, max_value=scores.K_AT_MOST, help_text="Of reciprocal ranks."
-    )
-    depth = fields.WholeNumberField(
-        required=False,
-        min_value=1,
-        max_value=scores.DEPTH_AT_MOST,
-        help_text="Memories from the keyword and from the vector ranking, at most, each.",
-    )
+    k = fields.WholeNumberField(required=False, min_value=0, max_value=scores.K_AT_MOST)
+    depth = fields.WholeNumberField(required=False, min_value=1, max_value=scores.DEPTH_AT_MOST)
     lexical_weight = fields.NumberField(
-        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of BM25."
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST
     )
-    vector_weight = fields.NumberField(
-        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST, help_text="Of vectors."
-    )
-    floor = fields.NumberField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text="Least retrievability of an episode: above 0, old ones still come up.",
-    )
+    vector_weight = fields.NumberField(required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST)
+    floor = fields.NumberField(required=False, min_value=0, max_value=1)
 
 
 class ContextInput(fields.Strict):
@@ -89,43 +75,19 @@ class ContextInput(fields.Strict):
 
     ignored = frozenset({"episodic_limit", "detail"})
 
-    query = fields.ContentField(help_text="What to look for, in words.")
-    conversation_id = fields.IdField(help_text="Where to look.")
-    scope = fields.WordField(
-        choices=SCOPES,
-        default=CONVERSATION,
-        help_text="Whose memories to look through: the conversation's, those of all conversations "
-        "of its user, or of the tenant. Messages in a budget, and what `min_seq` includes, come "
-        "from the conversation alone.",
-    )
-    user_id = fields.NameField(
-        help_text="With the scope `user`: whose; when absent, whose the conversation is."
-    )
-    semantic_limit = fields.WholeNumberField(
-        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
-    )
-    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
-    max_tokens = BudgetField(
-        required=False, help_text="Pack the most useful text into this budget, never over it."
-    )
-    as_of = fields.AskedMomentField(
-        required=False,
-        help_text="Answer with what was true then. ISO 8601, UTC without an offset, or ms since "
-        "1970; absent: with what is believed now.",
-    )
+    query = fields.ContentField()
+    conversation_id = fields.IdField()
+    scope = fields.WordField(choices=SCOPES, default=CONVERSATION)
+    user_id = fields.NameField()
+    semantic_limit = fields.WholeNumberField(default=SEMANTIC_LIMIT, min_value=1, max_value=200)
+    category = fields.WordField(choices=CATEGORIES, required=False)
+    max_tokens = BudgetField(required=False)
+    as_of = fields.AskedMomentField(required=False)
     known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
-    min_seq = fields.WholeNumberField(
-        required=False,
-        min_value=1,
-        help_text="Include what was said up to this message, in an episode or not.",
-    )
-    explain = fields.FlagField(
-        default=False, help_text="Say of each memory its id and how it was found."
-    )
+    min_seq = fields.WholeNumberField(required=False, min_value=1)
+    explain = fields.FlagField(default=False)
     fence = fields.FlagField(default=False, help_text=FENCE)
-    fusion = FusionInput(
-        required=False, help_text="Other numbers for the formula that orders memories."
-    )
+    fusion = FusionInput(required=False)
     links = LinksField()
     whole = fields.FlagField(
         default=False,
@@ -156,19 +118,8 @@ class RetrieveInput(ContextInput):
         help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
         "as the budget holds.",
     )
-    detail = fields.WordField(
-        choices=DETAILS,
-        default="auto",
-        help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), "
-        "none, low (a surprising one ranked 1), high (all).",
-    )
-    min_relevance = fields.NumberField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text="Answer with nothing where the relevance is below this. What `min_seq` includes "
-        "is shown in any case; where the relevance is not known nothing is left out.",
-    )
+    detail = fields.WordField(choices=DETAILS, default="auto")
+    min_relevance = fields.NumberField(required=False, min_value=0, max_value=1)
 
 
 class RawMessage(serializers.Serializer[Any]):
@@ -210,10 +161,8 @@ class Source(serializers.Serializer[Any]):
 class BlockOutput(serializers.Serializer[Any]):
     """A part of the packed text."""
 
-    text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
-    sources = Source(
-        source="messages", many=True, help_text="The messages that it shows, or that say its facts."
-    )
+    text = serializers.CharField()
+    sources = Source(source="messages", many=True)
 
 
 class RecentMessage(Source):
@@ -238,16 +187,14 @@ class HowFound(serializers.Serializer[Any]):
     rrf = serializers.FloatField()
     retrievability = serializers.FloatField()
     score = serializers.FloatField()
-    terms = serializers.ListField(
-        child=serializers.CharField(), help_text="Stems of the query that it holds."
-    )
+    terms = serializers.ListField(child=serializers.CharField())
 
 
 class Explanation(serializers.Serializer[Any]):
     """How an answer came about."""
 
-    legs = serializers.DictField(child=Legs(), help_text="By kind of memory.")
-    hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
+    legs = serializers.DictField(child=Legs())
+    hits = serializers.DictField(child=HowFound())
 
 
 class NonceField(serializers.CharField):
@@ -261,7 +208,7 @@ class NonceField(serializers.CharField):
 class FenceOutput(serializers.Serializer[Any]):
     """Marks to put around the text."""
 
-    nonce = serializers.CharField(help_text="The random word in both.")
+    nonce = serializers.CharField()
     opening = serializers.CharField()
     closing = serializers.CharField()
 
@@ -271,54 +218,26 @@ class RawAnswer(serializers.Serializer[Any]):
 
     semantic = RawFact(many=True)
     episodic = RawEpisode(many=True)
-    sources = serializers.DictField(
-        child=Source(many=True),
-        help_text="By memory id: the messages that say a fact; an episode's `messages`, in order.",
-    )
-    blocks = BlockOutput(
-        many=True,
-        allow_null=True,
-        help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
-        "facts, then episodes, that of the best message first. Else null.",
-    )
-    cut = serializers.ListField(
-        child=serializers.UUIDField(),
-        help_text="Messages of which the text shows a part; `messages/{id}` has each whole.",
-    )
-    recent = RecentMessage(
-        many=True,
-        allow_null=True,
-        help_text="With `min_seq`: messages in no episode yet, oldest first. Else null.",
-    )
-    explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
-    fence = FenceOutput(
-        allow_null=True,
-        help_text="With `fence`: marks for before the first block and behind the last, which "
-        "`max_tokens` has room for. Else null.",
-    )
+    sources = serializers.DictField(child=Source(many=True))
+    blocks = BlockOutput(many=True, allow_null=True)
+    cut = serializers.ListField(child=serializers.UUIDField())
+    recent = RecentMessage(many=True, allow_null=True)
+    explain = Explanation(allow_null=True)
+    fence = FenceOutput(allow_null=True)
     relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
-    receipt = serializers.UUIDField(help_text="Names this answer in audits.")
+    receipt = serializers.UUIDField()
     indexed_through_seq = serializers.IntegerField()
-    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
-    degraded = serializers.CharField(
-        allow_null=True, help_text="no_vectors: only words were searched; null: nothing missing."
-    )
-    counter = serializers.CharField(help_text="How `max_tokens` was counted.")
-    corrections = serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="By id of a fact, episode or message that contradicts a correction: what is "
-        "right. Absent where nothing does.",
-    )
+    pending = serializers.IntegerField()
+    degraded = serializers.CharField(allow_null=True)
+    counter = serializers.CharField()
+    corrections = serializers.DictField(child=serializers.CharField(), required=False)
 
 
 class RecentInput(fields.Strict):
     """The body of `recent_memory/raw`."""
 
     conversation_id = fields.IdField()
-    days_limit = fields.WholeNumberField(
-        required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
-    )
+    days_limit = fields.WholeNumberField(required=False, min_value=1, max_value=DAYS_AT_MOST)
     limit = fields.WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
 
 
@@ -334,20 +253,13 @@ class ConversationOutput(OwnerOutput):
 
     id = serializers.UUIDField()
     messages = serializers.IntegerField()
-    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    pending = serializers.IntegerField()
     episodes = serializers.IntegerField()
-    facts = serializers.IntegerField(help_text="Active facts.")
-    open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
-    set_aside = serializers.IntegerField(
-        help_text="Messages and episodes that no run got past; `conversations/{id}/retry` takes "
-        "them up again."
-    )
-    waits_for = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Why open jobs failed last: `BudgetSpent` waits for the next day or for a higher "
-        "budget, `ModelUnavailable` for the language model.",
-    )
-    indexed_through_seq = serializers.IntegerField(help_text="All up to this are in episodes.")
+    facts = serializers.IntegerField()
+    open_jobs = serializers.IntegerField()
+    set_aside = serializers.IntegerField()
+    waits_for = serializers.ListField(child=serializers.CharField())
+    indexed_through_seq = serializers.IntegerField()
 
 
 def markdown_response(text: str) -> HttpResponse:

@@ -52,25 +52,17 @@ class PlaceField(serializers.CharField):
 class LinksQuery(Strict):
     """The query parameters of the list of links."""
 
-    link_types = LinkTypesField(
-        required=False, help_text="Only these, with commas between them; default: all."
-    )
-    after = PlaceField(required=False, help_text="The `next` of the page before.")
+    link_types = LinkTypesField(required=False)
+    after = PlaceField(required=False)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class WalkQuery(Strict):
     """The query parameters of a walk."""
 
-    depth = QueryNumberField(
-        default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST, help_text="Steps at most."
-    )
-    link_types = LinkTypesField(
-        required=False, help_text="Only these, with commas between them; default: all."
-    )
-    limit = QueryNumberField(
-        default=NODES, min_value=1, max_value=NODES_AT_MOST, help_text="Memories at most."
-    )
+    depth = QueryNumberField(default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
+    link_types = LinkTypesField(required=False)
+    limit = QueryNumberField(default=NODES, min_value=1, max_value=NODES_AT_MOST)
 
 
 class DirectionField(serializers.ChoiceField):
@@ -86,17 +78,15 @@ class DirectionField(serializers.ChoiceField):
 class MemoryLinkOutput(serializers.Serializer[Any]):
     """A link as one of the two memories sees it."""
 
-    id = serializers.UUIDField(
-        source="link_id", allow_null=True, help_text="null: the server derives it."
-    )
+    id = serializers.UUIDField(source="link_id", allow_null=True)
     from_id = serializers.UUIDField()
     to_id = serializers.UUIDField()
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
     direction = DirectionField()
-    other_id = serializers.UUIDField(help_text="The memory at the other end.")
+    other_id = serializers.UUIDField()
     other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
     made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
-    actor = serializers.CharField(allow_null=True, help_text="Which key or person.")
+    actor = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -105,11 +95,11 @@ class NodeOutput(serializers.Serializer[Any]):
 
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=MemoryKind.choices)
-    depth = serializers.IntegerField(help_text="Steps from the start, from 1.")
+    depth = serializers.IntegerField()
     from_id = serializers.UUIDField()
     to_id = serializers.UUIDField()
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
-    direction = DirectionField(help_text="out: the link was followed as it points.")
+    direction = DirectionField()
 
 
 class WalkOutput(serializers.Serializer[Any]):
@@ -117,7 +107,7 @@ class WalkOutput(serializers.Serializer[Any]):
 
     start = serializers.UUIDField()
     nodes = NodeOutput(many=True)
-    cut = serializers.BooleanField(help_text="There is more within the depth than the limit.")
+    cut = serializers.BooleanField()
 
 
 class MemoryLinks(ReadView):
@@ -127,10 +117,6 @@ class MemoryLinks(ReadView):
         operation_id="list_memory_links",
         parameters=[LinksQuery],
         responses=page_schema(MemoryLinkOutput, "MemoryLinkPage"),
-        description="The links of an episode, a fact or a note, both ways: those to the newest "
-        "memories first. Some are stored (`POST links`), some the server derives: derived_from "
-        "leads from a fact to the episodes that support it, supersedes from a fact to the one "
-        "that it replaced, next from an episode to the following one.",
     )
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read(LinksQuery, request.query_params.dict())
@@ -145,14 +131,7 @@ class MemoryLinks(ReadView):
 class MemoryWalk(ReadView):
     """Follows the links of a memory, and theirs."""
 
-    @extend_schema(
-        operation_id="walk_memory",
-        parameters=[WalkQuery],
-        responses=WalkOutput,
-        description="The memories around one, breadth first and both ways, each once: nearest "
-        "first, then newest. Each comes with the link by which it was first reached. Where there "
-        "are more than `limit`, `cut` says so.",
-    )
+    @extend_schema(operation_id="walk_memory", parameters=[WalkQuery], responses=WalkOutput)
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read(WalkQuery, request.query_params.dict())
         at_most = query.pop("limit")

@@ -36,17 +36,15 @@ def _texts(help_text: str) -> serializers.ListField:
 class MemoryTestInput(fields.Strict):
     """The body of `POST memory_tests`. At least one expectation is needed."""
 
-    conversation_id = fields.IdField(help_text="Which conversation is asked.")
-    query = fields.ContentField(help_text="What is asked, as `retrieve_memory` takes it.")
-    max_tokens = BudgetField(required=False, help_text="Of the call; absent: none.")
+    conversation_id = fields.IdField()
+    query = fields.ContentField()
+    max_tokens = BudgetField(required=False)
     must_say = _texts("The answer holds all of these; case and spacing do not count.")
     must_not_say = _texts(
         "The answer holds none of these, but in lines that carry the mark of a correction."
     )
-    at_most_tokens = fields.WholeNumberField(
-        required=False, min_value=1, max_value=TOKENS_AT_MOST, help_text="Of the answer."
-    )
-    case_id = fields.IdField(required=False, help_text="The receipt that it is made from.")
+    at_most_tokens = fields.WholeNumberField(required=False, min_value=1, max_value=TOKENS_AT_MOST)
+    case_id = fields.IdField(required=False)
 
 
 class MemoryTestOutput(fields.Output):
@@ -62,15 +60,10 @@ class MemoryTestOutput(fields.Output):
     case_id = serializers.UUIDField(allow_null=True)
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    passes = serializers.BooleanField(allow_null=True, help_text="null: it has not run yet.")
-    failures = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="What the last answer missed: at_most_tokens, or must_say.0 for the first text.",
-    )
-    ran_at = serializers.DateTimeField(allow_null=True, help_text="null: it has not run yet.")
-    broken_by = serializers.UUIDField(
-        allow_null=True, help_text="The changeset after which it first failed; null: none is known."
-    )
+    passes = serializers.BooleanField(allow_null=True)
+    failures = serializers.ListField(child=serializers.CharField())
+    ran_at = serializers.DateTimeField(allow_null=True)
+    broken_by = serializers.UUIDField(allow_null=True)
 
 
 class VerdictsOutput(fields.Output):
@@ -90,8 +83,6 @@ class MemoryTests(KeyedView):
         operation_id="list_memory_tests",
         parameters=[PageQuery],
         responses=page_schema(MemoryTestOutput, "MemoryTestPage"),
-        description="Memory tests with what came of their last run, newest first. They run after "
-        "each changeset of their conversation, and on demand.",
     )
     def get(self, request: Request) -> Response:
         rows = MemoryTest.objects.of(self.tenant()).select_related("conversation")
@@ -101,7 +92,6 @@ class MemoryTests(KeyedView):
         operation_id="add_memory_test",
         request=MemoryTestInput,
         responses={201: MemoryTestOutput, 404: Error, 409: Error},
-        description="Adds a memory test, and runs it once.",
     )
     def post(self, request: Request) -> Response:
         body = self.read(MemoryTestInput)
@@ -131,12 +121,7 @@ class RunMemoryTests(KeyedView):
 
     scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="run_memory_tests",
-        request=None,
-        responses=VerdictsOutput,
-        description="Runs all memory tests of the tenant now.",
-    )
+    @extend_schema(operation_id="run_memory_tests", request=None, responses=VerdictsOutput)
     def post(self, request: Request) -> Response:
         tests = memory_tests.tests_of(self.tenant())
         memory_tests.run_tests(tests, now=read_database_clock())

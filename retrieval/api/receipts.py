@@ -38,14 +38,8 @@ class RetrievalOutput(serializers.Serializer[Any]):
     """A receipt."""
 
     id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(
-        source="conversation.external_id",
-        allow_null=True,
-        help_text="null: there was no such conversation.",
-    )
-    asked_by = serializers.CharField(
-        source="asked_by.name", allow_null=True, help_text="The name of the caller's key."
-    )
+    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
+    asked_by = serializers.CharField(source="asked_by.name", allow_null=True)
     kind = serializers.ChoiceField(choices=Retrieval.Kind.choices)
     query = serializers.CharField()
     parameters = serializers.DictField()
@@ -95,28 +89,16 @@ class OneRetrieval(ReadView):
 class ReplayOutput(serializers.Serializer[Any]):
     """An answer's text, made again."""
 
-    receipt = serializers.UUIDField(help_text="The id of the receipt.")
-    text = serializers.CharField(
-        allow_null=True,
-        help_text="As it was served, `[erased]` where something was erased since; of the raw form "
-        "its markdown. null: what it was made of was not kept, as of searches.",
-    )
-    exact = serializers.BooleanField(
-        help_text="Whether it is what was served, to the letter, by a keyed hash of that."
-    )
-    erased = serializers.IntegerField(help_text="Places at which something was erased since.")
+    receipt = serializers.UUIDField()
+    text = serializers.CharField(allow_null=True)
+    exact = serializers.BooleanField()
+    erased = serializers.IntegerField()
 
 
 class RetrievalReplay(ReadView):
     """What an answer said."""
 
-    @extend_schema(
-        operation_id="replay_retrieval",
-        responses=ReplayOutput,
-        description="The text that `retrieve_memory` or `context_pre_retrieve` served under this "
-        "receipt, whatever was corrected since. The receipt holds no text: it is made again of "
-        "the same facts, episodes and messages. Of an erased memory the receipts are gone, too.",
-    )
+    @extend_schema(operation_id="replay_retrieval", responses=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         receipt.tenant = self.tenant()

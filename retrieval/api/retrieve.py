@@ -59,9 +59,6 @@ class RetrieveMemory(Answering):
         operation_id="retrieve_memory",
         request=forms.RetrieveInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
-        description="Searches facts and episodes of a conversation and returns markdown; an "
-        "empty body where nothing matches. Served episodes are reviewed later by how they were "
-        "used.",
     )
     def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(forms.RetrieveInput))
@@ -90,8 +87,6 @@ class ContextPreRetrieve(Answering):
         operation_id="context_pre_retrieve",
         request=forms.ContextInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
-        description="Searches facts only. Nothing is reviewed afterwards. The fields "
-        "`episodic_limit` and `detail` are passed over.",
     )
     def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(forms.ContextInput))
@@ -215,7 +210,6 @@ class RecentMemory(Recent):
         operation_id="recent_memory",
         request=forms.RecentTextInput,
         responses={(200, "text/markdown"): OpenApiTypes.STR},
-        description="The newest episodes by creation, newest first.",
     )
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)

@@ -36,46 +36,24 @@ class Several(serializers.ListField):
 class SearchInput(NarrowedInput):
     """The body of `POST search`. Absent filters do not narrow."""
 
-    query = fields.ContentField(help_text="What to look for, in words; * for everything.")
-    source_types = Several(
-        choices=list(SOURCE_TYPES), help_text="Types of notes, `episode`, `fact`."
-    )
+    query = fields.ContentField()
+    source_types = Several(choices=list(SOURCE_TYPES))
     source_ids = serializers.ListField(
         child=fields.TextField(max_length=ID_AT_MOST),
         required=False,
         allow_empty=False,
         max_length=SOURCE_IDS_AT_MOST,
-        help_text="A note's own; of a fact or an episode the id of its conversation.",
     )
-    tag = fields.TextField(
-        max_length=WORD_AT_MOST,
-        required=False,
-        help_text="One of a note's tags; leaves out all else.",
-    )
-    since = fields.AskedMomentField(
-        required=False,
-        help_text="Included; UTC without an offset. When it was so: of a note occurred_at, of a "
-        "thread its last activity, of a fact from when on it is true, of an episode its end.",
-    )
-    as_of = fields.AskedMomentField(
-        required=False,
-        help_text="Search what was true then, retired facts too, and what had been said and noted. "
-        "UTC without an offset.",
-    )
+    tag = fields.TextField(max_length=WORD_AT_MOST, required=False)
+    since = fields.AskedMomentField(required=False)
+    as_of = fields.AskedMomentField(required=False)
     known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
     min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
     max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
-    max_tokens = BudgetField(
-        required=False, help_text="The whole texts of all items together stay within it."
-    )
+    max_tokens = BudgetField(required=False)
     sort_by = fields.WordField(choices=ORDERS, default=ORDERS[0])
-    max_hops = fields.WholeNumberField(
-        default=0,
-        min_value=0,
-        max_value=HOPS_AT_MOST,
-        help_text="Links to follow from what is found.",
-    )
-    link_types = Several(choices=list(LINK_TYPES), help_text="Of hops; default: all.")
+    max_hops = fields.WholeNumberField(default=0, min_value=0, max_value=HOPS_AT_MOST)
+    link_types = Several(choices=list(LINK_TYPES))
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "since" in attrs and "until" in attrs and attrs["until"] < attrs["since"]:
@@ -88,28 +66,15 @@ class SearchItem(serializers.Serializer[Any]):
 
     id = serializers.UUIDField(source="finding.memory_id")
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
-    source_id = fields.TextOrNull(
-        source="memory.source_id", help_text="A note's own; else the id of the conversation."
-    )
+    source_id = fields.TextOrNull(source="memory.source_id")
     label = serializers.CharField()  # type: ignore[assignment]
-    relevance = serializers.FloatField(
-        source="finding.score",
-        help_text="0 to 1, comparable between searches: the larger of how much of the query's "
-        "words it holds and how near it is in meaning. With `*` 0.5; through links 0.5, halved "
-        "by each further link.",
-    )
-    importance = serializers.FloatField(source="finding.importance", help_text="0 to 1.")
-    combined_score = serializers.FloatField(
-        source="finding.combined", help_text="0.7 relevance + 0.3 importance."
-    )
-    token_estimate = serializers.IntegerField(help_text="Of its whole text.")
+    relevance = serializers.FloatField(source="finding.score")
+    importance = serializers.FloatField(source="finding.importance")
+    combined_score = serializers.FloatField(source="finding.combined")
+    token_estimate = serializers.IntegerField()
     snippet = serializers.CharField()
-    occurred_at = serializers.DateTimeField(
-        source="finding.at", help_text="When it was so: recency goes by this."
-    )
-    hops = serializers.IntegerField(
-        source="finding.depth", help_text="Links that led here; 0: the query found it."
-    )
+    occurred_at = serializers.DateTimeField(source="finding.at")
+    hops = serializers.IntegerField(source="finding.depth")
     metadata = serializers.DictField(source="memory.metadata")
 
 
@@ -128,16 +93,12 @@ class SearchOutput(serializers.Serializer[Any]):
     """The answer of `search`."""
 
     items = SearchItem(many=True)
-    total_count = serializers.IntegerField(
-        source="findings.total", help_text="Memories that match, returned or not."
-    )
-    tokens_used = serializers.IntegerField(help_text="The items' estimates together.")
-    counter = serializers.CharField(help_text="How tokens are counted.")
-    query = serializers.DictField(source="applied", help_text="Every parameter as it was applied.")
-    hops_used = serializers.IntegerField(
-        source="findings.hops_used", help_text="Steps after which links led to nothing new."
-    )
-    hop_paths = HopPath(many=True, help_text="The links on the way to items, nearest first.")
+    total_count = serializers.IntegerField(source="findings.total")
+    tokens_used = serializers.IntegerField()
+    counter = serializers.CharField()
+    query = serializers.DictField(source="applied")
+    hops_used = serializers.IntegerField(source="findings.hops_used")
+    hop_paths = HopPath(many=True)
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
     degraded = fields.TextOrNull(source="findings.degraded", help_text=DEGRADED)
 
@@ -148,16 +109,7 @@ class Search(MirroredView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    @extend_schema(
-        operation_id="search",
-        request=SearchInput,
-        responses=SearchOutput,
-        description="Searches active facts, episodes and notes of all conversations and of none, "
-        "by keyword and semantic rank. Nothing is reviewed afterwards. With `max_hops` the links "
-        "of what is found are followed both ways; what they lead to must pass the filters, too. "
-        "Then peek at an item (`memories/{id}`), read it within a limit (`memories/{id}/chunk`), "
-        "or put a prompt together (`contexts`).",
-    )
+    @extend_schema(operation_id="search", request=SearchInput, responses=SearchOutput)
     def post(self, request: Request) -> Response:
         params = SearchRequest(**{"links": self.key().links, **self.read(SearchInput)})
         return self.answer(
