@@ -14,7 +14,12 @@ LET_PASS = "MEMORY_FUZZ_LET_PASS"
 FITS_BUT_REFUSED = (
     # The clock judges a time; a leap second and the year 0 are a date-time, though not to Python.
     "This must lie between 1970 and ",
-    "This must be an ISO 8601 time with an offset",
+    "This must be an ISO 8601 time",
+    # What an address is that may be called, no pattern says.
+    "This must start with http:// or https:// and name a host.",
+    "This must be a URL such as ",
+    "This must hold no user, no password and no #.",
+    "This must not name a private address.",
     # Another field of the same body does.
     "This lies before s",  # since, start_byte
     "This is needed, or something that it follows from.",

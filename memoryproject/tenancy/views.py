@@ -44,8 +44,8 @@ class KeyedView(APIView):
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Say where was read; of a call that wrote, remember how far its key must see."""
         replicas.name_source(response)
-        reads = request.method in SAFE_METHODS or self.needs(request.method) is Scope.READ
-        if not reads and response.status_code < 400:
+        is_done = response.status_code < 400 and request.method not in SAFE_METHODS
+        if is_done and self.needs(request.method) is not Scope.READ:
             reading.note_write(self.key())
         return super().finalize_response(request, response, *args, **kwargs)
 

@@ -39,6 +39,12 @@ ONE = [
 ]
 
 
+def test_an_unknown_method_changes_nothing_where_any_scope_may_call(ana: Agent) -> None:
+    headers = {"Authorization": f"Bearer {ana.secret}"}
+    assert_problem(ana.client.generic("TRACE", "/api/v0/whoami", headers=headers), 405)
+
+
+
 @pytest.mark.parametrize("call", [*POSTED, *LISTED, *ONE])
 def test_options_and_head_do_not_crash(ana: Agent, call: str) -> None:
     assert ana.client.options(f"/api/v0/{call}").status_code == 200
