@@ -27,6 +27,7 @@ from memoryproject.ai import embeddings
 from semantic import queries, reverts, suggestions
 from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
+from semantic.engines import SuggestionKind
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.proposal_writer import DECLARED_WRONG
 
@@ -61,7 +62,10 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     suppressed = Change.objects.of(fact.tenant).filter(
         memory_id=fact.id, action=Change.Action.SKIP, note=DECLARED_WRONG
     )
-    about = Q(old_fact=fact) | Q(new_fact=fact)
+    suggested = suggestions.find_suggestions(fact.tenant)
+    rivals = suggested.filter(
+        old_fact=fact, new_fact__isnull=False, kind=SuggestionKind.CONTRADICTION
+    )
     served = sees("retrieval.view_retrieval")
     marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
     sources = read_sources(fact, reader)
@@ -79,7 +83,8 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "near": read_near(fact),
         "merge_cosine": MERGE_COSINE,
         "suppressed": suppressed.count(),
-        "suggested": suggestions.find_suggestions(fact.tenant).filter(about).count(),
+        "suggested": suggested.filter(Q(old_fact=fact) | Q(new_fact=fact)).count(),
+        "contradiction": rivals.order_by("-id").first(),
         "exposures": exposures,
         "exposed": count_servings(fact) if served else 0,
         "counted_at_most": settings.COUNTED_AT_MOST,

@@ -257,6 +257,20 @@ def test_the_queue_is_narrowed_to_one_fact_from_its_page(curator: Client, talk: 
     )
 
 
+def test_a_fact_that_may_be_contradicted_says_so_and_the_new_one_does_not(
+    curator: Client, talk: Talk
+) -> None:
+    old, new = (
+        html.unescape(curator.get(page(Fact, "change", talk.fact(sentence).id)).content.decode())
+        for sentence in (BAKERY, HARBOUR)
+    )
+    assert f"May be contradicted:</strong> {HARBOUR}" in old
+    assert "May be contradicted" not in new
+    decide(curator, "decline")
+    old = curator.get(page(Fact, "change", talk.fact(BAKERY).id)).content.decode()
+    assert "May be contradicted" not in old
+
+
 def test_an_auditor_sees_the_queue_without_what_was_said_and_decides_nothing(
     auditor: Client, talk: Talk
 ) -> None:
