@@ -62,10 +62,11 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     suppressed = Change.objects.of(fact.tenant).filter(
         memory_id=fact.id, action=Change.Action.SKIP, note=DECLARED_WRONG
     )
-    suggested = suggestions.find_suggestions(fact.tenant)
-    rivals = suggested.filter(
-        old_fact=fact, new_fact__isnull=False, kind=SuggestionKind.CONTRADICTION
-    )
+    about = Q(old_fact=fact) | Q(new_fact=fact)
+    suggested = suggestions.find_suggestions(fact.tenant).filter(about).order_by("-id")
+    rows = list(suggested[: settings.COUNTED_AT_MOST])
+    kind = SuggestionKind.CONTRADICTION
+    rivals = [row.new_fact for row in rows if row.old_fact_id == fact.id and row.kind == kind]
     served = sees("retrieval.view_retrieval")
     marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
     sources = read_sources(fact, reader)
@@ -83,8 +84,8 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "near": read_near(fact),
         "merge_cosine": MERGE_COSINE,
         "suppressed": suppressed.count(),
-        "suggested": suggested.filter(Q(old_fact=fact) | Q(new_fact=fact)).count(),
-        "contradiction": rivals.order_by("-id").first(),
+        "suggested": len(rows),
+        "contradiction": next(filter(None, rivals), None),
         "exposures": exposures,
         "exposed": count_servings(fact) if served else 0,
         "counted_at_most": settings.COUNTED_AT_MOST,
