@@ -89,7 +89,7 @@ def show_entry(request: HttpRequest) -> HttpResponse:
     return show_page(
         request,
         "console/cases/entry.html",
-        title="Case file",
+        title="Why did it say that?",
         form=form,
         tenant=tenant,
         candidates=candidates,
