@@ -322,6 +322,7 @@ def test_a_receipt_leads_to_its_case_and_to_the_same_question(
     curator = visit_as("curator")
     page = html.unescape(curator.get(address).content.decode())
     assert reverse("console:case", args=[receipt.id]) in page
+    assert re.search(rf"<title>\s*{re.escape(QUESTION)} \|", page)
     again = re.search(r'href="(/admin/playground/\?[^"]+)"', page)
     assert again is not None and "semantic_limit=7" in again[1]
     answer = curator.get(again[1])
