@@ -22,52 +22,54 @@ class Step:
 
 STEPS = (
     Step(
-        "What was said",
+        "Conversations",
         "admin:episodic_conversation_changelist",
         "episodic.view_conversation",
-        "Open a conversation: messages stand in episodes, and beside them what was learnt. Move "
-        "the slider to see what was believed on another day.",
+        "Open one: messages stand in episodes, and beside them the facts from them. Move the "
+        "slider to see which facts were active on another day.",
     ),
     Step(
-        "What is believed",
+        "Facts",
         "admin:semantic_fact_changelist",
         "semantic.view_fact",
-        "Open a fact: the messages that it rests on, its versions, who changed it, and the answers "
-        "that it was served in. Curators correct it with e, retire it with i, and undo with u.",
+        "Open one: the messages that are its evidence, its versions, who changed it, and the "
+        "answers that it was served in. Curators correct it with e, retire it with i, and undo "
+        "with u what they have just done.",
     ),
     Step(
         "Why did it say that?",
         "console:case_file",
         "retrieval.view_retrieval",
-        "Write a phrase of an answer, or open one of the latest: the facts as they were then, and "
-        "what has changed since.",
+        "Write a phrase of an answer, or open one of the latest questions: the facts as they were "
+        "then, what the assistant then said, and what has changed since.",
     ),
     Step(
-        "What is to be decided",
+        "Review queue",
         "console:review_queue",
         "semantic.view_suggestion",
-        "What seems to contradict or repeat, what was served most first. Press ? for the keys: a "
-        "accepts, d declines, m merges, e corrects, u undoes.",
+        "Facts that may contradict or repeat each other, what was served most first. The buttons "
+        "say what they do. Press ? for their keys, which act on the first entry; u undoes.",
     ),
     Step(
-        "Two days compared",
+        "Compare two moments",
         "console:compare",
         "semantic.view_changeset",
-        "Choose two moments: the facts that were believed at one of them alone, with who changed "
+        "Choose two moments: the facts that were active at one of them alone, with who changed "
         "them and why.",
     ),
     Step(
-        "Who calls",
+        "API keys",
         "admin:tenancy_apikey_changelist",
         "tenancy.view_apikey",
         "The key that calls most comes first, with its errors and cost; limit, rotate or revoke it "
         "on its page.",
     ),
     Step(
-        "What runs",
+        "Jobs",
         "admin:jobs_job_changelist",
         "jobs.view_job",
-        "Work that waits, runs or has died, with what it cost. A dead job is retried on its page.",
+        "Background work that is ready, runs or is dead, with what it cost. A dead job is retried "
+        "on its page.",
     ),
 )
 STEPS_AT_MOST = 5
@@ -80,6 +82,6 @@ def show_tour(request: HttpRequest) -> HttpResponse:
     return show_page(
         request,
         "console/tour.html",
-        title="A tour in five steps",
+        title="Tour",
         steps=[(step, reverse(step.page)) for step in steps],
     )

@@ -3,4 +3,4 @@ from django.apps import AppConfig
 
 class EpisodicConfig(AppConfig):
     name = "episodic"
-    verbose_name = "What was said and what happened"
+    verbose_name = "Memory"

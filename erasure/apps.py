@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class ErasureConfig(AppConfig):
     name = "erasure"
-    verbose_name = "Erasure"
+    verbose_name = "Audit"
 
     def ready(self) -> None:
         """Register the job that erases, and what applies policies in time."""

@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class EventsConfig(AppConfig):
     name = "events"
-    verbose_name = "Webhooks"
+    verbose_name = "Operation"
 
     def ready(self) -> None:
         """Register the job that delivers, and what time makes due."""

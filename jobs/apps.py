@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class JobsConfig(AppConfig):
     name = "jobs"
-    verbose_name = "Background work"
+    verbose_name = "Operation"
 
     def ready(self) -> None:
         """Register the checks, and guard the queue, before anything is put into it."""

@@ -3,4 +3,4 @@ from django.apps import AppConfig
 
 class PeopleConfig(AppConfig):
     name = "people"
-    verbose_name = "People"
+    verbose_name = "Memory"

@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class RetrievalConfig(AppConfig):
     name = "retrieval"
-    verbose_name = "Answers and their receipts"
+    verbose_name = "Audit"
 
     def ready(self) -> None:
         """Register the jobs of a message's way: from segments to facts to reviews."""

@@ -3,4 +3,4 @@ from django.apps import AppConfig
 
 class SemanticConfig(AppConfig):
     name = "semantic"
-    verbose_name = "What is known"
+    verbose_name = "Memory"

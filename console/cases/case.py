@@ -98,6 +98,8 @@ class Case:
     """The last messages when the question was asked."""
     after: Sequence[ShownMessage]
     """The messages after it, with what the agent made of the answer."""
+    reply: ShownMessage | None
+    """The next message of the assistant; None: none is on record."""
 
     @property
     def changed(self) -> list[ServedFact]:
@@ -123,7 +125,20 @@ def build_case(retrieval: Retrieval, *, reader: Reader) -> Case:
         episodes=_list_episodes(retrieval, of_episodes, messages),
         before=[message for message in messages if through - BEFORE < message.seq <= through],
         after=after,
+        reply=_find_reply(retrieval, reader),
     )
+
+
+def _find_reply(retrieval: Retrieval, reader: Reader) -> ShownMessage | None:
+    """Return the first message of the assistant that came after the question, in one query."""
+    home = retrieval.conversation_id
+    if home is None:
+        return None
+    rows = Message.across_tenants.filter(
+        conversation=home, role=Role.ASSISTANT, seq__gt=retrieval.through_seq
+    )
+    first = Message.across_tenants.filter(id__in=rows.order_by("seq").values("id")[:1])
+    return next(iter(read_transcript(first, conversation_id=home, reader=reader)), None)
 
 
 def _mark_used_words(

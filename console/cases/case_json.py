@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from console.cases.case import Case, CaseSource, ServedEpisode, ServedFact
@@ -34,6 +34,7 @@ def render_case(case: Case) -> dict[str, Any]:
         "episodes": [_episode(row) for row in case.episodes],
         "said_before": _render_messages(case.before),
         "said_after": _render_messages(case.after),
+        "assistant_said_next": next(iter(_render_messages(filter(None, [case.reply]))), None),
     }
 
 
@@ -96,7 +97,7 @@ def _episode(row: ServedEpisode) -> dict[str, Any]:
     }
 
 
-def _render_messages(messages: Sequence[ShownMessage]) -> list[dict[str, Any]]:
+def _render_messages(messages: Iterable[ShownMessage]) -> list[dict[str, Any]]:
     return [
         {
             "id": str(row.id),

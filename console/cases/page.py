@@ -89,7 +89,7 @@ def show_entry(request: HttpRequest) -> HttpResponse:
     return show_page(
         request,
         "console/cases/entry.html",
-        title="Case file",
+        title="Why did it say that?",
         form=form,
         tenant=tenant,
         candidates=candidates,
@@ -178,6 +178,8 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     }
     may_ask = request.user.has_perm(RUN_PLAYGROUND)
     return {
+        "title": retrieval.query,
+        "subtitle": "",
         "again": _link_to_playground(retrieval) if may_ask else "",
         "served": [
             (hit, link_to_memory(hit.memory_kind, hit.memory_id, words.get(hit.memory_id)))

@@ -64,8 +64,12 @@ class APIKeyAdmin(ReadOnlyAdmin):
         return [column for column in columns if column not in unseen]
 
     @coloured_word("state")
-    def state(self, key: APIKey) -> str:
-        return key.state_at(timezone.now())
+    def state(self, key: Any) -> str | tuple[str, str]:
+        state = key.state_at(timezone.now())
+        failed = key.used_errors + key.used_refused
+        if state == "active" and 0 < key.used_calls <= failed:
+            return "fails", "all calls fail"
+        return str(state)
 
     @admin.display(description="calls a day")
     def trend(self, key: Any) -> SafeString:
@@ -79,7 +83,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
     def errors(self, key: Any) -> str:
         return f"{key.used_errors:,}"
 
-    @admin.display(description="429s", ordering="used_refused")
+    @admin.display(description="Refused (429)", ordering="used_refused")
     def refused(self, key: Any) -> str:
         return f"{key.used_refused:,}"
 
@@ -103,7 +107,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
         page = reverse("admin:tenancy_apikey_change", args=[key.pk])
         return format_html(
             '<a class="text-link" href="{0}#limit">limit</a> · '
-            '<a class="text-link" href="{0}#rotate">rotate</a> · '
-            '<a class="text-link" href="{0}#revoke">revoke</a>',
+            '<a class="text-link" href="{0}#rotate">rotate</a> '
+            '<a class="console-badge bad" href="{0}#revoke">revoke</a>',
             page,
         )

@@ -31,11 +31,15 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     state, manages = key.state_at(now), request.user.has_perm(MANAGE)
     days = key_usage.list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
     calls = {str(day.row.day): day.row.calls for day in days}
+    since = now.date() - timedelta(days=key_usage.DAYS - 1)
+    week = [day.row for day in days if day.row.day >= since]
+    failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
         "sees_cost": request.user.has_perm("jobs.view_llmcall"),
         "spark": draw_sparkline(key_usage.fill_days(calls, days=USAGE_DAYS)) if days else "",
         "key_state": state,
+        "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_key_rate(key),
         "old_secret_until": key.previous_until
         if state == "active" and key.previous_until and key.previous_until > now

@@ -25,6 +25,7 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
+from memoryproject.adminkit.site import TITLES
 from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
 
@@ -148,6 +149,13 @@ class ReadOnlyAdmin(ListAdmin):
     listings: Listings = ()
     doors: Doors = ()
     story: Story | None = None
+
+    def __init__(self, model: Any, site: admin.AdminSite) -> None:
+        """Take the menu's name of the list for the page's path, too."""
+        super().__init__(model, site)
+        name = TITLES.get(model._meta.label_lower, "").lower()
+        if name and name != str(model._meta.verbose_name_plural).lower():
+            model._meta.verbose_name_plural = name
 
     actions: Any = None
     ordering: tuple[str, ...] = ("-id",)

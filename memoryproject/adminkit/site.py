@@ -12,6 +12,14 @@ from django.urls import reverse_lazy
 
 MENU = tomllib.loads(Path(__file__).with_name("menu.toml").read_text(encoding="utf-8"))
 
+TITLES = {
+    entry["table"]: entry["title"]
+    for group in MENU["groups"]
+    for entry in group["entries"]
+    if "table" in entry
+}
+"""The names of the lists, by table."""
+
 
 def _entry(
     *, title: str, icon: str, page: str = "", permission: str = "", table: str = ""
@@ -29,7 +37,11 @@ def _entry(
 
 def _list_account_links(request: HttpRequest) -> list[dict[str, Any]]:
     """Return what the menu of a person leads to; who comes from a provider has no password."""
-    own = [("Signing in", "mfa_index"), ("Notifications", "console:notifications")]
+    own = [
+        ("Tour", "console:tour"),
+        ("Signing in", "mfa_index"),
+        ("Notifications", "console:notifications"),
+    ]
     if request.user.is_authenticated and request.user.has_usable_password():
         own.insert(0, ("Change password", "admin:password_change"))
     return [{"title": title, "link": reverse_lazy(name)} for title, name in own]

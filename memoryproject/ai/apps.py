@@ -8,7 +8,7 @@ from memoryproject.text import tokens
 class AIConfig(AppConfig):
     name = "memoryproject.ai"
     label = "ai"
-    verbose_name = "Models"
+    verbose_name = "Operation"
 
     def ready(self) -> None:
         tokens.use(get_counter(settings.TOKEN_COUNTER))

@@ -6,7 +6,7 @@ from memoryproject.database import read_only
 class TenancyConfig(AppConfig):
     name = "memoryproject.tenancy"
     label = "tenancy"
-    verbose_name = "Tenants and keys"
+    verbose_name = "Operation"
 
     def ready(self) -> None:
         read_only.watch_connections()

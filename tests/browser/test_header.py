@@ -26,7 +26,7 @@ def test_the_palette_leads_to_pages_ids_and_what_was_opened(
     tab = visit("auditor")
     row = Conversation.across_tenants.get(external_id=story.nora)
     for typed, leads_to in (
-        ("case fi", "**/admin/case-file/"),
+        ("did it say", "**/admin/case-file/"),
         (str(story.nora), f"**/admin/episodic/conversation/{row.id}/change/"),
     ):
         tab.page.wait_for_load_state("networkidle")

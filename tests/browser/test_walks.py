@@ -81,10 +81,10 @@ def test_an_auditor_answers_why_it_said_so_in_three_clicks(visit: LogIn, story: 
     tab = visit("auditor")
     page = tab.page
     today = timezone.now().date().isoformat()
-    tab.click(page.get_by_role("link", name="Case file"))
+    tab.click(page.get_by_role("link", name="Why did it say that?").first)
     page.get_by_label(re.compile("What the agent said")).fill("three dogs")
     page.get_by_label("Asked from (UTC)").fill(today)
-    tab.click(page.get_by_role("button", name="Find the answer"))
+    tab.click(page.get_by_role("button", name="Find", exact=True))
     tab.click(page.get_by_role("link", name="Which insurance fits Nora?").first)
     assert tab.clicks <= 3
     expect(page.get_by_text(WRONG_SENTENCE, exact=True).first).to_be_visible()
@@ -186,7 +186,7 @@ def test_a_person_is_erased_and_the_certificate_printed(visit: LogIn, story: Sto
 
 def test_two_days_are_compared_in_two_clicks(visit: LogIn, story: Story) -> None:
     tab = visit("curator")
-    tab.click(tab.page.get_by_role("link", name=re.compile("Compare two days")).first)
+    tab.click(tab.page.get_by_role("link", name=re.compile("Compare two moments")).first)
     tab.click(tab.page.get_by_role("button", name="Compare", exact=True))
     assert tab.clicks <= 2
     expect(tab.page.locator("#content")).to_contain_text("Nora has two cats")

@@ -59,7 +59,7 @@ def test_home_and_the_fact_say_that_something_waits(
     listed = curator.get(f"{reverse('admin:semantic_fact_changelist')}?state=waiting")
     assert RULE in listed.content.decode()
     page = curator.get(reverse("admin:semantic_fact_change", args=[waiting.id])).content.decode()
-    assert "Accept or decline" in page and "never true" not in page.lower().replace("_", " ")
+    assert "Approve or reject" in page and "never true" not in page.lower().replace("_", " ")
 
 
 def test_a_curator_previews_and_undoes_a_source_and_lifts_it(ana: Agent, curator: Client) -> None:

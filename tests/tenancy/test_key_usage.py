@@ -81,6 +81,9 @@ def test_the_list_of_keys_is_sorted_by_what_they_call(operator: Client, ana: Age
         cost=Decimal("0.25"),
     )  # fmt: skip
     page = operator.get(reverse("admin:tenancy_apikey_changelist"))
+    assert page.content.decode().count("all calls fail") == 1, "of ana's key: one call, one error"
+    own = operator.get(reverse("admin:tenancy_apikey_change", args=[ana.key.id])).content.decode()
+    assert "all calls fail" in own
     columns = [str(name) for name in page.context["cl"].list_display]
     at = str(columns.index("calls"))
     page = operator.get(reverse("admin:tenancy_apikey_changelist"), {"o": f"-{at}"})

@@ -138,6 +138,8 @@ def test_a_case_shows_the_question_the_facts_their_messages_and_what_was_said_ne
         assert shown in page, shown
     assert reverse("admin:semantic_fact_change", args=[fact.id]) in page
     assert "All of the facts are still active." in page
+    said_next = export(curator, answered)["assistant_said_next"]
+    assert said_next["content"] == REPLY and f"#m{said_next['seq']}" in page
     used = {one["fact"]: one["words_said_next"] for one in export(curator, answered)["facts"]}
     assert {"heavy", "piano"} <= set(used[fact.fact])
     assert sum(bool(words) for words in used.values()) < len(used) / 2
@@ -206,7 +208,7 @@ def test_an_auditor_sees_the_messages_masked_on_the_page_and_in_the_file(
         assert REPLY not in text and "What do I own?" not in text and "••••••" in text
         assert "forty boxes of books and a very heavy piano." in text
     case = export(auditor, answered)
-    said = [*case["said_before"], *case["said_after"]]
+    said = [*case["said_before"], *case["said_after"], case["assistant_said_next"]]
     said += [one for episode in case["episodes"] for one in episode["messages"]]
     said += [one for f in case["facts"] for source in f["sources"] for one in source["messages"]]
     assert not any(fact["words_said_next"] for fact in case["facts"])
@@ -248,6 +250,7 @@ def test_a_question_in_an_unknown_conversation_has_a_case_too(curator: Client, a
     receipt_id = ana.post("retrieve_memory", body).headers["Memory-Receipt"]
     page = curator.get(reverse("console:case", args=[receipt_id])).content.decode()
     assert "unknown to the server" in page and "No fact was served." in page
+    assert "No message of the assistant is on record after it." in page
 
 
 @pytest.mark.gate
@@ -299,7 +302,7 @@ def test_a_case_costs_the_same_however_much_was_served(
     }  # fmt: skip
     small = ana.post("retrieve_memory", body).headers["Memory-Receipt"]
     count(answered)
-    assert count(answered) <= count(Retrieval.across_tenants.get(id=small)) <= 21
+    assert count(answered) <= count(Retrieval.across_tenants.get(id=small)) <= 22
 
 
 def test_somebody_without_a_role_is_refused(answered: Retrieval) -> None:
@@ -319,6 +322,7 @@ def test_a_receipt_leads_to_its_case_and_to_the_same_question(
     curator = visit_as("curator")
     page = html.unescape(curator.get(address).content.decode())
     assert reverse("console:case", args=[receipt.id]) in page
+    assert re.search(rf"<title>\s*{re.escape(QUESTION)} \|", page)
     again = re.search(r'href="(/admin/playground/\?[^"]+)"', page)
     assert again is not None and "semantic_limit=7" in again[1]
     answer = curator.get(again[1])

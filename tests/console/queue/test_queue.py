@@ -56,7 +56,10 @@ def test_an_entry_shows_both_facts_their_days_and_where_they_were_said(
     curator: Client, talk: Talk
 ) -> None:
     text = read(curator)
-    assert "looks like a contradiction" in text and "another value of the same" in text
+    assert (
+        "looks like a contradiction" in text
+        and "they say different things about the same detail" in text
+    )
     for sentence in (BAKERY, HARBOUR):
         fact = talk.fact(sentence)
         assert f'href="{page(Fact, "change", fact.id)}">{sentence}</a>' in text
@@ -245,11 +248,27 @@ def test_the_queue_is_narrowed_to_one_fact_from_its_page(curator: Client, talk: 
     assert "1 open suggestion about it" in about and f'href="{address}"' in about
     text = html.unescape(curator.get(address).content.decode())
     assert "looks like a duplicate" in text and HARBOUR not in text
-    assert "Accept: the shorter one is retired" in text
+    assert "Retire the shorter <kbd>a</kbd>" in text and "Keep both <kbd>d</kbd>" in text
     text = read(curator, fact=talk.fact(TOE).id)
-    assert "Accept: the fact is retired." in text and "suggested to curators" in html.unescape(
-        curator.get(page(Fact, "change", talk.fact(TOE).id)).content.decode()
+    assert (
+        "Retire it: the fact is no longer served." in text
+        and "suggested to curators"
+        in html.unescape(curator.get(page(Fact, "change", talk.fact(TOE).id)).content.decode())
     )
+
+
+def test_a_fact_that_may_be_contradicted_says_so_and_the_new_one_does_not(
+    curator: Client, talk: Talk
+) -> None:
+    old, new = (
+        html.unescape(curator.get(page(Fact, "change", talk.fact(sentence).id)).content.decode())
+        for sentence in (BAKERY, HARBOUR)
+    )
+    assert f"May be contradicted:</strong> {HARBOUR}" in old
+    assert "May be contradicted" not in new
+    decide(curator, "decline")
+    old = curator.get(page(Fact, "change", talk.fact(BAKERY).id)).content.decode()
+    assert "May be contradicted" not in old
 
 
 def test_an_auditor_sees_the_queue_without_what_was_said_and_decides_nothing(
