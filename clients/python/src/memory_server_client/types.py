@@ -247,6 +247,7 @@ JobKindEnum: TypeAlias = Literal[
     "rollback",
     "test",
     "deliver",
+    "mail",
 ]
 
 
