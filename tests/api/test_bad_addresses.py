@@ -44,7 +44,6 @@ def test_an_unknown_method_changes_nothing_where_any_scope_may_call(ana: Agent) 
     assert_problem(ana.client.generic("TRACE", "/api/v0/whoami", headers=headers), 405)
 
 
-
 @pytest.mark.parametrize("call", [*POSTED, *LISTED, *ONE])
 def test_options_and_head_do_not_crash(ana: Agent, call: str) -> None:
     assert ana.client.options(f"/api/v0/{call}").status_code == 200
