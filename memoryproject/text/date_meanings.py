@@ -13,7 +13,6 @@ MONTHS = (
     *("August", "September", "October", "November", "December"),
 )
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-SEASONS = ("spring", "summer", "autumn|fall", "winter")
 FIRST_MONTHS = (3, 6, 9, 12)
 """Of the northern seasons, as the words are used."""
 MOST_YEARS_AWAY = 60
