@@ -6,6 +6,7 @@ docs/configuration.md lists the variables; a test holds the two against each oth
 from __future__ import annotations
 
 import os
+import tomllib
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -253,62 +254,11 @@ FACTS_AT_ONCE = 1_000  # changed in one act, also by the API
 EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 KB
 IMPORT_ROWS_AT_MOST = 100_000
 
-INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.postgres",
-    "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
-    "axes",
-    "allauth",
-    "allauth.account",
-    "allauth.mfa",
-    "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
-    "allauth.usersessions",
-    "django_q",
-    "rest_framework",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "memoryproject.ai",
-    "memoryproject.tenancy",
-    "jobs",
-    "events",
-    "indexing",
-    "episodic",
-    "semantic",
-    "notes",
-    "retrieval",
-    "people",
-    "operations",
-    "console",
-    "erasure",
-]
-MIDDLEWARE = [
-    "memoryproject.edge.access.AccessMiddleware",
-    "memoryproject.edge.headers.HeadersMiddleware",
-    "memoryproject.edge.http.ApiErrorMiddleware",
-    "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "axes.middleware.AxesMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
-    "memoryproject.tenancy.middleware.WallsMiddleware",
-    "console.signin.pages.RequireFactorMiddleware",
-    "console.masking.MaskMiddleware",
-]
-ROOT_URLCONF = "memoryproject.urls"
-WSGI_APPLICATION = "memoryproject.wsgi.application"
-APPEND_SLASH = False
+# ---- Django and libraries: what nothing changes stands in a file of its own
+LIBRARIES = tomllib.loads((BASE_DIR / "memoryproject/libraries.toml").read_text(encoding="utf-8"))
+globals().update(LIBRARIES)
+REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
+UNFOLD = admin_site.UNFOLD
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -324,11 +274,6 @@ TEMPLATES = [
         },
     }
 ]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-]
-
 
 # ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
 HTTPS = env.read_flag("MEMORY_HTTPS", False)
@@ -344,22 +289,10 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "memoryproject.tenancy.membership.RoleBackend",
-]
-LOGIN_REDIRECT_URL = "admin:index"
 AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)
 AXES_COOLOFF_TIME = timedelta(
     minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
 )
-AXES_CLIENT_IP_CALLABLE = "memoryproject.edge.callers.client_address"
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "console.lockout.answer_locked_out"
-AXES_RESET_ON_SUCCESS = True
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_ENABLE_ADMIN = False  # its tables are shown read-only, like all others
-AXES_VERBOSE = False
 
 # ---- signing in: by the provider that is named, and second factors; nobody can sign up
 OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")
@@ -370,65 +303,6 @@ OIDC_CLAIM = env.read_text("MEMORY_OIDC_CLAIM", "groups")
 OIDC_ROLES = env.read_grants("MEMORY_OIDC_ROLES")
 OIDC_TIMEOUT_S = SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP", False)
-ACCOUNT_ADAPTER = "console.signin.adapters.AccountAdapter"
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_RATE_LIMITS = False  # axes counts, at every door
-SOCIALACCOUNT_ADAPTER = "console.signin.adapters.ProviderAdapter"
-MFA_ADAPTER = "console.signin.adapters.FactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
-MFA_FORMS = {
-    "authenticate": "console.signin.pages.SecondFactorForm",
-    "reauthenticate": "console.signin.pages.ConfirmForm",
-}
-
-TIME_ZONE = "UTC"
-STATIC_URL = "static/"
-WHITENOISE_USE_FINDERS = True
-
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["memoryproject.tenancy.authentication.KeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["memoryproject.tenancy.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["memoryproject.edge.http.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "memoryproject.edge.http.JSONWhateverIsAsked",
-    "DEFAULT_SCHEMA_CLASS": "memoryproject.edge.schema.OperationSchema",
-    "EXCEPTION_HANDLER": "memoryproject.edge.http.render_error",
-    "UNAUTHENTICATED_USER": None,
-}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Memory server",
-    "VERSION": "0",
-    "OAS_VERSION": "3.1.0",
-    "SCHEMA_PATH_PREFIX": "/api/v0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_AUTHENTICATION": [],
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "COMPONENT_SPLIT_PATCH": False,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "memoryproject.edge.schema.add_leads",
-        "memoryproject.edge.reference.add_texts",
-    ],
-    "ENUM_NAME_OVERRIDES": {
-        "MemoryKindEnum": "indexing.models.MemoryKind",
-        "JobKindEnum": "jobs.models.Kind",
-        "EventTypeEnum": "events.models.EventType",
-        "ChangesetKindEnum": "semantic.models.Changeset.Kind",
-        "ErasureScopeEnum": "erasure.models.Scope",
-        "KeyScopeEnum": "memoryproject.tenancy.models.Scope",
-        "RetrievalScopeEnum": "retrieval.request.SCOPES",
-        "ExportKindEnum": "people.api.KINDS",
-        "RetrievalKindEnum": "retrieval.models.Retrieval.Kind",
-        "LinkTypeEnum": "notes.kinds.LINK_TYPES",
-        "DrawnLinkTypeEnum": "notes.kinds.LinkType",
-        "SourceTypeEnum": "retrieval.search.in_tenant.SOURCE_TYPES",
-        "NoteTypeEnum": "retrieval.search.in_tenant.NOTE_TYPES",
-    },
-}
-UNFOLD = admin_site.UNFOLD
 
 # ---- logs: lines without content, see memoryproject/process/logs.py
 LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl
@@ -19,29 +19,29 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENT_EXAMPLE = "2026-03-02T09:00"
 
 
-def words_filter(name: str, words: Callable[[], dict[str, Q]]) -> type[admin.SimpleListFilter]:
-    """Return a filter that offers the words; `words` is asked anew for each page."""
+def words_filter(
+    name: str, words: Callable[[], dict[str, Q]], *, title: str = "", shown: Mapping[str, str] = {}
+) -> type[admin.SimpleListFilter]:
+    """Return a filter that offers the words; `words` is asked anew for each page.
+
+    `shown` has what is shown instead of a word, `title` what is shown instead of the name.
+    """
 
     class WordsFilter(admin.SimpleListFilter):
-        title = name
         parameter_name = name
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-            return [(word, word) for word in words()]
+            return [(word, shown.get(word, word)) for word in words()]
 
         def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-            word = self.value()
-            return queryset.filter(words()[word]) if word in words() else queryset
+            chosen = words().get(self.value() or "")
+            return queryset if chosen is None else queryset.filter(chosen)
 
+    WordsFilter.title = title or name
     return WordsFilter
 
 
-RECENT = {
-    "day": ("in the last 24 hours", timedelta(days=1)),
-    "week": ("in the last 7 days", timedelta(days=7)),
-    "month": ("in the last 30 days", timedelta(days=30)),
-    "year": ("in the last 365 days", timedelta(days=365)),
-}
+RECENT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
@@ -50,21 +50,18 @@ def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
     Ids begin with the time at which they were made, and every list is in their order: so
     a span of time is a range of the primary key, however large the table.
     """
+    shown = {word: f"in the last {days} days" for word, days in RECENT_DAYS.items()}
 
-    class RecentFilter(admin.SimpleListFilter):
-        parameter_name = name
+    def list_spans() -> dict[str, Q]:
+        now = timezone.now()
+        return {
+            word: Q(pk__gte=first_id_at(now - timedelta(days=days)))
+            for word, days in RECENT_DAYS.items()
+        }
 
-        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-            return [(word, shown) for word, (shown, _) in RECENT.items()]
-
-        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-            chosen = RECENT.get(self.value() or "")
-            if chosen is None:
-                return queryset
-            return queryset.filter(pk__gte=first_id_at(timezone.now() - chosen[1]))
-
-    RecentFilter.title = title
-    return RecentFilter
+    return words_filter(
+        name, list_spans, title=title, shown=shown | {"day": "in the last 24 hours"}
+    )
 
 
 def moment_filter(

@@ -6,17 +6,22 @@ whichever of them is asked answers for all. What the database knows, `operations
 
 from __future__ import annotations
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    disable_created_metrics,
-)
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each
 REGISTRY = CollectorRegistry()
 BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+
+
+def _make_histogram(name: str, help: str, label: str) -> Histogram:
+    return Histogram(name, help, [label], buckets=BUCKETS_S, registry=REGISTRY)
+
+
+def _make_gauge(name: str, help: str) -> Gauge:
+    """Return a gauge of which the processes that live are added up."""
+    return Gauge(name, help, multiprocess_mode="livesum", registry=REGISTRY)
+
 
 requests = Counter(
     "memory_requests",
@@ -24,35 +29,18 @@ requests = Counter(
     ["method", "route", "status"],
     registry=REGISTRY,
 )
-request_seconds = Histogram(
-    "memory_request_seconds",
-    "From a request's arrival at Django to its answer.",
-    ["route"],
-    buckets=BUCKETS_S,
-    registry=REGISTRY,
+request_seconds = _make_histogram(
+    "memory_request_seconds", "From a request's arrival at Django to its answer.", "route"
 )
-stage_seconds = Histogram(
+stage_seconds = _make_histogram(
     "memory_answer_stage_seconds",
     "Parts of retrieve_memory, its raw form and context_pre_retrieve.",
-    ["stage"],
-    buckets=BUCKETS_S,
-    registry=REGISTRY,
+    "stage",
 )
-requests_open = Gauge(
-    "memory_requests_open",
-    "Requests that have arrived and have no answer yet.",
-    multiprocess_mode="livesum",
-    registry=REGISTRY,
+requests_open = _make_gauge(
+    "memory_requests_open", "Requests that have arrived and have no answer yet."
 )
-answers_running = Gauge(
-    "memory_answers_running",
-    "Requests of the API that a thread works on.",
-    multiprocess_mode="livesum",
-    registry=REGISTRY,
+answers_running = _make_gauge(
+    "memory_answers_running", "Requests of the API that a thread works on."
 )
-answer_threads = Gauge(
-    "memory_answer_threads",
-    "Threads that answer.",
-    multiprocess_mode="livesum",
-    registry=REGISTRY,
-)
+answer_threads = _make_gauge("memory_answer_threads", "Threads that answer.")

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
 
 from memoryproject.database.errors import UnsafeDatabase
 
-LOOK = """
-WITH tables AS (
-    SELECT relname, relowner, relrowsecurity AND relforcerowsecurity AS forced,
-        relname = 'tenancy_tenant' OR EXISTS (
-            SELECT FROM pg_catalog.pg_attribute
-            WHERE attrelid = pg_class.oid AND attname = 'tenant_id' AND NOT attisdropped
-        ) AS of_tenants
-    FROM pg_catalog.pg_class
-    WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
-)
-SELECT current_user, rolsuper, rolbypassrls,
-    (SELECT min(relname) FROM tables WHERE pg_has_role(relowner, 'USAGE')),
-    (SELECT min(relname) FROM tables WHERE of_tenants AND NOT forced)
-FROM pg_catalog.pg_roles WHERE rolname = current_user
-"""
+LOOK = Path(__file__).parents[1].joinpath("sql", "walls.sql").read_text(encoding="utf-8")
 
 
 def check_walls(connection: BaseDatabaseWrapper) -> None:
