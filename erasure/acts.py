@@ -5,8 +5,6 @@ memories, what rests on them, and at last the jobs. Whoever added something befo
 waited for, and whoever comes after finds nothing to add it to.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Sequence

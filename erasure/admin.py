@@ -1,7 +1,5 @@
 """Admin of erasures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

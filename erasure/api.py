@@ -1,7 +1,5 @@
 """Erasing over HTTP, for keys with the scope `admin`."""
 
-from __future__ import annotations
-
 import uuid
 
 from drf_spectacular.utils import extend_schema

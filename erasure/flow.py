@@ -4,8 +4,6 @@ A run that was broken off goes on where it was. When the rows are gone the pages
 mirror go, and only then the erasure is done.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections import Counter

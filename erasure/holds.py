@@ -1,7 +1,5 @@
 """Legal holds: what may not be erased, by whomever."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.db.models import Q, QuerySet

@@ -5,8 +5,6 @@ row and history included; in another one the imported messages, facts and notes 
 and what is left is drawn anew. At last the changeset itself goes: the erasure is the record.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Table of erasures: what was erased, by whom, when and how much; never its content."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q

@@ -3,8 +3,6 @@
 Such an app registers an `Eraser`. All of it runs inside the transaction of an erasure.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

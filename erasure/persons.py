@@ -4,8 +4,6 @@ Their conversations go, then notes about them, then what they said in other conv
 at last their names and ids. A person who was merged into them goes with them.
 """
 
-from __future__ import annotations
-
 import uuid
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Looks for what an erasure has left, in every table of the tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

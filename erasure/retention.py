@@ -1,7 +1,5 @@
 """Erases what a tenant's policies no longer keep: slice by slice, as an erasure of its own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
 from typing import Any

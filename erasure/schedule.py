@@ -1,7 +1,5 @@
 """Applies retention policies in time: a chore of the reconciler."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.db.models import Exists, OuterRef, Q

@@ -1,7 +1,5 @@
 """Requests an erasure, and previews one."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from django.conf import settings

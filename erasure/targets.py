@@ -1,7 +1,5 @@
 """Drafts an erasure of the row or user that a request names."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ First nobody may call any more and no job runs. Then one conversation after anot
 then what belongs to none, and at last, in one transaction, what all of it hung on.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Vacuums the tables, so that nothing of deleted rows is left in their files."""
 
-from __future__ import annotations
-
 from django.apps import apps
 from django.db import connections
 from psycopg import sql

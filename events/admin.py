@@ -1,7 +1,5 @@
 """The log of deliveries, and the webhooks that they go to."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.http import HttpRequest
 

@@ -1,7 +1,5 @@
 """A tenant's webhooks and what they were told, for keys with the scope `admin`."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Deletes a tenant's webhooks with their events, inside an erasure."""
 
-from __future__ import annotations
-
 from events.models import Event, Notification, Webhook
 from memoryproject.tenancy.models import Tenant
 

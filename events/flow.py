@@ -4,8 +4,6 @@ A conversation whose event failed waits for its own time, the others go on. When
 row fail the receiver is away: then the job waits, longer each time, as all jobs do.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from datetime import timedelta

@@ -4,8 +4,6 @@ A mail has its id before it is sent, and keeps it: what is sent once more, since
 mail server was lost, carries the same Message-ID.
 """
 
-from __future__ import annotations
-
 import smtplib
 import time
 from datetime import datetime, timedelta

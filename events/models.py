@@ -1,7 +1,5 @@
 """Webhooks, and the events that wait for them or were delivered: ids, never content."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -1,7 +1,5 @@
 """Of which events people are told: in which words, whom, and where it can be mended."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID

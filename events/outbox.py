@@ -1,7 +1,5 @@
 """Writes events for webhooks that want them and for people, in the transaction of what happened."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

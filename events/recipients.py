@@ -1,7 +1,5 @@
 """Turns events into notifications of the people whom they concern, by their roles."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Posts one event to its webhook: to public addresses alone, within ten seconds."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass

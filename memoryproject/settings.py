@@ -3,8 +3,6 @@
 docs/configuration.md lists the variables; a test holds the two against each other.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Admin lists of notes, their versions and links."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest

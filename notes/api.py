@@ -1,7 +1,5 @@
 """Lists, stores, shows, changes and deletes notes, and lists their versions."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

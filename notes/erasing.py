@@ -1,7 +1,5 @@
 """Erases notes with all their versions, and links, inside the transaction of one erasure."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The bodies and query parameters that calls about notes and links take."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import Any
 

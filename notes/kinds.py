@@ -1,7 +1,5 @@
 """The types of notes and links, and the valences of emotions."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

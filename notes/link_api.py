@@ -1,7 +1,5 @@
 """Creates and deletes links; `retrieval` lists and follows them."""
 
-from __future__ import annotations
-
 import uuid
 
 from drf_spectacular.utils import extend_schema

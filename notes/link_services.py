@@ -1,7 +1,5 @@
 """Creates and deletes links between memories of one tenant."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.db import IntegrityError, transaction

@@ -1,7 +1,5 @@
 """Notes that agents and people write on purpose, their versions, and links between memories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.contrib.postgres.fields import ArrayField

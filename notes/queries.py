@@ -1,7 +1,5 @@
 """Finds notes, their versions and what they are searched by. Every query names its tenant."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Notes, their versions and links as the API answers with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

@@ -3,8 +3,6 @@
 Nobody waits for a model: words find a note at once, and a job makes its vectors.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks the metadata of summaries, by the type of the note."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

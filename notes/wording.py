@@ -3,8 +3,6 @@
 Pure: what is stored and what is derived anew later are the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Admin of people, their names and ids, and merges."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin

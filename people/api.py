@@ -1,7 +1,5 @@
 """The calls `people`: who is who, and all that the tenant has of somebody."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of people, their names and ids, and the merges of two into one."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now

@@ -1,7 +1,5 @@
 """Finds people, and all that the tenant has of one of them. Every query names its tenant."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from typing import Any

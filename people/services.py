@@ -1,7 +1,5 @@
 """Adds people, merges two into one, and undoes that; erases one, and a tenant's."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -5,8 +5,6 @@ field, in `memoryproject.adminkit.values`. Apps above add what they know about a
 an app below: `ConversationAdmin.listings += (Listing("Facts", Fact, "conversation"),)`.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Filters by words of our own, where a column alone does not say it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The admin's title and its menu, which `menu.toml` lists."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Long lists of ids, a bounded part at a time: a statement holds only so many parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 

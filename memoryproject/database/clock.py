@@ -1,7 +1,5 @@
 """The one clock that all machines share."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import connection

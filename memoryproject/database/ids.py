@@ -1,7 +1,5 @@
 """Identifiers that are in order of making."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """A database that takes no writes: a standby, one that fails over, one whose storage is full."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads what a text costs in tokens from its row, where it was counted when it was written."""
 
-from __future__ import annotations
-
 from django.db.models import IntegerField, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, Length

@@ -1,7 +1,5 @@
 """One line a request: what was asked of which route, by whom, and how it ended."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Where a request comes from, also behind proxies of ours."""
 
-from __future__ import annotations
-
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 

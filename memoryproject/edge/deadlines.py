@@ -1,7 +1,5 @@
 """How long a request may take, and whether anybody still waits for its answer."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """The description of the API, which anyone may ask for."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -4,8 +4,6 @@ Domain code raises these; only the edge knows about HTTP. No message may hold wh
 somebody said: ids, names of fields, sizes and limits only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, TypeVar
 

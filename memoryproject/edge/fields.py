@@ -1,7 +1,5 @@
 """Serializer fields that take a value for what it is, and bases that take no others."""
 
-from __future__ import annotations
-
 import json
 import re
 import uuid

@@ -4,8 +4,6 @@ No page holds an inline script. The admin's theme needs 'unsafe-eval': Alpine.js
 expressions in its attributes by it; and inline styles, which the theme's colours are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from django.http import HttpRequest, HttpResponseBase

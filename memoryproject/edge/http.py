@@ -1,7 +1,5 @@
 """The edge: strict JSON in, one shape of error out."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,7 +1,5 @@
 """Lists in pages: ask for the next page with the `after` that the last one gave."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime

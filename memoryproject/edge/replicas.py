@@ -6,8 +6,6 @@ among them fails. Where no replica can answer, the primary does. Without replica
 nothing of this costs a statement.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import time

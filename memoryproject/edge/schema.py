@@ -3,8 +3,6 @@
 The key, how errors look, what bodies refuse, and which answer names what another call asks for.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension

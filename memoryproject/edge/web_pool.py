@@ -5,8 +5,6 @@ moment for their turn, and more are refused at once. While others call, a tenant
 take no more than a share of the process's time, since its threads share one processor.
 """
 
-from __future__ import annotations
-
 import hashlib
 import select
 import time

@@ -4,8 +4,6 @@ A model's server on this machine or in a private network is the usual case, and 
 webhook is named by a tenant, and leads there only where the operator has named the network.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A crash in between any two statements must lose nothing and do nothing twice. Th
 the places where that could go wrong; a test walks through all of them.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from enum import StrEnum

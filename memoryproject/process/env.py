@@ -4,8 +4,6 @@ Every setting may also be given as NAME_FILE, the path of a file that holds the
 value: so secrets need not stand in the environment.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import secrets

@@ -1,7 +1,5 @@
 """How a process treats memory: garbage while it loads, and large texts afterwards."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from collections.abc import Iterator

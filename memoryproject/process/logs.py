@@ -6,8 +6,6 @@ other people's libraries we write the sentence without what was put into it, num
 of an exception its class and where it came from, never its text.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -4,8 +4,6 @@ Under gunicorn the processes write into files of one folder, `PROMETHEUS_MULTIPR
 whichever of them is asked answers for all. What the database knows, `operations` adds.
 """
 
-from __future__ import annotations
-
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 

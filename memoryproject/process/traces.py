@@ -4,8 +4,6 @@ Names and attributes are those of the conventions for HTTP and for generative AI
 what somebody said, nor the text of an exception. Where spans go the `OTEL_…` variables say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """Tenants, their keys, and the people who may look."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from axes.models import AccessAttempt, AccessLog

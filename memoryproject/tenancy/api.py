@@ -1,7 +1,5 @@
 """Tells a caller whose key it holds, what the key may do, and how fast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema

@@ -1,7 +1,5 @@
 """How a request proves whose it is, and what it may do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import InterfaceError, OperationalError

@@ -1,7 +1,5 @@
 """The end of a tenant: its keys, what is counted of them, and its own row."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import connection

@@ -1,7 +1,5 @@
 """Foreign keys that cannot leave their tenant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

@@ -4,8 +4,6 @@ Nothing here asks the database, and that is the point: without a limit everybody
 have it look for a key as fast as they can write.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -4,8 +4,6 @@ A request pays for an addition in memory alone. What was counted since the last 
 when a process is killed; one that ends writes it.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import logging

@@ -5,8 +5,6 @@ is the same for all processes; one statement takes calls from both, or from neit
 allowance a process takes some calls ahead, a hundredth of a burst, and asks less often.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import uuid

@@ -5,8 +5,6 @@ membership gives it in one. Superusers see all tenants. The tenant that is looke
 in the session, and the walls show its rows alone; who may see all can look at all at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Whose rows a request may see."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from typing import cast

@@ -1,7 +1,5 @@
 """Steps that migrations of every app take; kept stable, since old migrations use them."""
 
-from __future__ import annotations
-
 from django.db import migrations
 from django.db.migrations.operations.base import Operation
 

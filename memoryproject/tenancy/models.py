@@ -1,7 +1,5 @@
 """Who owns what: tenants, their keys, and the base of every table they own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """How much a tenant stores, and how much it may: rows and bytes of messages and notes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Both are kept as positions of the primary's log, only where there are replicas to read from.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """What the secret of a key looks like, and what of it is stored."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Making tenants and keys, and finding the key behind a secret."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What every endpoint for callers with a key shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 

@@ -9,8 +9,6 @@ A key may be bound to some users of its tenant. Rows of others are then left out
 (`managers.py`) and by the statements that search a whole tenant; no policy knows of it.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ would begin, `http` becomes `hxxp`, and what nobody sees is left out. Doing it a
 changes nothing. Who asks for plain links gets them, and markup, as they were said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

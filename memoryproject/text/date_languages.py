@@ -1,7 +1,5 @@
 """The words of time of languages beside English, Chinese and Japanese."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

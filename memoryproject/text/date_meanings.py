@@ -1,7 +1,5 @@
 """What relative time phrases mean on a given day, and how a date is printed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

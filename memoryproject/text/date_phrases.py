@@ -1,7 +1,5 @@
 """The relative time phrases of each language, as patterns with their meaning."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ words stay; the date is added behind them, never more precise than the phrase. W
 Monday to Sunday. A phrase that cannot be placed is left alone. Pure: no clock, no locale, no I/O.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import date, datetime

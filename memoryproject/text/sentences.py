@@ -1,7 +1,5 @@
 """Splits text into sentences and tells English, Chinese and other writing apart."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

@@ -3,8 +3,6 @@
 Which counter is in use is set once, when the process starts (`memoryproject.ai.apps`).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Stop words, stems and content words of English and Chinese text."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Erase for good, in the foreground."""
 
-from __future__ import annotations
-
 import getpass
 from typing import Any
 

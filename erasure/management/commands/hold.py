@@ -1,7 +1,5 @@
 """Keep a conversation or a tenant from being erased, or let it go again."""
 
-from __future__ import annotations
-
 import getpass
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """Make, list and delete retention policies."""
 
-from __future__ import annotations
-
 import getpass
 from typing import Any
 

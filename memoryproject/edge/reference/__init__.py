@@ -12,8 +12,6 @@ wherever they occur: so it is written once. A `help_text` in the code, as for on
 limit of the code, goes before what is written here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What commands share: they end with a problem's message, and find what their options name."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from uuid import UUID

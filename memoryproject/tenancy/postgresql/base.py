@@ -5,8 +5,6 @@ ends with the transaction: of a statement alone, or of the block around it. Noth
 on the session, which a pooler may lend to another client after each transaction.
 """
 
-from __future__ import annotations
-
 import select
 import time
 from collections.abc import Callable

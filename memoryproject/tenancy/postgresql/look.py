@@ -1,7 +1,5 @@
 """Looks whether the database would keep tenants apart for who serves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.db import DatabaseError
