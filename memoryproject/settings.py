@@ -21,6 +21,13 @@ from memoryproject.process import env, logs
 from memoryproject.text import tokens
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """Return a file of constants that stands beside this one."""
+    return tomllib.loads((BASE_DIR / f"memoryproject/{name}.toml").read_text(encoding="utf-8"))
+
+
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 DEBUG = env.read_flag("MEMORY_DEBUG", False)
@@ -133,19 +140,9 @@ if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
     raise env.SettingError(
         "MEMORY_CHAT_ANSWER_TOKENS must leave half of MEMORY_CHAT_CONTEXT_TOKENS for the question."
     )
-# In US dollars; what another currency or a contract of yours says goes into MEMORY_PRICES.
 KNOWN_PRICES = {
     model: (Decimal(taken), Decimal(given))
-    for model, taken, given in (
-        ("gpt-4o-mini", "0.15", "0.60"),
-        ("gpt-4o", "2.50", "10.00"),
-        ("gpt-4.1-nano", "0.10", "0.40"),
-        ("gpt-4.1-mini", "0.40", "1.60"),
-        ("gpt-4.1", "2.00", "8.00"),
-        ("gpt-5-nano", "0.05", "0.40"),
-        ("gpt-5-mini", "0.25", "2.00"),
-        ("gpt-5", "1.25", "10.00"),
-    )
+    for model, (taken, given) in read_table("prices").items()
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
@@ -253,7 +250,7 @@ EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 K
 IMPORT_ROWS_AT_MOST = 100_000
 
 # ---- Django and libraries: what nothing changes stands in a file of its own
-LIBRARIES = tomllib.loads((BASE_DIR / "memoryproject/libraries.toml").read_text(encoding="utf-8"))
+LIBRARIES = read_table("libraries")
 globals().update(LIBRARIES)
 REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
 UNFOLD = admin_site.UNFOLD

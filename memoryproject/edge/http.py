@@ -215,12 +215,16 @@ def say_away(error: BaseException) -> str:
     return str(error) if isinstance(error, UnsafeDatabase) else AWAY
 
 
-def _tell_away(why: str, *, as_json: bool) -> HttpResponse:
-    """Return what is said outside a view of the API: to a program, or to a person."""
-    page = format_html("<h1>503</h1><p>{}</p>", why)
-    response = _refuse(503, "unavailable", why) if as_json else HttpResponse(page, status=503)
-    response["Retry-After"] = str(RETRY_AFTER_S)
-    return response
+MALFORMED = ("invalid", "The request is malformed.")
+FAILED = ("error", "Something went wrong on the server.")
+ANSWERS = {
+    400: MALFORMED,
+    403: ("permission_denied", "This is not allowed."),
+    404: ("not_found", "There is no such resource."),
+    405: ("method_not_allowed", "This method is not allowed here."),
+    413: (TOO_LARGE, "The request is too large."),
+}
+"""What is said, by status, of what goes wrong outside a view; of all other statuses FAILED."""
 
 
 class ApiErrorMiddleware:
@@ -239,37 +243,39 @@ class ApiErrorMiddleware:
             return response
         if response.get("Content-Type", "").startswith("application/json"):
             return response
-        code, message = {
-            400: ("invalid", "The request is malformed."),
-            403: ("permission_denied", "This is not allowed."),
-            404: ("not_found", "There is no such resource."),
-            405: ("method_not_allowed", "This method is not allowed here."),
-            413: ("too_large", "The request is too large."),
-        }.get(response.status_code, ("error", "Something went wrong on the server."))
-        return _refuse(response.status_code, code, message)
+        return _refuse(response.status_code, *ANSWERS.get(response.status_code, FAILED))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Answer for what a view outside DRF's handling raised."""
         is_api = request.path.startswith(API_PREFIX)
         if is_away(error):
-            return _tell_away(say_away(error), as_json=is_api)
+            why = say_away(error)
+            if is_api:
+                return _refuse(503, "unavailable", why, retry_after_s=RETRY_AFTER_S)
+            page = format_html("<h1>503</h1><p>{}</p>", why)
+            return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
         if not is_api:
             return None
         if isinstance(error, SuspiciousOperation):
-            return _refuse(400, "invalid", "The request is malformed.")
+            return _refuse(400, *MALFORMED)
         # The text of an exception may quote what somebody said: log its class alone.
         logger.error("unforeseen", extra=logs.describe_error(error))
-        return _refuse(500, "error", "Something went wrong on the server.")
+        return _refuse(500, *FAILED)
 
 
 def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
     """Answer a request whose body we do not read, or one of the API that came by a wrong name.
 
     A body that is compressed could unfold to any size, and one that says it is too large
-    need not be read to be refused.
+    need not be read to be refused. Nor is one for which there was no room among its tenant's,
+    or which waited too long for its turn.
     """
-    if refusal := request.META.get(REFUSAL):
-        return _refuse_for_now(refusal)
+    if (refusal := request.META.get(REFUSAL)) == BUSY:
+        message = "Too many calls of this tenant are being answered."
+        return _refuse(429, "too_many", message, retry_after_s=1)
+    if refusal:
+        wait_s = deadlines.RETRY_AFTER_S
+        return _refuse(503, "unavailable", deadlines.LATE, retry_after_s=wait_s)
     length = request.headers.get("Content-Length", "")
     limit = body_limit(request.path)
     too_large = length.isdecimal() and int(length[:20]) > limit
@@ -285,16 +291,9 @@ def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
     return _refuse(413, TOO_LARGE, f"The body is over {limit} bytes.") if too_large else None
 
 
-def _refuse_for_now(refusal: str) -> JsonResponse:
-    """Answer a request that found no room among its tenant's, or waited too long for its turn."""
-    busy = (429, "too_many", "Too many calls of this tenant are being answered.")
-    is_busy = refusal == BUSY
-    response = _refuse(*(busy if is_busy else (503, "unavailable", deadlines.LATE)))
-    response["Retry-After"] = str(1 if is_busy else deadlines.RETRY_AFTER_S)
-    return response
-
-
-def _refuse(status: int, code: str, message: str) -> JsonResponse:
+def _refuse(status: int, code: str, message: str, *, retry_after_s: int = 0) -> JsonResponse:
     response = JsonResponse(error_body(code, message), status=status)
+    if retry_after_s:
+        response["Retry-After"] = str(retry_after_s)
     response["Content-Length"] = str(len(response.content))  # CommonMiddleware comes later
     return response

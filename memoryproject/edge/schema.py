@@ -1,6 +1,6 @@
 """What every operation of the API description shares.
 
-The key, how errors look, what bodies refuse, and which answer names what another call asks for.
+The key, how errors look, and what bodies refuse.
 """
 
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from drf_spectacular.plumbing import force_instance
 from rest_framework import serializers
 
 from memoryproject.edge.fields import Strict
-from memoryproject.edge.reference import CALLS, LEADS
+from memoryproject.edge.reference import CALLS
 
 
 class Error(serializers.Serializer[Any]):
@@ -111,24 +111,3 @@ class OperationSchema(AutoSchema):
         if self.method != "GET" and self.get_request_serializer():
             codes += ["400", "413", "415"]
         return sorted(codes)
-
-
-def add_leads(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Return the description with links from answers to the calls that take what they name."""
-    operations = {
-        operation["operationId"]: operation
-        for methods in result["paths"].values()
-        for operation in methods.values()
-    }
-    for call, parameter, place, others in LEADS:
-        for code, response in operations[call]["responses"].items():
-            if code < "400":
-                links = response.setdefault("links", {})
-                links |= {
-                    f"{other}_by_{parameter}": {
-                        "operationId": other,
-                        "parameters": {f"path.{parameter}": place},
-                    }
-                    for other in others
-                }
-    return result

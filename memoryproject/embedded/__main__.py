@@ -5,16 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from memoryproject.embedded import (
-    APP_ROLE,
-    OWNER_ROLE,
-    SUPERUSER,
-    EmbeddedPostgresError,
-    ensure_started,
-    find_running,
-    locate,
-    stop,
-)
+from memoryproject import embedded
+from memoryproject.embedded import APP_ROLE, OWNER_ROLE, SUPERUSER, EmbeddedPostgresError
 from memoryproject.embedded.binaries import find_binaries
 from memoryproject.embedded.tools import clean_environment
 
@@ -64,28 +56,28 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 def _start(chosen: argparse.Namespace) -> int:
-    address = ensure_started(chosen.data_dir)
+    address = embedded.ensure_started(chosen.data_dir)
     print(f"PostgreSQL answers in {address.host} (database {address.database}).")
     return 0
 
 
 def _stop(chosen: argparse.Namespace) -> int:
-    stopped = stop(chosen.data_dir, chosen.mode)
+    stopped = embedded.stop(chosen.data_dir, chosen.mode)
     print("PostgreSQL has stopped." if stopped else "PostgreSQL was not running.")
     return 0
 
 
 def _show_status(chosen: argparse.Namespace) -> int:
-    pid = find_running(chosen.data_dir)
+    pid = embedded.find_running(chosen.data_dir)
     if pid is None:
         print("PostgreSQL is not running.")
         return 3
-    print(f"PostgreSQL runs as process {pid}; its log is {locate(chosen.data_dir).log}.")
+    print(f"PostgreSQL runs as process {pid}; its log is {embedded.locate(chosen.data_dir).log}.")
     return 0
 
 
 def _run_client(chosen: argparse.Namespace) -> int:
-    address = ensure_started(chosen.data_dir)
+    address = embedded.ensure_started(chosen.data_dir)
     program = str(find_binaries().program(chosen.program))
     connection = ["-h", address.host, "-p", str(address.port), "-U", chosen.role]
     command = [program, *connection, "-d", address.database, *chosen.arguments]

@@ -31,34 +31,9 @@ logger = logging.getLogger("memory.usage")
 WRITE_EVERY_S = 20.0
 BUCKETS = 32
 """Of latencies: the one at place n, from 0 on, holds answers within 2 ** (n / 2) ms."""
-ADD = """
-INSERT INTO tenancy_keyusage AS usage (
-    id, tenant_id, key_id, day, calls, errors, refused, faults, bytes_in, bytes_out, latencies
-)
-SELECT
-    more.id, more.tenant_id, more.key_id, more.day, more.calls, more.errors, more.refused,
-    more.faults, more.bytes_in, more.bytes_out, more.latencies
-FROM jsonb_to_recordset(%(rows)s::jsonb) AS more (
-    id uuid, tenant_id uuid, key_id uuid, day date, calls bigint, errors bigint, refused bigint,
-    faults bigint, bytes_in bigint, bytes_out bigint, latencies bigint[]
-)
-INNER JOIN tenancy_apikey AS key ON key.tenant_id = more.tenant_id AND key.id = more.key_id
-ORDER BY more.tenant_id, more.key_id, more.day
-ON CONFLICT (tenant_id, key_id, day) DO UPDATE SET
-    calls = usage.calls + excluded.calls,
-    errors = usage.errors + excluded.errors,
-    refused = usage.refused + excluded.refused,
-    faults = usage.faults + excluded.faults,
-    bytes_in = usage.bytes_in + excluded.bytes_in,
-    bytes_out = usage.bytes_out + excluded.bytes_out,
-    latencies = ARRAY(
-        SELECT had + came
-        FROM unnest(usage.latencies, excluded.latencies) WITH ORDINALITY AS both_ (had, came, place)
-        ORDER BY place
-    )
-"""
-"""Keys that were erased meanwhile are left out; the order keeps two processes from a deadlock."""
-P95 = Path(__file__).parent.joinpath("sql", "key_p95.sql").read_text(encoding="utf-8")
+SQL = Path(__file__).parent / "sql"
+ADD = (SQL / "write_key_usage.sql").read_text(encoding="utf-8")
+P95 = (SQL / "key_p95.sql").read_text(encoding="utf-8")
 
 _lock = threading.Lock()
 _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdict(Counter)

@@ -32,6 +32,12 @@ TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+_\w+)")
 CHANGES = re.compile(r"\b(?:INSERT|(?<!FOR )UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b")
 
 
+def find_app(path: Path) -> str:
+    """Return the app whose tables a file of SQL may name."""
+    first, second, *_ = path.relative_to(settings.BASE_DIR).parts
+    return second if first == "memoryproject" else first
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_sql_file_says_what_it_takes_and_gives(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -47,10 +53,10 @@ def test_a_sql_file_reads_or_says_by_its_name_that_it_writes_its_own_tables(path
     if not path.name.startswith("write_"):
         assert not CHANGES.search(body)
         return
-    app = path.relative_to(settings.BASE_DIR).parts[0]
+    app = find_app(path)
     written = re.findall(r"INSERT INTO (\w+)", body)
     assert written and all(table.startswith(f"{app}_") for table in written)
-    assert not re.search(r"\b(?:UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b", body)
+    assert not re.search(r"\b(?:(?<!DO )UPDATE|DELETE|TRUNCATE|ALTER|DROP|CREATE)\b", body)
 
 
 def test_there_are_sql_files_to_check() -> None:
@@ -59,7 +65,7 @@ def test_there_are_sql_files_to_check() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_only_retrieval_names_other_apps_tables(path: Path) -> None:
-    app = path.relative_to(settings.BASE_DIR).parts[0]
+    app = find_app(path)
     tables = {table.split("_")[0] for table in TABLE.findall(path.read_text(encoding="utf-8"))}
     assert app == "retrieval" or tables & set(APPS) <= {app}
 

@@ -45,6 +45,7 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         KeyError: an operation has no texts.
     """
     examples = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
+    _add_leads(result)
     for operation in list_operations(result):
         name = operation["operationId"]
         _add_sentences(operation, CALLS[name])
@@ -93,6 +94,22 @@ def find_meaning(owner: str, name: str) -> str:
         if name in meanings and any(fnmatchcase(owner, one) for one in pattern.split()):
             return str(meanings[name])
     return ""
+
+
+def _add_leads(result: dict[str, Any]) -> None:
+    """Link answers to the calls that take what they name."""
+    operations = {one["operationId"]: one for one in list_operations(result)}
+    for call, parameter, place, others in LEADS:
+        links = {
+            f"{other}_by_{parameter}": {
+                "operationId": other,
+                "parameters": {f"path.{parameter}": place},
+            }
+            for other in others
+        }
+        for status, response in operations[call]["responses"].items():
+            if status < "400":
+                response.setdefault("links", {}).update(links)
 
 
 def _add_sentences(operation: dict[str, Any], call: dict[str, Any]) -> None:
