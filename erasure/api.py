@@ -1,21 +1,49 @@
 """Erasing over HTTP, for keys with the scope `admin`."""
 
 import uuid
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from erasure import services
-from erasure.forms import PREVIEW, EraseInput, ErasureOutput
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
-from erasure.targets import draft_erasure
 from memoryproject.edge.errors import get_row
+from memoryproject.edge.fields import ContentField, FlagField, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
+from semantic.curation import REASON_AT_MOST
+
+PREVIEW = "preview"
+
+
+class EraseInput(Strict):
+    """The body of `erasures`."""
+
+    scope = WordField(choices=Extent.choices, help_text="What is erased, with all made of it.")
+    id = ContentField(max_length=services.USER_ID_AT_MOST)
+    reason = ContentField(max_length=REASON_AT_MOST)
+    dry_run = FlagField(default=False)
+
+
+class ErasureOutput(serializers.Serializer[Any]):
+    """What was erased, or would be: never what it said."""
+
+    id = serializers.UUIDField(allow_null=True)
+    scope = serializers.ChoiceField(choices=Extent.choices)
+    target_id = serializers.UUIDField(source="target", allow_null=True)
+    state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
+    counts = serializers.DictField(child=serializers.IntegerField())
+    actor = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+    job_id = serializers.UUIDField(allow_null=True)
+    created_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class Erasures(KeyedView):
@@ -36,7 +64,7 @@ class Erasures(KeyedView):
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)
         scope = Extent(params["scope"])
-        erasure = draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
+        erasure = services.draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
         if params["dry_run"]:
             counts = services.preview(erasure)
             absent = ("id", "actor", "reason", "job_id", "created_at", "finished_at")

@@ -10,4 +10,5 @@ class ErasureConfig(AppConfig):
     def ready(self) -> None:
         """Register the job that erases, and what applies policies in time."""
         import_module("erasure.flow").register()
-        import_module("erasure.schedule").register()
+        services = import_module("erasure.services")
+        import_module("jobs.flows").register_chore(services.apply_policies)

@@ -1,21 +1,76 @@
-"""Requests an erasure, and previews one."""
+"""Drafts an erasure of what a request names, requests one, previews one; applies policies."""
 
+import uuid
 from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 
-from episodic.models import Message
+from episodic.models import Conversation, Message
 from erasure import flow, imports, persons, retention, tenants
 from erasure.holds import check_holds
-from erasure.models import Erasure, RetentionPolicy, Scope
+from erasure.imports import imports_of
+from erasure.models import Erasure, RetentionPolicy, Scope, State
+from erasure.retention import find_due
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
+from memoryproject.edge.errors import NotFound, Problem, get_row
+from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
+from notes.models import Note
+from people.models import Person
 from semantic.curation import check_reason
 
+USER_ID_AT_MOST = 1_000
+NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
+    Scope.MESSAGE: (Message.objects.of, "message", "id"),
+    Scope.NOTE: (Note.objects.of, "note", "id"),
+    Scope.CONVERSATION: (Conversation.objects.of, "conversation", "external_id"),
+    Scope.PERSON: (Person.objects.of, "person", "id"),
+    Scope.RETENTION: (RetentionPolicy.objects.of, "policy", "id"),
+    Scope.IMPORT: (imports_of, "import", "id"),
+}
+"""By scope, a tenant's rows, what they are, and the column that a request names one by."""
+
+
+def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
+    """Return an unsaved erasure of what `name` means in a scope.
+
+    A message, a note and a person go by their id, a conversation by the agent's own, a user by the
+    `user_id` of the notes, an import by its changeset, a retention policy by its id, and the
+    tenant by its id or name.
+
+    Raises:
+        NotFound: the tenant has nothing of that name.
+        Problem: a name that is no UUID, where one is needed.
+    """
+    if scope is Scope.TENANT:
+        if name not in {str(tenant.id), tenant.name}:
+            raise NotFound("There is no such tenant.")
+        return Erasure(tenant=tenant, scope=scope, target=tenant.id)
+    if scope is Scope.USER:
+        if not notes.notes_of_user(tenant=tenant, user_id=name, at_most=1):
+            raise NotFound("There is no such user.")
+        return Erasure(tenant=tenant, scope=scope, subject=name)
+    if not CANONICAL_UUID.fullmatch(name):
+        message = "This must be a UUID, 8-4-4-4-12 hexadecimal digits."
+        raise Problem("The request has errors.", fields={"id": [message]})
+    find_rows, what, column = NAMED_BY[scope]
+    row = get_row(find_rows(tenant), what, **{column: uuid.UUID(name)})
+    return Erasure(tenant=tenant, scope=scope, target=row.pk)
+
+
+POLICIES_EVERY = timedelta(hours=1)
+POLICIES_AT_ONCE = 5
+POLICY_ACTOR = "retention policy"
 NOTES_WAITED_FOR = 200
 
 
@@ -95,3 +150,19 @@ def is_large(erasure: Erasure) -> bool:
         limit: int = settings.ERASURE_WAITS_FOR_MESSAGES
         return rows.order_by()[: limit + 1].count() > limit
     return False
+
+
+def apply_policies(*, at_most: int) -> None:
+    """Start an erasure for each policy that was not looked at for an hour and has something due."""
+    running = Erasure.across_tenants.filter(
+        tenant=OuterRef("tenant"), scope=Scope.RETENTION, target=OuterRef("pk"), state=State.RUNNING
+    )
+    stale = Q(looked_at=None) | Q(looked_at__lt=Now() - POLICIES_EVERY)
+    policies = RetentionPolicy.across_tenants.filter(stale, ~Exists(running))
+    for policy in policies.select_related("tenant").order_by("id")[
+        : min(at_most, POLICIES_AT_ONCE)
+    ]:
+        RetentionPolicy.objects.of(policy.tenant).filter(id=policy.id).update(looked_at=Now())
+        if find_due(policy).exists():
+            erasure = Erasure(tenant=policy.tenant, scope=Scope.RETENTION, target=policy.id)
+            ask(erasure, actor=POLICY_ACTOR, reason=f"Policy: {policy}.")

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from events import outbox, signing
+from events import outbox, sending
 from events.models import URL_AT_MOST, Event, EventType, Webhook
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Problem, get_row
@@ -52,7 +52,7 @@ class WebhookWithSecret(WebhookOutput):
     secret = serializers.SerializerMethodField()
 
     def get_secret(self, webhook: Webhook) -> str:
-        return signing.write_secret(webhook)
+        return sending.write_secret(webhook)
 
 
 class EventOutput(Output):

@@ -17,12 +17,10 @@ from memoryproject.edge.description import Description
 from memoryproject.edge.fields import IdConverter
 from memoryproject.tenancy.api import WhoAmI
 from notes import api as notes
-from notes import link_api as links
 from operations.health import HealthLive, HealthReady
 from operations.metrics import show_metrics
 from people import api as people
-from retrieval.api import contexts, memories, receipts, reconstruct, search
-from retrieval.api import links as navigation
+from retrieval.api import contexts, links, memories, receipts, reconstruct, search
 from retrieval.api import memory_tests as tests
 from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
@@ -65,12 +63,12 @@ api = [
     path("notes/batch", notes.NoteBatch.as_view()),
     path("notes/<id:note_id>", notes.OneNote.as_view()),
     path("notes/<id:note_id>/versions", notes.NoteVersions.as_view()),
-    path("links", links.Links.as_view()),
-    path("links/<id:link_id>", links.OneLink.as_view()),
+    path("links", notes.Links.as_view()),
+    path("links/<id:link_id>", notes.OneLink.as_view()),
     path("memories/<id:memory_id>", memories.OneMemory.as_view()),
     path("memories/<id:memory_id>/chunk", memories.MemoryChunk.as_view()),
-    path("memories/<id:memory_id>/links", navigation.MemoryLinks.as_view()),
-    path("memories/<id:memory_id>/walk", navigation.MemoryWalk.as_view()),
+    path("memories/<id:memory_id>/links", links.MemoryLinks.as_view()),
+    path("memories/<id:memory_id>/walk", links.MemoryWalk.as_view()),
     path("contexts", contexts.Contexts.as_view()),
     path("contexts/<id:context_id>", contexts.OneContext.as_view()),
     path("contexts/<id:context_id>/add", contexts.ContextAdd.as_view()),

@@ -1,4 +1,4 @@
-"""Lists, stores, shows, changes and deletes notes, and lists their versions."""
+"""Lists, stores, shows, changes and deletes notes and links, and lists versions of notes."""
 
 import uuid
 from typing import Any
@@ -8,29 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
+from memoryproject.edge.errors import Problem
 from memoryproject.edge.pages import describe_page, load_rows
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
-from notes import queries, services
-from notes.forms import (
-    NoteFilter,
-    NoteInput,
-    NotePatch,
-    NoteQuery,
-    NotesInput,
-    VersionQuery,
-)
-from notes.models import NoteState
-from notes.renderings import (
-    ListedNote,
-    NoteOutput,
-    NotesOutput,
-    NoteVersionOutput,
-    StoredNote,
-    render_note,
-    render_state,
-)
+from notes import forms, link_services, queries, renderings, services
+from notes.models import Link, NoteState
 
 
 class Notes(KeyedView):
@@ -41,25 +25,27 @@ class Notes(KeyedView):
     writing_scope = Scope.INGEST
     memory_operations = {"POST": "create_memory"}
 
-    @describe_page("list_notes", NoteQuery, ListedNote, "NotePage")
+    @describe_page("list_notes", forms.NoteQuery, renderings.ListedNote, "NotePage")
     def get(self, request: Request) -> Response:
-        query = self.read(NoteQuery, request.query_params.dict())
+        query = self.read(forms.NoteQuery, request.query_params.dict())
         rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
         return self.take_page(
             rows,
             query=query,
-            render=lambda page: [render_note(note, form=ListedNote) for note in page],
-            filters=NoteFilter,
+            render=lambda page: [
+                renderings.render_note(note, form=renderings.ListedNote) for note in page
+            ],
+            filters=forms.NoteFilter,
         )
 
     @extend_schema(
         operation_id="add_note",
         parameters=[IDEMPOTENCY_HEADER],
-        request=NoteInput,
-        responses={201: NoteOutput, 200: NoteOutput, 409: Error, 410: Error},
+        request=forms.NoteInput,
+        responses={201: renderings.NoteOutput, 200: renderings.NoteOutput, 409: Error, 410: Error},
     )
     def post(self, request: Request) -> Response:
-        body = self.read(NoteInput)
+        body = self.read(forms.NoteInput)
         note, first = services.add_note(
             tenant=self.tenant(),
             actor=self.actor(),
@@ -68,7 +54,7 @@ class Notes(KeyedView):
             fields=body,
             idempotency=read_idempotency(request),
         )
-        return _respond(render_note(note, first), replayed=first is not None)
+        return _respond(renderings.render_note(note, first), replayed=first is not None)
 
 
 class NoteBatch(KeyedView):
@@ -79,11 +65,16 @@ class NoteBatch(KeyedView):
     @extend_schema(
         operation_id="add_notes",
         parameters=[IDEMPOTENCY_HEADER],
-        request=NotesInput,
-        responses={201: NotesOutput, 200: NotesOutput, 409: Error, 410: Error},
+        request=forms.NotesInput,
+        responses={
+            201: renderings.NotesOutput,
+            200: renderings.NotesOutput,
+            409: Error,
+            410: Error,
+        },
     )
     def post(self, request: Request) -> Response:
-        body = self.read(NotesInput)
+        body = self.read(forms.NotesInput)
         posted = services.add_notes(
             tenant=self.tenant(),
             actor=self.actor(),
@@ -92,7 +83,7 @@ class NoteBatch(KeyedView):
             notes=body["notes"],
             idempotency=read_idempotency(request),
         )
-        shown = {"notes": StoredNote(posted.notes, many=True).data}
+        shown = {"notes": renderings.StoredNote(posted.notes, many=True).data}
         return _respond(shown, replayed=posted.replayed)
 
 
@@ -112,16 +103,20 @@ class OneNote(KeyedView):
     writing_scope = Scope.INGEST
     memory_operations = {"PATCH": "update_memory", "DELETE": "delete_memory"}
 
-    @extend_schema(operation_id="get_note", responses=NoteOutput)
+    @extend_schema(operation_id="get_note", responses=renderings.NoteOutput)
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
-        return Response(render_note(services.get_note(tenant=self.tenant(), note_id=note_id)))
+        return Response(
+            renderings.render_note(services.get_note(tenant=self.tenant(), note_id=note_id))
+        )
 
     @extend_schema(
-        operation_id="change_note", request=NotePatch, responses={200: NoteOutput, 409: Error}
+        operation_id="change_note",
+        request=forms.NotePatch,
+        responses={200: renderings.NoteOutput, 409: Error},
     )
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
-        body = self.read(NotePatch, context={"source_type": note.source_type})
+        body = self.read(forms.NotePatch, context={"source_type": note.source_type})
         changed = services.change_note(
             tenant=self.tenant(),
             actor=self.actor(),
@@ -129,7 +124,7 @@ class OneNote(KeyedView):
             version=body.pop("version"),
             fields=body,
         )
-        return Response(render_note(changed))
+        return Response(renderings.render_note(changed))
 
     @extend_schema(operation_id="delete_note", request=None, responses={204: None})
     def delete(self, request: Request, note_id: uuid.UUID) -> Response:
@@ -143,14 +138,50 @@ class NoteVersions(KeyedView):
     for_users = True
     scope = Scope.READ
 
-    @describe_page("list_note_versions", VersionQuery, NoteVersionOutput, "NoteVersionPage")
+    @describe_page(
+        "list_note_versions", forms.VersionQuery, renderings.NoteVersionOutput, "NoteVersionPage"
+    )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
-        query = self.read(VersionQuery, request.query_params.dict())
+        query = self.read(forms.VersionQuery, request.query_params.dict())
         limit, below = query["limit"], query.get("after", note.version + 1)
         states: list[NoteState] = [note] if below > note.version else []
         earlier = queries.earlier_versions(note, below=min(below, note.version))
         versions, more = load_rows(earlier, limit - len(states), place="version")
         states += versions
-        items = [render_state(state, NoteVersionOutput) for state in states]
+        items = [renderings.render_state(state, renderings.NoteVersionOutput) for state in states]
         return Response({"items": items, "next": str(states[-1].version) if more else None})
+
+
+class Links(KeyedView):
+    """Takes new links."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(
+        operation_id="add_link",
+        request=forms.LinkInput,
+        responses={201: renderings.LinkOutput, 404: Error},
+    )
+    def post(self, request: Request) -> Response:
+        link, is_new = link_services.add_link(
+            tenant=self.tenant(),
+            actor=self.actor(),
+            made_by=Link.MadeBy.AGENT,
+            **self.read(forms.LinkInput),
+        )
+        if not is_new:
+            message = f"There is this link already: {link.id}."
+            raise Problem("The request has errors.", fields={"to_id": [message]})
+        return Response(renderings.LinkOutput(link).data, status=201)
+
+
+class OneLink(KeyedView):
+    """A link by its id."""
+
+    scope = Scope.INGEST
+
+    @extend_schema(operation_id="delete_link", request=None, responses={204: None})
+    def delete(self, request: Request, link_id: uuid.UUID) -> Response:
+        link_services.delete_link(tenant=self.tenant(), link_id=link_id)
+        return Response(status=204)

@@ -20,13 +20,7 @@ from django_filters import CharFilter, FilterSet, UUIDFilter
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from memoryproject.edge.fields import (
-    AskedMomentField,
-    IdField,
-    NameField,
-    Strict,
-    WholeNumberField,
-)
+from memoryproject.edge import fields
 
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
@@ -40,7 +34,7 @@ LARGE = (TextField, JSONField, ArrayField)
 WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 
 
-class QueryNumberField(WholeNumberField):
+class QueryNumberField(fields.WholeNumberField):
     """A whole number in a query string, where everything is text."""
 
     def __init__(self, **options: Any) -> None:
@@ -54,7 +48,7 @@ class QueryNumberField(WholeNumberField):
         return super().to_internal_value(int(value))
 
 
-class QueryMomentField(AskedMomentField):
+class QueryMomentField(fields.AskedMomentField):
     """A time in a query string, where milliseconds are text too."""
 
     def to_internal_value(self, value: Any) -> datetime:
@@ -62,19 +56,19 @@ class QueryMomentField(AskedMomentField):
         return super().to_internal_value(int(value) if is_number else value)
 
 
-class PlaceQuery(Strict):
+class PlaceQuery(fields.Strict):
     """Which page of a list."""
 
-    after = IdField(required=False, help_text="The `next` of the page before.")
+    after = fields.IdField(required=False, help_text="The `next` of the page before.")
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class PageQuery(PlaceQuery):
     """The query parameters that most lists take."""
 
-    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
-    user_id = NameField(help_text="Only of this user's conversations.")
-    agent_id = NameField(help_text="Only of this agent's conversations.")
+    conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
+    user_id = fields.NameField(help_text="Only of this user's conversations.")
+    agent_id = fields.NameField(help_text="Only of this agent's conversations.")
 
 
 class PageFilter(FilterSet):  # type: ignore[misc]

@@ -9,11 +9,12 @@ from pathlib import Path
 from memoryproject.embedded.accounts import Account, user_name
 from memoryproject.embedded.binaries import Binaries
 from memoryproject.embedded.errors import EmbeddedPostgresError
-from memoryproject.embedded.paths import ROOT_HOME, ServerPaths, make_data_dir
+from memoryproject.embedded.paths import PORT, ROOT_HOME, ServerPaths, make_data_dir
 from memoryproject.embedded.postmaster import end_server
-from memoryproject.embedded.settings import FILE_NAME, render_settings
 from memoryproject.embedded.tools import Tools
 
+SETTINGS_FILE = "memory.conf"
+COMMON_SETTINGS = Path(__file__).with_name("server.conf")
 LOG_LIMIT_BYTES = 10_000_000
 
 
@@ -77,7 +78,7 @@ def create_cluster(
     if outcome.returncode != 0:
         raise EmbeddedPostgresError(_explain_initdb(outcome.stdout, paths))
     with (unfinished / "postgresql.conf").open("a") as file:
-        file.write(f"\ninclude '{FILE_NAME}'\n")
+        file.write(f"\ninclude '{SETTINGS_FILE}'\n")
     unfinished.rename(paths.cluster)
 
 
@@ -98,7 +99,7 @@ def check_major(paths: ServerPaths, binaries: Binaries) -> None:
 
 def write_settings(paths: ServerPaths, account: Account, overrides: Mapping[str, str]) -> None:
     """Rewrite `memory.conf`; the server reads it when it starts."""
-    target = paths.cluster / FILE_NAME
+    target = paths.cluster / SETTINGS_FILE
     unfinished = target.with_suffix(".unfinished")
     unfinished.write_text(render_settings(paths, overrides))
     account.take(unfinished, mode=0o600)
@@ -130,3 +131,23 @@ def _explain_initdb(output: str, paths: ServerPaths) -> str:
         f"PostgreSQL could not create a database in {paths.home} ({lines[0]}):"
         " remove the cause, set MEMORY_DATA_DIR to another folder, or set DATABASE_URL."
     )
+
+
+def render_settings(paths: ServerPaths, overrides: Mapping[str, str]) -> str:
+    """Return the text of `memory.conf`; of a setting that stands twice the last one counts.
+
+    An operator's own choices go through ALTER SYSTEM, which PostgreSQL reads last.
+    """
+    socket_dir = str(paths.socket_dir).replace('"', '""')
+    settings = {
+        "port": str(PORT),
+        # A comma-separated list: the inner quotes keep spaces and commas in the path.
+        "unix_socket_directories": f'"{socket_dir}"',
+        **overrides,
+    }
+    lines = [f"{name} = {_quote(value)}\n" for name, value in settings.items()]
+    return COMMON_SETTINGS.read_text(encoding="utf-8") + "".join(lines)
+
+
+def _quote(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,8 +1,13 @@
-"""Whether the server process lives, whether it answers, and how to stop it."""
+"""Whether the server process lives, whether it answers, and how to stop it, or orphans of it.
+
+Orphans are servers whose files were deleted under them, as by `rm -rf var` while one runs.
+"""
 
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +18,7 @@ from memoryproject.embedded.errors import EmbeddedPostgresError
 from memoryproject.embedded.paths import ServerPaths
 from memoryproject.embedded.tools import without_pg_variables
 
+ORPHANS_LEAVE_WITHIN_S = 10.0
 StopMode = Literal["fast", "immediate"]
 STOP_SIGNALS: dict[StopMode, signal.Signals] = {
     "fast": signal.SIGINT,  # rolls open transactions back and writes a checkpoint
@@ -103,3 +109,34 @@ def _exists(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def end_orphans(paths: ServerPaths) -> None:
+    """End what still runs for this place without a pid file; call it under the lock.
+
+    Such a server answers on a short socket path although its tables are gone.
+    Otherwise it notices after up to a minute, and deletes *by name* the socket
+    of whoever serves there by then.
+    """
+    if running_pid(paths) is not None:
+        return
+    deadline = time.monotonic() + ORPHANS_LEAVE_WITHIN_S
+    while (pids := set(_find_orphans(paths))) and time.monotonic() < deadline:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGQUIT)  # nothing is left that could be written
+        time.sleep(POLL_S)
+
+
+def _find_orphans(paths: ServerPaths) -> Iterator[int]:
+    with suppress(FileNotFoundError, ValueError):
+        pid = int(paths.socket_lock.read_text().split("\n", 1)[0])
+        if is_postgres(pid):
+            yield pid
+    # Linux alone tells where a process stands; elsewhere the socket's lock must do.
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.readlink(folder / "cwd") == f"{paths.cluster} (deleted)":
+                pid = int(folder.name)
+                if is_postgres(pid):
+                    yield pid

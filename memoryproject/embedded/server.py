@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 from psycopg import pq
 
-from memoryproject.embedded import binaries, cluster, orphans, postmaster
+from memoryproject.embedded import binaries, cluster, postmaster
 from memoryproject.embedded.accounts import Account, account_for, user_name
 from memoryproject.embedded.bootstrap import bootstrap
 from memoryproject.embedded.errors import EmbeddedPostgresError
@@ -103,7 +103,7 @@ def _start(
 ) -> None:
     """Do all that is missing between an empty folder and a complete server; under the lock."""
     cluster.claim_home(paths, report)
-    orphans.end_orphans(paths)
+    postmaster.end_orphans(paths)
     durable = settings.get("fsync") != "off"
     cluster.create_cluster(paths, tools, report=report, durable=durable)
     cluster.check_major(paths, tools.binaries)

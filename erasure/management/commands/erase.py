@@ -8,7 +8,6 @@ from tqdm import tqdm
 
 from erasure import flow, services, vacuuming
 from erasure.models import Erasure, Scope, State
-from erasure.targets import draft_erasure
 from jobs import claims
 from jobs.renewing import renewing
 from memoryproject.edge.errors import Problem
@@ -69,7 +68,7 @@ class Command(BaseCommand):
             tenants = Tenant.objects.filter(id=whose)
         tenant = tenants.first() or find_tenant(whose)
         try:
-            return draft_erasure(tenant=tenant, scope=scope, name=options["id"])
+            return services.draft_erasure(tenant=tenant, scope=scope, name=options["id"])
         except Problem as problem:
             errors = [text for texts in problem.fields.values() for text in texts]
             raise CommandError(" ".join(errors) or problem.message) from None
