@@ -30,6 +30,15 @@ def read_table(name: str) -> dict[str, Any]:
 
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
+# ---- Django and libraries: what nothing changes stands in a file of its own
+LIBRARIES = read_table("libraries")
+globals().update(LIBRARIES)
+INSTALLED_APPS: list[str] = LIBRARIES["INSTALLED_APPS"]
+STATIC_URL = "static/"
+REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
+TEMPLATES = [{**LIBRARIES["TEMPLATES"][0], "DIRS": [BASE_DIR / "templates"]}]
+UNFOLD = admin_site.UNFOLD
+
 DEBUG = env.read_flag("MEMORY_DEBUG", False)
 SECRET_KEY = env.read_or_make_secret(
     "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
@@ -118,7 +127,6 @@ for _place, _url in enumerate(env.read_words("MEMORY_READ_DATABASE_URL", []), st
     DATABASES[f"replica-{_place}"] = _replica
 READ_DATABASES = [alias for alias, parts in DATABASES.items() if "REPLICA" in parts]
 READ_AGE_SECONDS = env.read_integer("MEMORY_READ_AGE_SECONDS", 5, at_least=1, at_most=3600)
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- models: who embeds, who thinks
 EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "minilm", "openai"])
@@ -163,24 +171,11 @@ TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_0
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
-    "name": "memory",
-    "orm": "default",
-    "broker_class": "jobs.broker.PatientBroker",
+    **LIBRARIES["Q_CLUSTER"],
     "workers": WORKERS,
     "queue_limit": WORKERS,
-    "bulk": 1,
-    "poll": 0.2,
     "timeout": JOB_TIMEOUT_S,
     "retry": 3 * JOB_TIMEOUT_S + 30,
-    "ack_failures": True,
-    "max_attempts": 1,
-    "save_limit": -1,
-    "scheduler": False,
-    "catch_up": False,
-    "guard_cycle": 1,
-    "recycle": 200,
-    "max_rss": 900_000,
-    "compress": False,
 }
 
 # ---- limits at the edge
@@ -228,7 +223,6 @@ EMAIL_HOST_USER = env.read_text("MEMORY_EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.read_text("MEMORY_EMAIL_PASSWORD")
 EMAIL_TLS = env.read_choice("MEMORY_EMAIL_TLS", "starttls", among=["starttls", "tls", "none"])
 EMAIL_USE_SSL, EMAIL_USE_TLS = EMAIL_TLS == "tls", EMAIL_TLS == "starttls"
-EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.read_text("MEMORY_EMAIL_FROM", "memory-server@localhost")
 PUBLIC_URL = env.read_text("MEMORY_PUBLIC_URL").rstrip("/")
 if EMAIL_HOST and not PUBLIC_URL:
@@ -249,39 +243,12 @@ FACTS_AT_ONCE = 1_000  # changed in one act, also by the API
 EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 KB
 IMPORT_ROWS_AT_MOST = 100_000
 
-# ---- Django and libraries: what nothing changes stands in a file of its own
-LIBRARIES = read_table("libraries")
-globals().update(LIBRARIES)
-REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
-UNFOLD = admin_site.UNFOLD
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "console.notifications.page.offer_bell",
-            ]
-        },
-    }
-]
-
 # ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
 HTTPS = env.read_flag("MEMORY_HTTPS", False)
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^api/v0/health/", r"^metrics$"]  # which come to the port itself
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_AGE = 8 * 3600
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-# Other names below ours, and lists in browsers, are for the owner of the domain to bind.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
 AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)

@@ -17,23 +17,16 @@ from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
-from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
+from memoryproject.edge.errors import Conflict, NotFound, get_row
 from memoryproject.edge.fields import count_bytes
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.tenancy.quotas import check_quota
 from memoryproject.text.cleaning import clean_block
 from memoryproject.text.tokens import measure
-from notes import wording
 from notes.models import Note, NoteState, NoteVersion
 from notes.queries import active_notes, passages_of
-
-KEPT = [
-    field.attname
-    for field in NoteVersion._meta.local_fields
-    if field.name not in {"id", "tenant", "note", "replaced_at"}
-]
-"""The columns that a version keeps."""
+from notes.texts import KEPT, complete, follow
 
 
 class Request(TypedDict, total=False):
@@ -80,7 +73,7 @@ def add_note(
     Raises:
         Conflict, Gone, OverQuota, Problem: as `add_notes`.
     """
-    posted = _add([_complete(fields)], **request)
+    posted = _add([complete(fields)], **request)
     note = posted.notes[0]
     if not posted.replayed:
         return note, None
@@ -102,7 +95,7 @@ def add_notes(*, notes: Sequence[Mapping[str, Any]], **request: Unpack[Request])
         OverQuota: the tenant may not store so much.
         Problem: a note has no content, and nothing that it could follow from.
     """
-    columns = [_complete(fields, f"notes.{index}.") for index, fields in enumerate(notes)]
+    columns = [complete(fields, f"notes.{index}.") for index, fields in enumerate(notes)]
     return _add(columns, **request)
 
 
@@ -192,7 +185,7 @@ def change_note(
     note = get_note(tenant=tenant, note_id=note_id)
     _check_version(note, version)
     before = NoteVersion(note=note, **{name: getattr(note, name) for name in KEPT})
-    for name, value in _follow(note, fields).items():
+    for name, value in follow(note, fields).items():
         setattr(note, name, value)
     if all(getattr(note, name) == getattr(before, name) for name in KEPT):
         return note
@@ -256,50 +249,6 @@ def _check_user(note: Note) -> None:
 def _check_version(note: Note, version: int) -> None:
     if note.version != version:
         raise Conflict(f"The note has version {note.version} by now: look at it again.")
-
-
-def _complete(fields: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Return the columns of a new note, with the texts that follow from the others.
-
-    `path` leads to the note in the request, for errors.
-    """
-    columns = {"metadata": {}, **fields}
-    for name in wording.TEXTS:
-        if not columns.get(name, "").strip():
-            columns[name] = wording.own_text(name, columns)
-    return _check_texts(columns, path)
-
-
-def _follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed columns, and the texts that follow from them.
-
-    A text that is what followed from the columns as they were follows from them anew.
-    """
-    before = {name: getattr(note, name) for name in KEPT}
-    after = {**before, **fields}
-    after["occurred_at"] = after["occurred_at"] or note.created_at
-    derived = {name for name in wording.TEXTS if before[name] == wording.own_text(name, before)}
-    unset = {name for name in wording.TEXTS if name in fields and fields[name] is None}
-    after |= dict.fromkeys(unset, "")
-    if "content" not in unset:
-        after["label"] = after["label"] or before["label"]  # a content may stand on it
-    elif "label" in derived - set(fields):
-        after["label"] = ""  # the beginning of what is taken back
-    for name in wording.TEXTS:
-        is_needed = name in fields and name != "description"
-        value = fields.get(name) or ""
-        if not value.strip() and (name in derived or is_needed or name in unset):
-            after[name] = wording.own_text(name, after)
-    return _check_texts(after)
-
-
-def _check_texts(columns: dict[str, Any], path: str = "") -> dict[str, Any]:
-    if not columns["content"].strip():
-        raise Problem(
-            "The request has errors.",
-            fields={f"{path}content": ["This is needed, or something that it follows from."]},
-        )
-    return columns
 
 
 def _check_quota(notes: Sequence[Note]) -> None:
