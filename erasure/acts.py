@@ -85,13 +85,10 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=conversation.id)
-    draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
     erase_marks(tenant=tenant, ids=[message.id])
     done.counts += other_rows.erase_mentions([message.id])
-    episodic.settle(conversation)
     changed = [*held_again, *tainted.bereft]
-    _go_on(conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
-    _erase_work(done, conversation)
+    _go_on(done, conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
     return done
 
 
@@ -120,27 +117,31 @@ def erase_facts(conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], ac
     done.counts += semantic.erase_facts(tenant=tenant, fact_ids=tainted.fact_ids, episode_ids=[])
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=conversation.id)
-    draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
-    episodic.settle(conversation)
-    _go_on(conversation, redrawn=tainted.redrawn, flush=False, changed=restored)
-    _erase_work(done, conversation)
+    _go_on(done, conversation, redrawn=tainted.redrawn, flush=False, changed=restored)
     return done
 
 
 def _go_on(
+    done: Done,
     conversation: Conversation,
     *,
     redrawn: Sequence[uuid.UUID],
     flush: bool,
     changed: Sequence[uuid.UUID],
 ) -> None:
-    """Queue what brings back what was not erased. `flush`: nothing had waited before."""
+    """Settle the conversation, and queue what brings back what was not erased of it.
+
+    `flush`: nothing had waited before.
+    """
     tenant, scope = conversation.tenant, conversation.id
+    draw_anew(tenant=tenant, episode_ids=redrawn)
+    episodic.settle(conversation)
     if flush and conversation.pending_count:
         enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
     elif redrawn:
         request_consolidation(conversation, force=True)
     tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=changed)
+    _erase_work(done, conversation)
 
 
 def erase_conversation(

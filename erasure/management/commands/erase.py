@@ -3,22 +3,21 @@
 import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from erasure import flow, services, vacuuming
 from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.renewing import renewing
-from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import CANONICAL_UUID
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import acting_for
 from retrieval.mirror import FolderAway
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = (
         "Erase a message, a conversation, a note, all notes of a user, an import or a tenant, with "
         "all that was made of it. There is no way back. With --dry-run it only says how much it "
@@ -48,10 +47,9 @@ class Command(BaseCommand):
             self._say(services.preview(erasure), "Would be erased")
             return
         actor = f"command, {getpass.getuser()}"
-        try:
-            services.ask(erasure, actor=actor, reason=options["reason"] or "")
-        except Problem as problem:
-            raise CommandError(f"--reason: {problem.message}") from None
+        if not options["reason"]:
+            raise CommandError("--reason: say why.")
+        services.ask(erasure, actor=actor, reason=options["reason"])
         self._finish(erasure)
         self._say(erasure.counts, "Erased")
         if options["vacuum"]:
@@ -67,11 +65,7 @@ class Command(BaseCommand):
         if scope is Scope.TENANT and not tenants and CANONICAL_UUID.fullmatch(whose):
             tenants = Tenant.objects.filter(id=whose)
         tenant = tenants.first() or find_tenant(whose)
-        try:
-            return services.draft_erasure(tenant=tenant, scope=scope, name=options["id"])
-        except Problem as problem:
-            errors = [text for texts in problem.fields.values() for text in texts]
-            raise CommandError(" ".join(errors) or problem.message) from None
+        return services.draft_erasure(tenant=tenant, scope=scope, name=options["id"])
 
     def _finish(self, erasure: Erasure) -> None:
         """Do the work here, until it is done; a worker that was quicker is waited for."""

@@ -4,10 +4,11 @@ import getpass
 import uuid
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from episodic.models import Conversation
 from erasure import holds
+from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.walls import acting_for
 
@@ -28,19 +29,16 @@ class Command(ServiceCommand):
         tenant = find_tenant(options["tenant"])
         actor = f"command, {getpass.getuser()}"
         with acting_for(tenant.id):
-            try:
-                if options["lift"]:
-                    holds.lift_hold(tenant=tenant, hold_id=options["lift"], actor=actor)
-                elif options["reason"]:
-                    home = None
-                    if options["conversation"]:
-                        rows = Conversation.objects.of(tenant)
-                        home = rows.get(external_id=options["conversation"]).id
-                    holds.place_hold(
-                        tenant=tenant, conversation_id=home, actor=actor, reason=options["reason"]
-                    )
-            except Conversation.DoesNotExist:
-                raise CommandError("The tenant has no such conversation.") from None
+            if options["lift"]:
+                holds.lift_hold(tenant=tenant, hold_id=options["lift"], actor=actor)
+            elif options["reason"]:
+                home, name = None, options["conversation"]
+                if name:
+                    rows = Conversation.objects.of(tenant)
+                    home = get_row(rows, "conversation", external_id=name).id
+                holds.place_hold(
+                    tenant=tenant, conversation_id=home, actor=actor, reason=options["reason"]
+                )
             for hold in holds.holds_of(tenant).order_by("id"):
                 whose = hold.conversation_id or "the whole tenant"
                 self.stdout.write(f"{hold.id}  {whose}: {hold.reason}")

@@ -20,7 +20,8 @@ class ServiceCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except Problem as problem:
-            raise CommandError(problem.message) from problem
+            faults = [text for texts in problem.fields.values() for text in texts]
+            raise CommandError(" ".join(faults) or problem.message) from problem
 
 
 def find_named_key(name: str) -> APIKey:
