@@ -7,29 +7,21 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import (
-    BigIntegerField,
-    Func,
-    JSONField,
-    Model,
-    QuerySet,
-    TextField,
-    Value,
-)
+from django.db import models
 from django_filters import CharFilter, FilterSet, UUIDFilter
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
 from memoryproject.edge import fields
 
-Row = TypeVar("Row", bound=Model)
+Row = TypeVar("Row", bound=models.Model)
 Item = TypeVar("Item")
 View = TypeVar("View", bound=Callable[..., Any])
 
 PAGE = 50
 PAGE_AT_MOST = 200
 DIGITS_AT_MOST = 18  # so that it fits a bigint
-LARGE = (TextField, JSONField, ArrayField)
+LARGE = (models.TextField, models.JSONField, ArrayField)
 """The kinds of columns that can be large."""
 WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 
@@ -80,15 +72,15 @@ class PageFilter(FilterSet):  # type: ignore[misc]
     after = UUIDFilter(field_name="id", lookup_expr="lt")
 
 
-class StoredBytes(Func):
+class StoredBytes(models.Func):
     """The bytes of a column as text. Of a text they are known without reading it."""
 
     template = "coalesce(octet_length((%(expressions)s)::text), 0)"
-    output_field = BigIntegerField()
+    output_field = models.BigIntegerField()
 
 
 def take_page(
-    rows: QuerySet[Row],
+    rows: models.QuerySet[Row],
     *,
     query: dict[str, Any],
     render: Callable[[list[Row]], list[Any]],
@@ -102,14 +94,16 @@ def take_page(
     return {"items": render(page), "next": str(page[-1].pk) if more else None}
 
 
-def load_rows(rows: QuerySet[Row], limit: int, *, place: str = "id") -> tuple[list[Row], bool]:
+def load_rows(
+    rows: models.QuerySet[Row], limit: int, *, place: str = "id"
+) -> tuple[list[Row], bool]:
     """Return the first `limit` of the rows, and whether there are more.
 
     Fewer, but one at least, where their texts come to more than `PAGE_BYTES`: what is
     beyond is not loaded. The rows are in the order of `place`, a column that tells them apart.
     """
     columns = [field for field in rows.model._meta.concrete_fields if isinstance(field, LARGE)]
-    size = sum((StoredBytes(field.attname) for field in columns), start=Value(0))
+    size = sum((StoredBytes(field.attname) for field in columns), start=models.Value(0))
     sizes = rows.values_list(place, size)[: limit + 1]
     while True:
         keys, more = _fit(sizes.all(), limit)

@@ -5,17 +5,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from memoryproject.tenancy import limits
-from memoryproject.tenancy.management.naming import (
-    NAMED,
-    ServiceCommand,
-    find_named_key,
-    find_tenant,
-)
+from memoryproject.tenancy.management import naming
 
 DEFAULT = "default"
 
 
-class Command(ServiceCommand):
+class Command(naming.ServiceCommand):
     help = (
         "Set how many calls a minute a key, or all keys of a tenant together, may make. "
         "Without a rate: print only."
@@ -23,7 +18,7 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         whose = parser.add_mutually_exclusive_group(required=True)
-        whose.add_argument("--key", help=NAMED)
+        whose.add_argument("--key", help=naming.NAMED)
         whose.add_argument("--tenant", help="name of the tenant")
         parser.add_argument(
             "rate", nargs="?", help=f'calls a minute; 0: no limit; "{DEFAULT}": the server\'s'
@@ -33,12 +28,12 @@ class Command(ServiceCommand):
         changes = options["rate"] is not None
         rate = read_limit("rate", options["rate"]) if changes else None
         if options["key"] is not None:
-            key = find_named_key(options["key"])
+            key = naming.find_named_key(options["key"])
             if changes:
                 limits.set_key_rate(key, rate)
             description = limits.describe_key_rate(key)
         else:
-            tenant = find_tenant(options["tenant"])
+            tenant = naming.find_tenant(options["tenant"])
             if changes:
                 limits.set_tenant_rate(tenant, rate)
             description = limits.describe_tenant_rate(tenant)
