@@ -28,7 +28,7 @@ from semantic.services import (
     replace_fact,
     support_in,
 )
-from semantic.similar_facts import find_alike, find_declared_wrong
+from semantic.similar_facts import SimilarFacts, find_declared_wrong
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
@@ -70,6 +70,7 @@ class Writer:
         self._ledger = ledger
         self._conversation = ledger.conversation
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
+        self._similar = SimilarFacts(ledger.conversation, vectors)
         self._result: dict[int, Fact] = {}
         self._closed: set[uuid.UUID] = set()
         self._invalidations_left = cap_invalidations(len(snapshot.facts_by_alias))
@@ -86,12 +87,13 @@ class Writer:
             self._skip(ECHO, memory_id)
         for position, proposal in enumerate(self._answer.proposals):
             named = self._find_named(proposal.alias)
-            fact = self._apply(proposal, named, self._vectors[position])
+            fact = self._apply(proposal, named, position)
             pass_point(Point.FACT_APPLIED)
             if fact is not None:
                 self._result[position] = fact
         for suggestion in self._answer.suggestions:
             self._suggest_named(suggestion)
+        self._ledger.write()
         create_suggestions(self._suggested, ledger=self._ledger)
 
     def _skip(self, note: str, memory_id: uuid.UUID | None = None) -> None:
@@ -128,7 +130,7 @@ class Writer:
         )
         self._suggested.append(row)
 
-    def _apply(self, proposal: Proposal, named: Fact | None, vector: Vectors) -> Fact | None:
+    def _apply(self, proposal: Proposal, named: Fact | None, position: int) -> Fact | None:
         target = None if named is None or named.id in self._closed else named
         astray = "unknown_alias" if named is None else "closed"
         objection = find_objection(proposal, target, self._sources, astray=astray)
@@ -138,19 +140,19 @@ class Writer:
         if objection:
             self._skip(objection, named.id if named else None)
             return None
-        new = self._make_new(proposal, vector)
+        new = self._make_new(proposal, self._vectors[position])
         if must_wait(proposal, target, self._sources):
             self._queue_for_review(proposal, new)
             return None
         if target is None or proposal.action is Action.NEW:
             note = "" if proposal.action is Action.NEW else astray
-            return self._open_or_merge(proposal, new, note=note)
+            return self._open_or_merge(proposal, new, position, note=note)
         if proposal.action is Action.REINFORCE:
             support = self._support_of(proposal, sentence=target.fact)
             reinforce_fact(target, support, ledger=self._ledger)
             return target
         if proposal.action is Action.UPDATE:
-            return self._replace(new, target)
+            return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
             self._suggest(SuggestionKind.CONTRADICTION, target, None, CAP, new.valid_at)
             return None
@@ -161,6 +163,7 @@ class Writer:
     def _close(self, target: Fact) -> None:
         """Take a fact for retired from now on."""
         self._closed.add(target.id)
+        self._similar.drop(target)
         self._active.pop(target.content_hash, None)
 
     def _queue_for_review(self, proposal: Proposal, new: NewFact) -> None:
@@ -197,7 +200,9 @@ class Writer:
             self._skip(CAP)
         return self._openings_left >= 0
 
-    def _open(self, new: NewFact, *, replaces: Fact | None = None, note: str = "") -> Fact | None:
+    def _open(
+        self, new: NewFact, position: int, *, replaces: Fact | None = None, note: str = ""
+    ) -> Fact | None:
         """Open a fact; what says the same and waits for a curator need not wait any more."""
         if replaces is None and not self._may_open():
             return None
@@ -206,6 +211,7 @@ class Writer:
         else:
             (opened,) = open_facts([new], ledger=self._ledger, note=note)
         self._active[opened.content_hash] = opened
+        self._similar.add(opened, position)
         waiting = self._waiting.pop(opened.content_hash, None)
         if waiting is not None:
             done = State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
@@ -219,7 +225,7 @@ class Writer:
         self._invalidations_left -= 1
         return self._invalidations_left >= 0
 
-    def _replace(self, new: NewFact, target: Fact) -> Fact | None:
+    def _replace(self, new: NewFact, target: Fact, position: int) -> Fact | None:
         same = self._active.get(queries.content_hash(new.fact))
         if same is not None and same.id == target.id:
             reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
@@ -228,19 +234,21 @@ class Writer:
             return None
         self._close(target)
         if same is None:
-            return self._open(new, replaces=target)
+            return self._open(new, position, replaces=target)
         reinforce_fact(same, new.support, ledger=self._ledger)
         invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return same
 
-    def _open_or_merge(self, proposal: Proposal, new: NewFact, *, note: str) -> Fact | None:
+    def _open_or_merge(
+        self, proposal: Proposal, new: NewFact, position: int, *, note: str
+    ) -> Fact | None:
         same, reworded = self._active.get(queries.content_hash(new.fact)), None
         if same is None:
-            same, reworded = find_alike(new, ledger=self._ledger)
+            same, reworded = self._similar.find_alike(new, position)
         if same is None and self._skip_declared_wrong(new):
             return None
         if same is None:
-            opened = self._open(new, note=note)
+            opened = self._open(new, position, note=note)
             if opened and reworded:
                 self._suggest(SuggestionKind.DUPLICATE, reworded, opened, NEAR_WORDS)
             return opened
