@@ -20,15 +20,9 @@ from semantic.engines import (
     SuggestionKind,
 )
 from semantic.keywords import pick_keywords
+from semantic.offline import corrections
 from semantic.offline.categories import classify_fact
 from semantic.offline.comparisons import SHARED_STEMS_AT_LEAST, may_end
-from semantic.offline.corrections import (
-    Correction,
-    find_corrections,
-    find_plain_values,
-    is_cued,
-    mend,
-)
 from semantic.offline.guidelines import find_guideline
 from semantic.offline.judgements import (
     ActiveFact,
@@ -133,7 +127,7 @@ class _Run:
             if len(self.proposals) - before >= FACTS_A_MESSAGE:
                 return
             # A guideline or a correction stays whole.
-            is_whole = find_guideline(sentence) or is_cued(sentence)
+            is_whole = find_guideline(sentence) or corrections.is_cued(sentence)
             for clause in [sentence] if is_whole else split_clauses(sentence):
                 self._read_sentence(clause, people)
             people += find_people(sentence)
@@ -169,7 +163,7 @@ class _Run:
         speaker = sentence.speaker.lower()
         own = [item for item in reversed(self.active) if item.reading.person == speaker]
         for correction, item in _find_mistakes(sentence, own):
-            if mended := mend(item.fact, correction):
+            if mended := corrections.mend(item.fact, correction):
                 statement = Statement(mended, sentence)
                 self._replace(statement, [item], category=item.category)
                 return True
@@ -259,12 +253,12 @@ class _Run:
 
 def _find_mistakes(
     sentence: Sentence, own: Sequence[ActiveFact]
-) -> Iterator[tuple[Correction, ActiveFact]]:
+) -> Iterator[tuple[corrections.Correction, ActiveFact]]:
     """Yield what a sentence may correct of the speaker's facts, the likeliest first.
 
     `own` are the speaker's, newest first.
     """
-    for correction in find_corrections(sentence):
+    for correction in corrections.find_corrections(sentence):
         topic = set(content_stems(f"{sentence.before} {sentence.text}"))
         near = [item for item in own if len(topic & item.reading.stems) >= SHARED_STEMS_AT_LEAST]
         near.sort(key=lambda item: -len(topic & item.reading.stems))
@@ -272,7 +266,7 @@ def _find_mistakes(
             yield correction, item
     words = set(content_stems(sentence.text))
     is_short = len(sentence.raw.split()) <= WORDS_OF_A_CORRECTION
-    for correction in find_plain_values(sentence):
+    for correction in corrections.find_plain_values(sentence):
         for place, item in enumerate(own[:JUST_SAID]):
             if words & item.reading.stems or (is_short and not place):
                 yield correction, item
