@@ -104,7 +104,8 @@ def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
     cleaned = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords if word.strip()))
     too_long = any(len(word) > curation.KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
     if len(cleaned) > curation.KEYWORDS_AT_MOST or too_long:
-        message = f"At most {curation.KEYWORDS_AT_MOST} keywords of at most {curation.KEYWORD_AT_MOST} characters."
+        many, long = curation.KEYWORDS_AT_MOST, curation.KEYWORD_AT_MOST
+        message = f"At most {many} keywords of at most {long} characters."
         raise Problem(message, fields={"keywords": [message]})
     return cleaned
 

@@ -12,7 +12,6 @@ from episodic.engines import Judgement, Line, Rating, Reviewer, ServedEpisode, V
 from episodic.llm.replies import ReviewReply
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai import prompts
-from memoryproject.ai.llm import Prompt
 from memoryproject.ai.local_model import count_prompt_tokens
 
 ENGINE = "llm"
@@ -61,18 +60,14 @@ class LLMReviewer:
     def _ask_about(
         self, served: Sequence[ServedEpisode], material: str, *, left_out: int
     ) -> Judgement | None:
-        def build(reminder: str) -> Prompt:
-            return prompts.build_prompt(
-                file=PROMPT,
-                purpose="review",
-                material=material,
-                reminder=reminder,
-                left_out=left_out,
-            )
-
         known = {episode.alias for episode in served}
         return ask_mended(
-            self._ask, build=build, reply=ReviewReply, check=partial(read_reply, known=known)
+            self._ask,
+            file=PROMPT,
+            material=material,
+            reply=ReviewReply,
+            check=partial(read_reply, known=known),
+            left_out=left_out,
         )
 
 

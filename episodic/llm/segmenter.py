@@ -16,7 +16,6 @@ from episodic.window import FEWEST_TO_SPLIT, SILENCE_CUTS, silences
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai import prompts
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.llm import Prompt
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.text.cleaning import drop_unseen
 
@@ -80,22 +79,15 @@ class LLMSegmenter:
         """Return checked segments of a part, or None where both answers are of no use."""
         opening = [f"Before: {prompts.put_on_one_line(before)}"] if before else []
         material = "\n".join([*opening, *(text for text, _ in shown)])
-
-        def build(reminder: str) -> Prompt:
-            return prompts.build_prompt(
-                file=PROMPT,
-                purpose="segment",
-                material=material,
-                reminder=reminder and f"{reminder} {RULE.format(last=len(lines) - 1)}",
-                left_out=sum(left_out for _, left_out in shown),
-                lines=-(-len(shown) // LINES_A_FACT_LINE),
-            )
-
         return ask_mended(
             self._ask,
-            build=build,
+            file=PROMPT,
+            material=material,
             reply=SegmentationReply,
             check=partial(self._read, lines=lines, vectors=vectors),
+            rule=RULE.format(last=len(lines) - 1),
+            left_out=sum(left_out for _, left_out in shown),
+            lines=-(-len(shown) // LINES_A_FACT_LINE),
         )
 
     def _read(

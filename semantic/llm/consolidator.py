@@ -13,13 +13,12 @@ from django.conf import settings
 from episodic.anchor_checks import check_dates, read_span
 from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
-from memoryproject.ai.llm import Prompt
-from memoryproject.ai.prompts import build_prompt, find_room, find_version
+from memoryproject.ai.prompts import find_room, find_version
 from memoryproject.text.cleaning import drop_unseen
 from semantic import engines
 from semantic.keywords import pick_keywords
 from semantic.llm import replies
-from semantic.llm.questions import Question, compose_questions
+from semantic.llm.questions import compose_questions
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
@@ -57,7 +56,15 @@ class LLMConsolidator:
         proposals: list[engines.Proposal] = []
         lines = self._ask.lines_at_most
         for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
-            reply = self._ask_about(question)
+            reply = ask_mended(
+                self._ask,
+                file=PROMPT,
+                material=question.material,
+                reply=replies.ConsolidationReply,
+                check=lambda reply: reply,
+                left_out=question.left_out,
+                lines=question.lines,
+            )
             if reply is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)
                 return replace(offline, degraded=True)
@@ -70,21 +77,6 @@ class LLMConsolidator:
             engine=ENGINE,
             model=settings.CHAT_MODEL,
             prompt_version=find_version(PROMPT),
-        )
-
-    def _ask_about(self, question: Question) -> replies.ConsolidationReply | None:
-        def build(reminder: str) -> Prompt:
-            return build_prompt(
-                file=PROMPT,
-                purpose="consolidate",
-                material=question.material,
-                reminder=reminder,
-                left_out=question.left_out,
-                lines=question.lines,
-            )
-
-        return ask_mended(
-            self._ask, build=build, reply=replies.ConsolidationReply, check=lambda reply: reply
         )
 
 
