@@ -16,18 +16,8 @@ from rest_framework.response import Response
 from episodic import queries, services
 from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
+from memoryproject.edge import fields
 from memoryproject.edge.errors import Conflict, Problem
-from memoryproject.edge.fields import (
-    Batch,
-    ContentField,
-    IdField,
-    MetadataField,
-    MomentField,
-    NameField,
-    Strict,
-    TextField,
-    WordField,
-)
 from memoryproject.edge.schema import Error
 from memoryproject.process import traces
 from memoryproject.tenancy.models import Scope
@@ -45,22 +35,22 @@ OWNER = "The first call that names one decides; another one later is refused wit
 REFUSALS = {409: Error, 410: Error, 429: Error}
 
 
-class MessageInput(Strict):
+class MessageInput(fields.Strict):
     """One message, as an agent posts it."""
 
-    role = WordField(choices=Role.choices)
-    content = ContentField()
-    timestamp = MomentField(required=False)
-    name = TextField(required=False, max_length=200)
-    metadata = MetadataField(required=False)
+    role = fields.WordField(choices=Role.choices)
+    content = fields.ContentField()
+    timestamp = fields.MomentField(required=False)
+    name = fields.TextField(required=False, max_length=200)
+    metadata = fields.MetadataField(required=False)
 
 
-class AddInput(Strict):
+class AddInput(fields.Strict):
     """What both calls take that store messages."""
 
-    conversation_id = IdField()
-    user_id = NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
-    agent_id = NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
+    conversation_id = fields.IdField()
+    user_id = fields.NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
+    agent_id = fields.NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
 
 
 class AddMessageInput(AddInput):
@@ -69,7 +59,7 @@ class AddMessageInput(AddInput):
     message = MessageInput()
 
 
-class AddMessagesInput(Batch, AddInput):
+class AddMessagesInput(fields.Batch, AddInput):
     """The body of `add_messages`."""
 
     listed = "messages"
@@ -178,10 +168,10 @@ def read_idempotency(request: Request) -> IdempotencyKey | None:
     return IdempotencyKey(key=key, body_sha256=hashlib.sha256(body).hexdigest())
 
 
-class FlushInput(Strict):
+class FlushInput(fields.Strict):
     """The body of `flush`."""
 
-    conversation_id = IdField()
+    conversation_id = fields.IdField()
 
 
 class FlushOutput(serializers.Serializer[Any]):

@@ -13,19 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.models import Conversation, Episode, Message
+from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import IdField, NameField, Strict, TextField, TextOrNull
-from memoryproject.edge.pages import (
-    PAGE,
-    PAGE_AT_MOST,
-    PageFilter,
-    PageQuery,
-    PlaceQuery,
-    QueryMomentField,
-    QueryNumberField,
-    describe_page,
-    load_rows,
-)
 from memoryproject.tenancy.views import ReadView
 
 
@@ -44,14 +34,14 @@ class ListedConversation(OwnerOutput):
     created_at = serializers.DateTimeField()
 
 
-class ConversationQuery(PlaceQuery):
+class ConversationQuery(pages.PlaceQuery):
     """The query parameters of the list of conversations."""
 
     user_id = NameField()
     agent_id = NameField()
 
 
-class ConversationFilter(PageFilter):
+class ConversationFilter(pages.PageFilter):
     """Narrows the list of conversations."""
 
     user_id = CharFilter(strip=False)
@@ -63,7 +53,9 @@ class Conversations(ReadView):
 
     for_users = True
 
-    @describe_page("list_conversations", ConversationQuery, ListedConversation, "ConversationPage")
+    @pages.describe_page(
+        "list_conversations", ConversationQuery, ListedConversation, "ConversationPage"
+    )
     def get(self, request: Request) -> Response:
         return self.list_page(
             Conversation.objects.of(self.tenant()),
@@ -95,8 +87,8 @@ class MessageQuery(Strict):
 
     conversation_id = IdField()
     name = TextField(required=False, max_length=200)
-    after = QueryNumberField(required=False, min_value=0)
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+    after = pages.QueryNumberField(required=False, min_value=0)
+    limit = pages.QueryNumberField(default=pages.PAGE, min_value=1, max_value=pages.PAGE_AT_MOST)
 
 
 class Messages(ReadView):
@@ -104,7 +96,7 @@ class Messages(ReadView):
 
     for_users = True
 
-    @describe_page("list_messages", MessageQuery, MessageOutput, "MessagePage")
+    @pages.describe_page("list_messages", MessageQuery, MessageOutput, "MessagePage")
     def get(self, request: Request) -> Response:
         query = self.read(MessageQuery, request.query_params.dict())
         rows = Message.objects.of(self.tenant()).filter(
@@ -113,7 +105,7 @@ class Messages(ReadView):
         if "name" in query:
             rows = rows.filter(name=query["name"])
         messages = rows.select_related("conversation").order_by("seq")
-        page, more = self.read_rows(lambda: load_rows(messages, query["limit"], place="seq"))
+        page, more = self.read_rows(lambda: pages.load_rows(messages, query["limit"], place="seq"))
         after = str(page[-1].seq) if more else None
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
@@ -154,11 +146,11 @@ class ListedEpisode(EpisodeOutput):
     degraded = serializers.BooleanField()
 
 
-class EpisodeQuery(PageQuery):
+class EpisodeQuery(pages.PageQuery):
     """The query parameters of the list of episodes."""
 
-    known_at = QueryMomentField(required=False)
-    as_of = QueryMomentField(required=False)
+    known_at = pages.QueryMomentField(required=False)
+    as_of = pages.QueryMomentField(required=False)
 
 
 class Episodes(ReadView):
@@ -166,7 +158,7 @@ class Episodes(ReadView):
 
     for_users = True
 
-    @describe_page("list_episodes", EpisodeQuery, ListedEpisode, "EpisodePage")
+    @pages.describe_page("list_episodes", EpisodeQuery, ListedEpisode, "EpisodePage")
     def get(self, request: Request) -> Response:
         query = self.read(EpisodeQuery, request.query_params.dict())
         rows = Episode.objects.of(self.tenant()).select_related("conversation")

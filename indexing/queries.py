@@ -21,6 +21,7 @@ from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant
 
 _NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
+_NEAREST_TO_EACH = Path(__file__).parent / "sql" / "nearest_to_each.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,40 @@ def nearest(
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
     return [Neighbour(memory_id=memory_id, cosine=-distance) for memory_id, distance in found]
+
+
+def nearest_to_each(
+    vectors: Vectors,
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    shelf: MemoryKind,
+    model: str,
+    cosine_at_least: float,
+    at_most: int,
+) -> list[list[Neighbour]]:
+    """Return for each vector what is still believed and lies nearest, nearest first.
+
+    See `sql/nearest_to_each.sql`.
+    """
+    near: list[list[Neighbour]] = [[] for _ in vectors]
+    if not len(vectors):
+        return near
+    params = {
+        "vectors": [HalfVector(vector).to_text() for vector in vectors],
+        "tenant": tenant.id,
+        "conversation": conversation_id,
+        "shelf": shelf,
+        "model": model,
+        "dim": vectors.shape[1],
+        "distance": -cosine_at_least,
+        "at_most": at_most,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params)
+        for position, memory_id, cosine in cursor.fetchall():
+            near[position - 1].append(Neighbour(memory_id=memory_id, cosine=cosine))
+    return near
 
 
 def nearest_units(

@@ -11,6 +11,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pydantic
@@ -25,6 +26,7 @@ from memoryproject.ai import breaker, llm
 from memoryproject.ai.answers import Completion
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.prompts import build_prompt
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.process.env import Price
 
@@ -137,27 +139,34 @@ def _is_hopeless(failures: int) -> bool:
 def ask_mended(
     ask: Asker,
     *,
-    build: Callable[[str], llm.Prompt],
+    file: Path,
+    material: str,
     reply: type[Reply],
     check: Callable[[Reply], Checked],
+    rule: str = "",
+    left_out: int = 0,
+    lines: int = 0,
 ) -> Checked | None:
     """Ask, and where the answer is of no use ask once more, saying why; None if that fails.
 
-    `build` makes the prompt from a reminder, empty at first. `check` turns the reply into
-    what is wanted, or raises ModelMisbehaved with a text that quotes nobody. A question
-    that the provider refuses is not put again.
+    `file` has the instructions, and its name is the purpose. `check` turns the reply into
+    what is wanted, or raises ModelMisbehaved with a text that quotes nobody; `rule` is said
+    again then. A question that the provider refuses is not put again.
 
     Raises:
         ModelUnavailable: the model could not be asked.
     """
     reminder = ""
     for _ in range(2):
+        prompt = build_prompt(
+            file=file, material=material, reminder=reminder, left_out=left_out, lines=lines
+        )
         try:
-            return check(ask(build(reminder), reply))
+            return check(ask(prompt, reply))
         except RequestRefused:
             return None
         except ModelMisbehaved as error:
-            reminder = REMINDER.format(problem=error)
+            reminder = f"{REMINDER.format(problem=error)} {rule}".rstrip()
     return None
 
 

@@ -12,6 +12,8 @@ import logging
 import os
 import signal
 import sys
+import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -39,22 +41,39 @@ def die_with_parent(parent: int) -> None:
 
 
 def run_cluster() -> None:
-    """Run a cluster until it is told to stop; call it in a session of its own."""
-    FailFastSentinel.main_pid = os.getpid()
-    django_q.cluster.Sentinel = FailFastSentinel
-    cluster = django_q.cluster.Cluster()
-    cluster.start()
-    cluster.sentinel.join()
+    """Run a cluster in this process until it is told to stop; call it in a session of its own."""
+    FailFastSentinel(Flag(), Flag(), uuid.uuid4())
+
+
+class Flag:
+    """An event that a signal's handler may set: it takes no lock."""
+
+    _is_set = False
+
+    def is_set(self) -> bool:
+        """Return whether it was set."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Set it."""
+        self._is_set = True
+
+    def wait(self, timeout: float) -> bool:
+        """Wait, and return whether it is set."""
+        time.sleep(timeout)
+        return self._is_set
 
 
 class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
-    """Watches the cluster's processes, and takes all down where one dies suddenly."""
+    """Watches the cluster's processes, and takes all down where one dies suddenly.
 
-    main_pid = 0
+    django-q2 gives it a process of its own, beside one that only waits for it.
+    """
 
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        die_with_parent(self.main_pid)
-        super().__init__(*positional, **named)
+    def __init__(self, stop: Flag, started: Flag, cluster_id: uuid.UUID) -> None:
+        super().__init__(stop, started, cluster_id, start=False)
+        signal.signal(signal.SIGTERM, lambda signum, frame: stop.set())
+        self.start()
 
     def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
         """Start a process that dies with the sentinel."""
@@ -62,6 +81,7 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
 
         def run(*inner: Any) -> Any:
             die_with_parent(sentinel)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             try:
                 return target(*inner)
             except Exception as error:

@@ -73,7 +73,7 @@ class Supervisor:
         # Threads of the embedding model in several processes only fight for the cores.
         environment = {"OMP_NUM_THREADS": "1", **os.environ, "MEMORY_CLUSTER_ID": str(cluster_id)}
         return subprocess.Popen(
-            [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker", "--inner"],
+            [sys.executable, settings.BASE_DIR / "manage.py", "worker", "--inner", "--skip-checks"],
             start_new_session=True,
             env=environment,
             preexec_fn=lambda: cluster.die_with_parent(me),

@@ -19,29 +19,13 @@ from episodic import queries as episodic_queries
 from episodic.api import StoredMessage
 from episodic.models import Episode
 from episodic.read_api import ListedEpisode
+from memoryproject.edge import pages
 from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
-from memoryproject.edge.pages import (
-    PageFilter,
-    PageQuery,
-    QueryMomentField,
-    describe_page,
-)
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
-from semantic import beliefs, queries
+from semantic import beliefs, queries, renderings
 from semantic.models import Evidence, Fact
-from semantic.renderings import (
-    CATEGORIES,
-    DetailedEpisode,
-    DetailedFact,
-    ListedFact,
-    SupportedFact,
-    evidence_values,
-    history_values,
-    render_fact,
-    render_facts,
-)
 
 
 class ReadingView(ReadView):
@@ -52,13 +36,13 @@ class ReadingView(ReadView):
         return Scope.CURATE in self.key().scopes
 
 
-class FactQuery(PageQuery):
+class FactQuery(pages.PageQuery):
     """The query parameters of the list of facts."""
 
-    category = WordField(choices=CATEGORIES, required=False)
+    category = WordField(choices=renderings.CATEGORIES, required=False)
     state = WordField(choices=["active", "invalid", "all", "waiting"], default="active")
-    known_at = QueryMomentField(required=False)
-    as_of = QueryMomentField(required=False)
+    known_at = pages.QueryMomentField(required=False)
+    as_of = pages.QueryMomentField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "state" in self.initial_data and attrs.keys() & {"known_at", "as_of"}:
@@ -66,7 +50,7 @@ class FactQuery(PageQuery):
         return attrs
 
 
-class FactFilter(PageFilter):
+class FactFilter(pages.PageFilter):
     """Narrows the list of facts; what is pending review is listed by that state alone."""
 
     category = CharFilter()
@@ -86,7 +70,7 @@ class Facts(ReadingView):
 
     for_users = True
 
-    @describe_page("list_facts", FactQuery, ListedFact, "FactPage")
+    @pages.describe_page("list_facts", FactQuery, renderings.ListedFact, "FactPage")
     def get(self, request: Request) -> Response:
         query = self.read(FactQuery, request.query_params.dict())
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
@@ -100,7 +84,7 @@ class Facts(ReadingView):
             )
             rows = rows.filter(beliefs.IsOneOf("id", believed))
             query["state"] = "all"
-        render = partial(render_facts, self.tenant())
+        render = partial(renderings.render_facts, self.tenant())
         return self.take_page(rows, query=query, render=render, filters=FactFilter)
 
 
@@ -109,7 +93,7 @@ class OneFact(ReadingView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_fact", responses=DetailedFact)
+    @extend_schema(operation_id="get_fact", responses=renderings.DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
@@ -122,13 +106,13 @@ class OneFact(ReadingView):
         )
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
-            render_fact(
+            renderings.render_fact(
                 fact,
                 fact.conversation.external_id,
                 counting,
-                DetailedFact,
-                evidence=[evidence_values(row, messages) for row in evidence],
-                history=[history_values(row, fact) for row in queries.changes_of(fact)],
+                renderings.DetailedFact,
+                evidence=[renderings.evidence_values(row, messages) for row in evidence],
+                history=[renderings.history_values(row, fact) for row in queries.changes_of(fact)],
                 versions=queries.versions_of(fact),
             )
         )
@@ -139,7 +123,7 @@ class OneEpisode(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_episode", responses=DetailedEpisode)
+    @extend_schema(operation_id="get_episode", responses=renderings.DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
         episode = get_row(episodes, "episode", id=episode_id)
@@ -152,7 +136,9 @@ class OneEpisode(ReadView):
             {
                 **ListedEpisode(episode).data,
                 "messages": StoredMessage(messages[episode.id], many=True).data,
-                "facts": SupportedFact(approved.order_by("fact_id", "id"), many=True).data,
+                "facts": renderings.SupportedFact(
+                    approved.order_by("fact_id", "id"), many=True
+                ).data,
             }
         )
 

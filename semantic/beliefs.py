@@ -11,17 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
-from pathlib import Path
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, QuerySet, UUIDField, Value
 
 from episodic.models import Conversation
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import states
+from semantic import queries, states
 from semantic.models import Change, Changeset, Fact
 
 STEPS_AT_MOST = 20_000
@@ -46,9 +43,7 @@ def facts_believed_at(
         "known_at": known_at,
         "as_of": as_of,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_read_statement(), params)
-        return [row[0] for row in cursor.fetchall()]
+    return queries.fetch_ids("believed_at.sql", params)
 
 
 class IsOneOf(Func):
@@ -185,9 +180,3 @@ def _describe(
         because=after.because if after else "",
         changeset=changeset,
     )
-
-
-@cache
-def _read_statement() -> str:
-    file = Path(__file__).parent / "sql" / "believed_at.sql"
-    return file.read_text(encoding="utf-8")

@@ -11,16 +11,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
-from memoryproject.edge.pages import (
-    PAGE_AT_MOST,
-    PageFilter,
-    PageQuery,
-    QueryNumberField,
-    describe_page,
-    load_rows,
-)
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.views import ReadView
 from semantic import queries, reverts
@@ -30,7 +23,7 @@ from semantic.renderings import ChangeOutput, StateOutput, parse_states
 from semantic.reverts import Verdict
 
 
-class ChangesetQuery(PageQuery):
+class ChangesetQuery(pages.PageQuery):
     """The query parameters of the list of changesets."""
 
     kind = WordField(choices=Changeset.Kind.choices, required=False)
@@ -39,8 +32,10 @@ class ChangesetQuery(PageQuery):
 class StepsQuery(Strict):
     """Which steps of a changeset."""
 
-    after = QueryNumberField(required=False, min_value=0)
-    limit = QueryNumberField(default=PAGE_AT_MOST, min_value=1, max_value=PAGE_AT_MOST)
+    after = pages.QueryNumberField(required=False, min_value=0)
+    limit = pages.QueryNumberField(
+        default=pages.PAGE_AT_MOST, min_value=1, max_value=pages.PAGE_AT_MOST
+    )
 
 
 class RevertInput(Reasoned):
@@ -111,7 +106,7 @@ class PlanOutput(Output):
     erased = serializers.ListField(child=serializers.UUIDField())
 
 
-class ChangesetFilter(PageFilter):
+class ChangesetFilter(pages.PageFilter):
     """Narrows the list of changesets."""
 
     kind = CharFilter()
@@ -120,7 +115,7 @@ class ChangesetFilter(PageFilter):
 class Changesets(ReadView):
     """Lists changesets, newest first."""
 
-    @describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
+    @pages.describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
     def get(self, request: Request) -> Response:
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
@@ -138,7 +133,7 @@ class OneChangeset(ReadView):
         changeset = get_row(rows, "changeset", id=changeset_id)
         changeset.tenant = self.tenant()
         changes = queries.changes_in(changeset, after=query.get("after", -1))
-        page, more = load_rows(changes, query["limit"], place="position")
+        page, more = pages.load_rows(changes, query["limit"], place="position")
         revert = reverts.find_revert(changeset)
         return Response(
             {

@@ -21,15 +21,7 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
-from semantic import queries
-from semantic.engines import (
-    Action,
-    Consolidation,
-    Consolidator,
-    Proposal,
-    fact_embedding_text,
-    own_index,
-)
+from semantic import engines, queries
 from semantic.guards import FACT_CHARACTERS_AT_MOST
 from semantic.mark_finding import mark_later_places
 from semantic.models import Changeset, Fact
@@ -48,7 +40,7 @@ ACTOR = "worker"
 def consolidate_batch(
     *,
     claim: Claim,
-    consolidator: Consolidator,
+    consolidator: engines.Consolidator,
     find_answers: FindAnswers,
     force: bool,
     finish: bool = True,
@@ -119,8 +111,8 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
     return 1
 
 
-def _embedding_text(proposal: Proposal) -> str:
-    return fact_embedding_text(
+def _embedding_text(proposal: engines.Proposal) -> str:
+    return engines.fact_embedding_text(
         category=proposal.category,
         fact=proposal.fact[:FACT_CHARACTERS_AT_MOST],
         keywords=proposal.keywords,
@@ -128,7 +120,7 @@ def _embedding_text(proposal: Proposal) -> str:
 
 
 def _write(
-    snapshot: Snapshot, answer: Consolidation, vectors: Vectors, *, job_id: uuid.UUID
+    snapshot: Snapshot, answer: engines.Consolidation, vectors: Vectors, *, job_id: uuid.UUID
 ) -> None:
     seen = snapshot.conversation
     conversation = episodic_queries.lock_conversation(tenant=seen.tenant, conversation_id=seen.id)
@@ -161,6 +153,8 @@ def _write(
     ledger.close()
 
 
-def _count_unknown(proposals: Sequence[Proposal], known_facts: dict[str, Fact]) -> int:
-    aliases = [proposal.alias for proposal in proposals if proposal.action is not Action.NEW]
-    return sum(alias not in known_facts and own_index(alias) is None for alias in aliases)
+def _count_unknown(proposals: Sequence[engines.Proposal], known_facts: dict[str, Fact]) -> int:
+    aliases = [
+        proposal.alias for proposal in proposals if proposal.action is not engines.Action.NEW
+    ]
+    return sum(alias not in known_facts and engines.own_index(alias) is None for alias in aliases)

@@ -10,18 +10,8 @@ from django.db import transaction
 from episodic.models import Conversation
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
-from semantic import queries
+from semantic import curation, queries
 from semantic.correction_marks import marked_seqs
-from semantic.curation import (
-    KEYWORD_AT_MOST,
-    KEYWORDS_AT_MOST,
-    NO_VERSIONS,
-    SENTENCE_AT_MOST,
-    Act,
-    lock_facts,
-    open_ledger,
-    support_of,
-)
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
 from semantic.mark_finding import mark_places
@@ -34,7 +24,7 @@ CORRECTED = "corrected"
 
 def correct_fact(
     *,
-    act: Act,
+    act: curation.Act,
     fact_id: uuid.UUID,
     sentence: str,
     category: Category | None = None,
@@ -63,12 +53,12 @@ def correct_fact(
     text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
     (vector,) = index.try_embed([text])
     with transaction.atomic():
-        versions = NO_VERSIONS if version is None else {fact_id: version}
-        ((conversation, (fact,)),) = lock_facts(act, [fact_id], versions)
+        versions = curation.NO_VERSIONS if version is None else {fact_id: version}
+        ((conversation, (fact,)),) = curation.lock_facts(act, [fact_id], versions)
         is_same = _check_sentence(fact, sentence, conversation)
         if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
             raise Conflict("The fact says just this already.")
-        ledger = open_ledger(act, conversation)
+        ledger = curation.open_ledger(act, conversation)
         marks = mark_places(
             fact, changeset=ledger.changeset, conversation=conversation, new=sentence
         )
@@ -77,7 +67,7 @@ def correct_fact(
             fact=sentence,
             keywords=words,
             valid_at=fact.valid_at,
-            support=support_of(fact, without=marked_seqs(marks, tenant=act.tenant)),
+            support=curation.support_of(fact, without=marked_seqs(marks, tenant=act.tenant)),
             vector=vector,
         )
         # What is said in the same words was not wrong: they may be learnt again.
@@ -104,17 +94,18 @@ def _check_sentence(fact: Fact, sentence: str, conversation: Conversation) -> bo
 def _clean_sentence(sentence: str) -> str:
     """Return the sentence on one line: answers are lists of facts, a line each."""
     cleaned = " ".join(sentence.split())
-    if not cleaned or len(cleaned) > SENTENCE_AT_MOST or "\x00" in cleaned:
-        message = f"Write one sentence of at most {SENTENCE_AT_MOST} characters."
+    if not cleaned or len(cleaned) > curation.SENTENCE_AT_MOST or "\x00" in cleaned:
+        message = f"Write one sentence of at most {curation.SENTENCE_AT_MOST} characters."
         raise Problem(message, fields={"fact": [message]})
     return cleaned
 
 
 def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
     cleaned = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords if word.strip()))
-    too_long = any(len(word) > KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
-    if len(cleaned) > KEYWORDS_AT_MOST or too_long:
-        message = f"At most {KEYWORDS_AT_MOST} keywords of at most {KEYWORD_AT_MOST} characters."
+    too_long = any(len(word) > curation.KEYWORD_AT_MOST or "\x00" in word for word in cleaned)
+    if len(cleaned) > curation.KEYWORDS_AT_MOST or too_long:
+        many, long = curation.KEYWORDS_AT_MOST, curation.KEYWORD_AT_MOST
+        message = f"At most {many} keywords of at most {long} characters."
         raise Problem(message, fields={"keywords": [message]})
     return cleaned
 
@@ -124,4 +115,4 @@ def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
     words = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
     folded = {word.casefold() for word in words}
     own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]
-    return tuple(dict.fromkeys([*words, *own]))[:KEYWORDS_AT_MOST]
+    return tuple(dict.fromkeys([*words, *own]))[: curation.KEYWORDS_AT_MOST]

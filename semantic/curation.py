@@ -18,16 +18,9 @@ from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import queries
+from semantic import queries, services
 from semantic.mark_finding import mark_places
 from semantic.models import Changeset, Evidence, Fact
-from semantic.services import (
-    Ledger,
-    Support,
-    invalidate_fact,
-    put_state,
-    start_changeset,
-)
 from semantic.states import State
 
 REASON_AT_MOST = 2_000
@@ -54,7 +47,7 @@ class Act:
 
 
 def _change_all(
-    change: Callable[[Fact, Ledger], None],
+    change: Callable[[Fact, services.Ledger], None],
     *,
     act: Act,
     fact_ids: Sequence[uuid.UUID],
@@ -80,14 +73,14 @@ def _change_all(
         return changesets
 
 
-def _invalidate(fact: Fact, ledger: Ledger, *, because: Fact.Because) -> None:
+def _invalidate(fact: Fact, ledger: services.Ledger, *, because: Fact.Because) -> None:
     if fact.invalid_at is not None:
         raise Conflict(f"Fact {fact.id} is not active.")
-    invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
+    services.invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
     mark_places(fact, changeset=ledger.changeset, conversation=ledger.conversation)
 
 
-def _restore(fact: Fact, ledger: Ledger) -> None:
+def _restore(fact: Fact, ledger: services.Ledger) -> None:
     if fact.invalid_at is None:
         raise Conflict(f"Fact {fact.id} is active already.")
     if fact.invalidated_because == Fact.Because.WAITING:
@@ -97,14 +90,14 @@ def _restore(fact: Fact, ledger: Ledger) -> None:
     _activate(fact, ledger)
 
 
-def _approve(fact: Fact, ledger: Ledger) -> None:
+def _approve(fact: Fact, ledger: services.Ledger) -> None:
     _check_pending(fact)
     _activate(fact, ledger, note=APPROVED)
 
 
-def _reject(fact: Fact, ledger: Ledger) -> None:
+def _reject(fact: Fact, ledger: services.Ledger) -> None:
     _check_pending(fact)
-    invalidate_fact(
+    services.invalidate_fact(
         fact, ledger=ledger, valid_until=ledger.now, because=Fact.Because.WRONG, note=REJECTED
     )
 
@@ -114,11 +107,11 @@ def _check_pending(fact: Fact) -> None:
         raise Conflict(f"Fact {fact.id} is not pending review.")
 
 
-def _activate(fact: Fact, ledger: Ledger, *, note: str = "") -> None:
+def _activate(fact: Fact, ledger: services.Ledger, *, note: str = "") -> None:
     same = queries.find_active(conversation=ledger.conversation, fact=fact.fact)
     if same is not None:
         raise Conflict(f"Fact {same.id} says the same and is active.")
-    put_state(fact, State(), ledger=ledger, note=note)
+    services.put_state(fact, State(), ledger=ledger, note=note)
 
 
 def invalidate_facts(
@@ -169,13 +162,13 @@ def open_ledger(
     *,
     kind: Changeset.Kind = Changeset.Kind.CURATION,
     reverts: Changeset | None = None,
-) -> Ledger:
+) -> services.Ledger:
     """Start the changeset of a person's act; the conversation is locked.
 
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    return start_changeset(
+    return services.start_changeset(
         conversation,
         now=episodic_queries.database_now(),
         kind=kind,
@@ -218,7 +211,7 @@ def lock_facts(
     return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
 
 
-def support_of(fact: Fact, *, without: Collection[int] = ()) -> Support:
+def support_of(fact: Fact, *, without: Collection[int] = ()) -> services.Support:
     """Return the evidence of a fact that counts, `without` some messages.
 
     An episode of which no message is left is none.

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
-from semantic import engines, queries
+from semantic import engines, queries, services
 from semantic.engines import (
     Action,
     Consolidation,
@@ -17,18 +17,7 @@ from semantic.engines import (
 )
 from semantic.guards import TOOL_SOURCE, find_objection, must_wait
 from semantic.models import Change, Fact, Suggestion
-from semantic.services import (
-    Ledger,
-    NewFact,
-    Support,
-    invalidate_fact,
-    open_facts,
-    put_state,
-    reinforce_fact,
-    replace_fact,
-    support_in,
-)
-from semantic.similar_facts import find_alike, find_declared_wrong
+from semantic.similar_facts import SimilarFacts, find_declared_wrong
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
@@ -62,7 +51,7 @@ class Writer:
     """Applies the proposals of one run, in order, inside its transaction."""
 
     def __init__(
-        self, snapshot: Snapshot, answer: Consolidation, vectors: Vectors, ledger: Ledger
+        self, snapshot: Snapshot, answer: Consolidation, vectors: Vectors, ledger: services.Ledger
     ) -> None:
         self._snapshot = snapshot
         self._answer = answer
@@ -70,6 +59,7 @@ class Writer:
         self._ledger = ledger
         self._conversation = ledger.conversation
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
+        self._similar = SimilarFacts(ledger.conversation, vectors)
         self._result: dict[int, Fact] = {}
         self._closed: set[uuid.UUID] = set()
         self._invalidations_left = cap_invalidations(len(snapshot.facts_by_alias))
@@ -86,12 +76,13 @@ class Writer:
             self._skip(ECHO, memory_id)
         for position, proposal in enumerate(self._answer.proposals):
             named = self._find_named(proposal.alias)
-            fact = self._apply(proposal, named, self._vectors[position])
+            fact = self._apply(proposal, named, position)
             pass_point(Point.FACT_APPLIED)
             if fact is not None:
                 self._result[position] = fact
         for suggestion in self._answer.suggestions:
             self._suggest_named(suggestion)
+        self._ledger.write()
         create_suggestions(self._suggested, ledger=self._ledger)
 
     def _skip(self, note: str, memory_id: uuid.UUID | None = None) -> None:
@@ -128,7 +119,7 @@ class Writer:
         )
         self._suggested.append(row)
 
-    def _apply(self, proposal: Proposal, named: Fact | None, vector: Vectors) -> Fact | None:
+    def _apply(self, proposal: Proposal, named: Fact | None, position: int) -> Fact | None:
         target = None if named is None or named.id in self._closed else named
         astray = "unknown_alias" if named is None else "closed"
         objection = find_objection(proposal, target, self._sources, astray=astray)
@@ -138,32 +129,33 @@ class Writer:
         if objection:
             self._skip(objection, named.id if named else None)
             return None
-        new = self._make_new(proposal, vector)
+        new = self._make_new(proposal, self._vectors[position])
         if must_wait(proposal, target, self._sources):
             self._queue_for_review(proposal, new)
             return None
         if target is None or proposal.action is Action.NEW:
             note = "" if proposal.action is Action.NEW else astray
-            return self._open_or_merge(proposal, new, note=note)
+            return self._open_or_merge(proposal, new, position, note=note)
         if proposal.action is Action.REINFORCE:
             support = self._support_of(proposal, sentence=target.fact)
-            reinforce_fact(target, support, ledger=self._ledger)
+            services.reinforce_fact(target, support, ledger=self._ledger)
             return target
         if proposal.action is Action.UPDATE:
-            return self._replace(new, target)
+            return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
             self._suggest(SuggestionKind.CONTRADICTION, target, None, CAP, new.valid_at)
             return None
         self._close(target)
-        invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return None
 
     def _close(self, target: Fact) -> None:
         """Take a fact for retired from now on."""
         self._closed.add(target.id)
+        self._similar.drop(target)
         self._active.pop(target.content_hash, None)
 
-    def _queue_for_review(self, proposal: Proposal, new: NewFact) -> None:
+    def _queue_for_review(self, proposal: Proposal, new: services.NewFact) -> None:
         """Put a fact into the review queue; an active or pending one gets the evidence instead."""
         content_hash = queries.content_hash(new.fact)
         same = self._active.get(content_hash)
@@ -172,11 +164,13 @@ class Writer:
         same = same or self._waiting.get(content_hash)
         if same is not None:
             support = self._support_of(proposal, sentence=same.fact)
-            reinforce_fact(
+            services.reinforce_fact(
                 same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
             )
         elif self._may_open():
-            (waiting,) = open_facts([new], ledger=self._ledger, note=WAITS, is_pending=True)
+            (waiting,) = services.open_facts(
+                [new], ledger=self._ledger, note=WAITS, is_pending=True
+            )
             self._waiting[content_hash] = waiting
 
     def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
@@ -197,19 +191,22 @@ class Writer:
             self._skip(CAP)
         return self._openings_left >= 0
 
-    def _open(self, new: NewFact, *, replaces: Fact | None = None, note: str = "") -> Fact | None:
+    def _open(
+        self, new: services.NewFact, position: int, *, replaces: Fact | None = None, note: str = ""
+    ) -> Fact | None:
         """Open a fact; what says the same and waits for a curator need not wait any more."""
         if replaces is None and not self._may_open():
             return None
         if replaces is not None:
-            opened = replace_fact(replaces, new, ledger=self._ledger, note=note)
+            opened = services.replace_fact(replaces, new, ledger=self._ledger, note=note)
         else:
-            (opened,) = open_facts([new], ledger=self._ledger, note=note)
+            (opened,) = services.open_facts([new], ledger=self._ledger, note=note)
         self._active[opened.content_hash] = opened
+        self._similar.add(opened, position)
         waiting = self._waiting.pop(opened.content_hash, None)
         if waiting is not None:
             done = State(Fact.Because.SUPERSEDED, waiting.valid_at, opened.id)
-            put_state(waiting, done, ledger=self._ledger, note=SAID_BY_USER)
+            services.put_state(waiting, done, ledger=self._ledger, note=SAID_BY_USER)
         return opened
 
     def _may_invalidate(self, proposal: Proposal) -> bool:
@@ -219,38 +216,42 @@ class Writer:
         self._invalidations_left -= 1
         return self._invalidations_left >= 0
 
-    def _replace(self, new: NewFact, target: Fact) -> Fact | None:
+    def _replace(self, new: services.NewFact, target: Fact, position: int) -> Fact | None:
         same = self._active.get(queries.content_hash(new.fact))
         if same is not None and same.id == target.id:
-            reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
+            services.reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
             return target
         if same is None and self._skip_declared_wrong(new):
             return None
         self._close(target)
         if same is None:
-            return self._open(new, replaces=target)
-        reinforce_fact(same, new.support, ledger=self._ledger)
-        invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+            return self._open(new, position, replaces=target)
+        services.reinforce_fact(same, new.support, ledger=self._ledger)
+        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return same
 
-    def _open_or_merge(self, proposal: Proposal, new: NewFact, *, note: str) -> Fact | None:
+    def _open_or_merge(
+        self, proposal: Proposal, new: services.NewFact, position: int, *, note: str
+    ) -> Fact | None:
         same, reworded = self._active.get(queries.content_hash(new.fact)), None
         if same is None:
-            same, reworded = find_alike(new, ledger=self._ledger)
+            same, reworded = self._similar.find_alike(new, position)
         if same is None and self._skip_declared_wrong(new):
             return None
         if same is None:
-            opened = self._open(new, note=note)
+            opened = self._open(new, position, note=note)
             if opened and reworded:
                 self._suggest(SuggestionKind.DUPLICATE, reworded, opened, NEAR_WORDS)
             return opened
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
         support = self._support_of(proposal, sentence=same.fact)
-        reinforce_fact(same, support, ledger=self._ledger, action=Change.Action.MERGE, note=note)
+        services.reinforce_fact(
+            same, support, ledger=self._ledger, action=Change.Action.MERGE, note=note
+        )
         return same
 
-    def _skip_declared_wrong(self, new: NewFact) -> bool:
+    def _skip_declared_wrong(self, new: services.NewFact) -> bool:
         """Leave a fact undone that was declared wrong, in these words or in like ones."""
         if self._declared_wrong is None:
             self._declared_wrong = queries.facts_declared_wrong(self._conversation)
@@ -259,9 +260,9 @@ class Writer:
             self._skip(DECLARED_WRONG, wrong.id)
         return wrong is not None
 
-    def _make_new(self, proposal: Proposal, vector: Vectors) -> NewFact:
+    def _make_new(self, proposal: Proposal, vector: Vectors) -> services.NewFact:
         support = self._support_of(proposal)
-        return NewFact(
+        return services.NewFact(
             category=proposal.category,
             fact=proposal.fact,
             keywords=proposal.keywords,
@@ -271,13 +272,13 @@ class Writer:
             vector=vector,
         )
 
-    def _support_of(self, proposal: Proposal, *, sentence: str = "") -> Support:
+    def _support_of(self, proposal: Proposal, *, sentence: str = "") -> services.Support:
         """Return the episodes behind a proposal, and its messages in them that are no echoes.
 
         `sentence` is that of the fact that gains the evidence.
         """
         episodes = self._snapshot.episodes
         if proposal.episode is None or not 0 <= proposal.episode < len(episodes):
-            return [support_in(episode, ()) for episode in episodes]
+            return [services.support_in(episode, ()) for episode in episodes]
         episode = episodes[proposal.episode]
-        return [support_in(episode, self._sources.own_seqs(proposal, sentence=sentence))]
+        return [services.support_in(episode, self._sources.own_seqs(proposal, sentence=sentence))]

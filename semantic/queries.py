@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.db import connection
 from django.db.models import Q, QuerySet
@@ -102,12 +103,8 @@ def versions_of(fact: Fact) -> list[Fact]:
 
     Two queries, however long the chain; at most 50 generations each way.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _read_statement(),
-            {"tenant": fact.tenant_id, "fact": fact.id, "at_most": GENERATIONS_AT_MOST},
-        )
-        ids = [row[0] for row in cursor.fetchall()]
+    params = {"tenant": fact.tenant_id, "fact": fact.id, "at_most": GENERATIONS_AT_MOST}
+    ids = fetch_ids("versions_of_fact.sql", params)
     return list(facts_by_id(tenant=fact.tenant, fact_ids=ids))
 
 
@@ -134,7 +131,13 @@ def changes_in(changeset: Changeset, *, after: int) -> QuerySet[Change]:
     return rows.order_by("position")
 
 
+def fetch_ids(name: str, params: dict[str, Any]) -> list[uuid.UUID]:
+    """Return what a statement under `sql` answers in its first column."""
+    with connection.cursor() as cursor:
+        cursor.execute(_read_statement(name), params)
+        return [row[0] for row in cursor.fetchall()]
+
+
 @cache
-def _read_statement() -> str:
-    file = Path(__file__).parent / "sql" / "versions_of_fact.sql"
-    return file.read_text(encoding="utf-8")
+def _read_statement(name: str) -> str:
+    return (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")

@@ -13,15 +13,8 @@ from rest_framework.response import Response
 
 from episodic import withholding as episodic
 from episodic.models import Conversation, Role, Withholding
+from memoryproject.edge import fields
 from memoryproject.edge.errors import NotFound, get_row
-from memoryproject.edge.fields import (
-    FlagField,
-    IdField,
-    MomentField,
-    Output,
-    TextField,
-    WordField,
-)
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import APIKey
@@ -32,15 +25,15 @@ from semantic.curation_api import Curating, Reasoned
 class RollbackInput(Reasoned):
     """The body of `rollbacks`: all that is given must fit; a source must be named."""
 
-    since = MomentField()
-    key_id = IdField(required=False)
-    conversation_id = IdField(required=False)
-    speaker = TextField(required=False, max_length=200)
-    role = WordField(choices=Role.choices, required=False)
-    dry_run = FlagField(default=False)
+    since = fields.MomentField()
+    key_id = fields.IdField(required=False)
+    conversation_id = fields.IdField(required=False)
+    speaker = fields.TextField(required=False, max_length=200)
+    role = fields.WordField(choices=Role.choices, required=False)
+    dry_run = fields.FlagField(default=False)
 
 
-class CountsOutput(Output):
+class CountsOutput(fields.Output):
     """The figures of a rollback."""
 
     conversations = serializers.IntegerField()
@@ -57,7 +50,7 @@ class CountsOutput(Output):
         return super().to_representation(Counter(made))
 
 
-class RemainingOutput(Output):
+class RemainingOutput(fields.Output):
     """What is still to be done, or what a dry run has not looked at."""
 
     conversations = serializers.IntegerField()
@@ -67,7 +60,7 @@ class RemainingOutput(Output):
         return super().to_representation(episodic.count(episodic.messages_left(row)))
 
 
-class RollbackOutput(Output):
+class RollbackOutput(fields.Output):
     """A rollback of a source, or the preview of one."""
 
     id = serializers.UUIDField(allow_null=True)

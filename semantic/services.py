@@ -21,6 +21,7 @@ from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.database.ids import make_id
 from semantic import queries
 from semantic.announcing import announce_changes
 from semantic.engines import Category
@@ -61,6 +62,10 @@ class Ledger:
     now: datetime
     first_position: int = 0
     changes: list[Change] = field(default_factory=list)
+    drafts: dict[Fact, NewFact] = field(default_factory=dict)
+    """Facts that were opened; `write` inserts them."""
+    evidence: list[Evidence] = field(default_factory=list)
+    """Rows that `write` inserts."""
 
     def note(
         self,
@@ -85,8 +90,22 @@ class Ledger:
             )
         )
 
+    def write(self) -> None:
+        """Insert what was opened and its evidence, and make it findable: a statement a table."""
+        drafts, tenant = self.drafts, self.conversation.tenant
+        if drafts:
+            Memory.objects.bulk_create(
+                Memory(id=fact.id, tenant=tenant, kind=MemoryKind.FACT) for fact in drafts
+            )
+            Fact.objects.bulk_create(drafts)
+            vectors = [new.vector for new in drafts.values()]
+            index_facts(list(drafts), vectors, conversation=self.conversation)
+        Evidence.objects.bulk_create(self.evidence, ignore_conflicts=True)
+        self.drafts, self.evidence = {}, []
+
     def close(self) -> None:
-        """Store the steps, in one statement; have mirror, memory tests and webhooks follow."""
+        """Store all of it; have mirror, memory tests and webhooks follow."""
+        self.write()
         Change.objects.bulk_create(self.changes)
         tenant, home = self.conversation.tenant, self.conversation.id
         if self.conversation.has_tests:
@@ -117,11 +136,12 @@ def replace_fact(
 
     The caller has made sure that no other active fact is the same sentence.
     """
+    ledger.write()
     if old.content_hash == queries.content_hash(new.fact):
         # A sentence is active once: the old row lets go of it before the new one takes it.
         rows = Fact.objects.of(ledger.conversation.tenant).filter(id=old.id)
         rows.update(invalid_at=ledger.now, invalidated_because=because)
-    (fact,) = _insert_facts([new], ledger=ledger)
+    fact = _draft_fact(new, ledger=ledger)
     retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
     changed = put_states({old: retired}, ledger=ledger)
     ledger.note(
@@ -137,13 +157,13 @@ def replace_fact(
 def open_facts(
     new: Sequence[NewFact], *, ledger: Ledger, note: str = "", is_pending: bool = False
 ) -> list[Fact]:
-    """Create active facts in one conversation, a fixed number of statements for all.
+    """Create active facts in one conversation; the ledger inserts them, all at once.
 
     With `is_pending` they are in the review queue: nobody is served them until a curator
     approves. The caller has made sure that none of the sentences is active or pending
     already, and that no two are the same.
     """
-    facts = _insert_facts(new, ledger=ledger)
+    facts = [_draft_fact(item, ledger=ledger) for item in new]
     if is_pending:
         pending = {fact: State(Fact.Because.WAITING, fact.valid_at) for fact in facts}
         put_states(pending, ledger=ledger)
@@ -154,33 +174,24 @@ def open_facts(
     return facts
 
 
-def _insert_facts(new: Sequence[NewFact], *, ledger: Ledger) -> list[Fact]:
-    """Insert facts with their evidence and make them findable; no step is noted."""
-    conversation, tenant = ledger.conversation, ledger.conversation.tenant
-    memories = index.register(tenant=tenant, kind=MemoryKind.FACT, count=len(new))
-    facts = Fact.objects.bulk_create(
-        [
-            Fact(
-                id=memory.id,
-                tenant=tenant,
-                conversation=conversation,
-                category=item.category,
-                fact=item.fact,
-                keywords=list(item.keywords),
-                content_hash=queries.content_hash(item.fact),
-                changeset=ledger.changeset,
-                valid_at=item.valid_at,
-                valid_until=item.valid_until,
-                created_at=ledger.now,
-            )
-            for memory, item in zip(memories, new, strict=True)
-        ]
+def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
+    """Make a fact that the ledger inserts with its evidence; no step is noted."""
+    fact = Fact(
+        id=make_id(),
+        tenant=ledger.conversation.tenant,
+        conversation=ledger.conversation,
+        category=new.category,
+        fact=new.fact,
+        keywords=list(new.keywords),
+        content_hash=queries.content_hash(new.fact),
+        changeset=ledger.changeset,
+        valid_at=new.valid_at,
+        valid_until=new.valid_until,
+        created_at=ledger.now,
     )
-    _add_evidence(
-        [(fact, item.support) for fact, item in zip(facts, new, strict=True)], ledger=ledger
-    )
-    index_facts(facts, [item.vector for item in new], conversation=conversation)
-    return facts
+    ledger.drafts[fact] = new
+    _add_evidence(fact, new.support, ledger=ledger)
+    return fact
 
 
 def index_facts(
@@ -258,6 +269,7 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
 
     The number of statements does not grow with that of facts, but by the thousand.
     """
+    ledger.write()
     pairs: dict[uuid.UUID, Pair] = {}
     for fact, state in changes.items():
         pairs[fact.id] = (read_state(fact), state)
@@ -288,15 +300,13 @@ def reinforce_fact(
     note: str = "",
 ) -> None:
     """Add evidence to an active fact; its text stays as it is."""
-    _add_evidence([(fact, support)], ledger=ledger)
+    _add_evidence(fact, support, ledger=ledger)
     ledger.note(action, memory_id=fact.id, note=note)
 
 
-def _add_evidence(supports: Iterable[tuple[Fact, Support]], *, ledger: Ledger) -> None:
-    """Record which episodes support facts; one that did already stays as it was."""
-    rows, tenant = [], ledger.conversation.tenant
-    for fact, support in supports:
-        for row in support:
-            row.tenant, row.fact, row.changeset = tenant, fact, ledger.changeset
-            rows.append(row)
-    Evidence.objects.bulk_create(rows, ignore_conflicts=True)
+def _add_evidence(fact: Fact, support: Support, *, ledger: Ledger) -> None:
+    """Record which episodes support a fact; one that did already stays as it was."""
+    for row in support:
+        row.tenant, row.fact = ledger.conversation.tenant, fact
+        row.changeset = ledger.changeset
+        ledger.evidence.append(row)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
+from episodic.models import Conversation
 from indexing import queries as index
 from indexing.models import MemoryKind
 from indexing.queries import Neighbour
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
@@ -17,31 +21,51 @@ from semantic.services import Ledger, NewFact
 CANDIDATE_LIMIT = 5
 
 
-def find_alike(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | None]:
-    """Return the active fact that is near and agrees, or None, and else one that seems to.
+class SimilarFacts:
+    """What is active in a conversation and near to facts that a run proposes, by their vectors."""
 
-    What only seems to is for a person to merge.
-    """
-    conversation = ledger.conversation
-    if new.vector is None:
-        return None, None
-    near = index.nearest(
-        tenant=conversation.tenant,
-        conversation=conversation,
-        shelf=MemoryKind.FACT,
-        invalid_at=None,
-        model=embeddings.get_embedder().name,
-        vector=new.vector,
-        at_most=CANDIDATE_LIMIT,
-    )
-    near = [neighbour for neighbour in near if neighbour.cosine >= MERGE_COSINE]
-    if not near:
-        return None, None
-    facts = queries.active_facts(
-        tenant=conversation.tenant, fact_ids=[neighbour.memory_id for neighbour in near]
-    )
-    same = _find_first(new, near, facts, says_so=is_same_fact)
-    return same, None if same else _find_first(new, near, facts, says_so=is_near_duplicate)
+    def __init__(self, conversation: Conversation, vectors: Vectors) -> None:
+        tenant = conversation.tenant
+        self._near = index.nearest_to_each(
+            vectors,
+            tenant=tenant,
+            conversation_id=conversation.id,
+            shelf=MemoryKind.FACT,
+            model=embeddings.get_embedder().name,
+            cosine_at_least=MERGE_COSINE,
+            at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
+        )
+        ids = {neighbour.memory_id for near in self._near for neighbour in near}
+        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids) if ids else {}
+        self._opened: list[uuid.UUID] = []
+        self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
+        self._positions: list[int] = []
+
+    def add(self, fact: Fact, position: int) -> None:
+        """Take up what was opened, with the vector of a proposal."""
+        self._facts[fact.id] = fact
+        self._opened.append(fact.id)
+        self._positions.append(position)
+
+    def drop(self, fact: Fact) -> None:
+        """Leave out what was retired."""
+        self._facts.pop(fact.id, None)
+
+    def find_alike(self, new: NewFact, position: int) -> tuple[Fact | None, Fact | None]:
+        """Return the active fact that is near and agrees, or None, and else one that seems to.
+
+        `position` is that of the proposal. What only seems to is for a person to merge.
+        """
+        cosines = self._vectors[self._positions] @ self._vectors[position]
+        near = [
+            *self._near[position],
+            *map(Neighbour, self._opened, cosines.tolist()),
+        ]
+        near = [row for row in near if row.cosine >= MERGE_COSINE and row.memory_id in self._facts]
+        near = sorted(near, key=lambda row: (-row.cosine, row.memory_id))[:CANDIDATE_LIMIT]
+        same = _find_first(new, near, self._facts, says_so=is_same_fact)
+        doubtful = None if same else _find_first(new, near, self._facts, says_so=is_near_duplicate)
+        return same, doubtful
 
 
 def find_declared_wrong(

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from bench.storm.roles import Role
 from bench.storm.schedule import Deed
 
-WORKER_SIDE = frozenset(
-    {Role.SUPERVISOR, Role.CLUSTER, Role.SENTINEL, Role.WORKER, Role.MONITOR, Role.PUSHER}
-)
+WORKER_SIDE = frozenset({Role.SUPERVISOR, Role.CLUSTER, Role.WORKER, Role.MONITOR, Role.PUSHER})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ class Role(StrEnum):
 
     SUPERVISOR = "supervisor"
     CLUSTER = "cluster"
-    SENTINEL = "sentinel"
     WORKER = "worker"
     MONITOR = "monitor"
     PUSHER = "pusher"
@@ -66,7 +65,7 @@ class ClusterTree:
     @property
     def size(self) -> int:
         """How many processes there are when all are there."""
-        return self._workers + 4 + self._supervised
+        return self._workers + 4
 
     def look(self, pid: int) -> Tree:
         """Return the living processes below and including the one that was started."""
@@ -78,12 +77,13 @@ class ClusterTree:
         if cluster is None:
             return tree
         tree[cluster] = Role.CLUSTER
-        sentinel = next(iter(_find_forked(cluster)), None)
+        # Of ours the cluster is its own sentinel.
+        sentinel = cluster if self._supervised else next(iter(_find_forked(cluster)), None)
         if sentinel is None:
             return tree
         if sentinel != self._sentinel:
             self._sentinel, self._naming = sentinel, Naming(workers=self._workers)
-        return tree | {sentinel: Role.SENTINEL} | self._naming.name(_find_forked(sentinel))
+        return tree | {sentinel: Role.CLUSTER} | self._naming.name(_find_forked(sentinel))
 
 
 class WebTree:

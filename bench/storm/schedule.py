@@ -21,8 +21,7 @@ class Deed(StrEnum):
 
 WEIGHTS = {
     Role.SUPERVISOR: 3,
-    Role.CLUSTER: 3,
-    Role.SENTINEL: 3,
+    Role.CLUSTER: 6,
     Role.WORKER: 8,
     Role.MONITOR: 3,
     Role.PUSHER: 3,

@@ -11,16 +11,8 @@ from pathlib import Path
 from episodic.engines import Judgement, Line, Rating, Reviewer, ServedEpisode, Vectors
 from episodic.llm.replies import ReviewReply
 from jobs.calls import Asker, ask_mended
-from memoryproject.ai.llm import Prompt
+from memoryproject.ai import prompts
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.ai.prompts import (
-    build_prompt,
-    fill,
-    find_room,
-    put_on_one_line,
-    shorten_line,
-    show_said,
-)
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"
@@ -47,12 +39,12 @@ class LLMReviewer:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        room = find_room(file=PROMPT, reply=ReviewReply) // 2
+        room = prompts.find_room(file=PROMPT, reply=ReviewReply) // 2
         talk, left_out = _show_talk(lines, room=room)
         shown = [_show_episode(episode, room=room) for episode in served]
         ratings: dict[str, Rating] = {}
         ignored = 0
-        for group in fill([count_prompt_tokens(text) for text, _ in shown], room=room):
+        for group in prompts.fill([count_prompt_tokens(text) for text, _ in shown], room=room):
             material = "\n".join(
                 ["Memories:", *(text for text, _ in shown[group]), "", "Afterwards:", *talk]
             )
@@ -68,18 +60,14 @@ class LLMReviewer:
     def _ask_about(
         self, served: Sequence[ServedEpisode], material: str, *, left_out: int
     ) -> Judgement | None:
-        def build(reminder: str) -> Prompt:
-            return build_prompt(
-                file=PROMPT,
-                purpose="review",
-                material=material,
-                reminder=reminder,
-                left_out=left_out,
-            )
-
         known = {episode.alias for episode in served}
         return ask_mended(
-            self._ask, build=build, reply=ReviewReply, check=partial(read_reply, known=known)
+            self._ask,
+            file=PROMPT,
+            material=material,
+            reply=ReviewReply,
+            check=partial(read_reply, known=known),
+            left_out=left_out,
         )
 
 
@@ -95,14 +83,14 @@ def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:
 
 def _show_episode(episode: ServedEpisode, *, room: int) -> tuple[str, int]:
     """Return an episode as the prompt shows it, and how many characters of its query are lost."""
-    query, left_out = shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
-    words = put_on_one_line(f"{episode.title}. {episode.summary}")
+    query, left_out = prompts.shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
+    words = prompts.put_on_one_line(f"{episode.title}. {episode.summary}")
     question = json.dumps(query, ensure_ascii=False)
     return f"{episode.alias}: {words}\n   asked for with: {question}", left_out
 
 
 def _show_talk(lines: Sequence[Line], *, room: int) -> tuple[list[str], int]:
     tokens = room // max(1, len(lines))
-    shown = [(line, *shorten_line(line.content, tokens=tokens)) for line in lines]
-    texts = [show_said(text, name=line.name, role=line.role) for line, text, _ in shown]
+    shown = [(line, *prompts.shorten_line(line.content, tokens=tokens)) for line in lines]
+    texts = [prompts.show_said(text, name=line.name, role=line.role) for line, text, _ in shown]
     return texts, sum(left_out for _, _, left_out in shown)

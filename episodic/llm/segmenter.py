@@ -14,17 +14,9 @@ from episodic.llm.replies import SegmentationReply, SegmentReply, SurpriseLevel
 from episodic.text_sizes import clip_words, count_words
 from episodic.window import FEWEST_TO_SPLIT, SILENCE_CUTS, silences
 from jobs.calls import Asker, ask_mended
+from memoryproject.ai import prompts
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.llm import Prompt
 from memoryproject.ai.local_model import count_prompt_tokens
-from memoryproject.ai.prompts import (
-    build_prompt,
-    fill,
-    find_room,
-    put_on_one_line,
-    shorten_line,
-    show_line,
-)
 from memoryproject.text.cleaning import drop_unseen
 
 ENGINE = "llm"
@@ -85,24 +77,17 @@ class LLMSegmenter:
         self, lines: Sequence[Line], shown: Sequence[ShownLine], vectors: Vectors, before: str
     ) -> list[Segment] | None:
         """Return checked segments of a part, or None where both answers are of no use."""
-        opening = [f"Before: {put_on_one_line(before)}"] if before else []
+        opening = [f"Before: {prompts.put_on_one_line(before)}"] if before else []
         material = "\n".join([*opening, *(text for text, _ in shown)])
-
-        def build(reminder: str) -> Prompt:
-            return build_prompt(
-                file=PROMPT,
-                purpose="segment",
-                material=material,
-                reminder=reminder and f"{reminder} {RULE.format(last=len(lines) - 1)}",
-                left_out=sum(left_out for _, left_out in shown),
-                lines=-(-len(shown) // LINES_A_FACT_LINE),
-            )
-
         return ask_mended(
             self._ask,
-            build=build,
+            file=PROMPT,
+            material=material,
             reply=SegmentationReply,
             check=partial(self._read, lines=lines, vectors=vectors),
+            rule=RULE.format(last=len(lines) - 1),
+            left_out=sum(left_out for _, left_out in shown),
+            lines=-(-len(shown) // LINES_A_FACT_LINE),
         )
 
     def _read(
@@ -139,17 +124,17 @@ def fit_lines(lines: Sequence[Line]) -> list[ShownLine]:
 
     They are numbered, with their times and the long silences between them.
     """
-    room = find_room(file=PROMPT, reply=SegmentationReply)
+    room = prompts.find_room(file=PROMPT, reply=SegmentationReply)
     shown: list[ShownLine] = []
     for number, (line, gap) in enumerate(zip(lines, [None, *silences(lines)], strict=True)):
-        short, left_out = shorten_line(line.content, tokens=room // SHARE_OF_A_LINE)
+        short, left_out = prompts.shorten_line(line.content, tokens=room // SHARE_OF_A_LINE)
         silence = ""
         if gap is not None and gap >= SILENCE_CUTS:
             silence = f"(silence of {gap.total_seconds() / 3600:.0f} hours)\n"
-        text = show_line(number, short, at=line.at, name=line.name, role=line.role)
+        text = prompts.show_line(number, short, at=line.at, name=line.name, role=line.role)
         shown.append((silence + text, left_out))
     costs = [count_prompt_tokens(text) for text, _ in shown]
-    return shown[next(fill(costs, room=room))]
+    return shown[next(prompts.fill(costs, room=room))]
 
 
 def _shift(segment: Segment, *, by: int) -> Segment:

@@ -15,15 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pydantic
 from django.conf import settings
 
+from memoryproject.ai import errors
 from memoryproject.ai.answers import Completion, read_answer
 from memoryproject.ai.dialects import Dialect, Form
-from memoryproject.ai.errors import (
-    ContentRefused,
-    ModelMisbehaved,
-    ModelUnavailable,
-    PromptTooLong,
-    RequestRefused,
-)
 from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
 from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import estimate_tokens
@@ -97,9 +91,9 @@ class Channel:
         self.dialect = dialect
         self.answered.add(purpose)
 
-    def note_failure(self, dialect: Dialect, refusal: RequestRefused) -> None:
+    def note_failure(self, dialect: Dialect, refusal: errors.RequestRefused) -> None:
         """Remember that a question was refused in every dialect, down to this one."""
-        if dialect != self.dialect and not isinstance(refusal, PromptTooLong):
+        if dialect != self.dialect and not isinstance(refusal, errors.PromptTooLong):
             self.fruitless += 1
 
 
@@ -130,7 +124,7 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
         try:
             answer = _ask(channel, dialect, prompt, form, until=until)
             break
-        except RequestRefused as refusal:
+        except errors.RequestRefused as refusal:
             plainer = _find_plainer(channel, dialect, prompt, refusal) if left else None
             if plainer is None:
                 channel.note_failure(dialect, refusal)
@@ -143,12 +137,12 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
 
 
 def _find_plainer(
-    channel: Channel, dialect: Dialect, prompt: Prompt, refusal: RequestRefused
+    channel: Channel, dialect: Dialect, prompt: Prompt, refusal: errors.RequestRefused
 ) -> Dialect | None:
     """Return how to put a refused question next, or None where that would not help."""
-    if isinstance(refusal, ContentRefused):
+    if isinstance(refusal, errors.ContentRefused):
         return None
-    if isinstance(refusal, PromptTooLong):
+    if isinstance(refusal, errors.PromptTooLong):
         # Some servers refuse what is too long together with the longest answer.
         short = estimate_tokens(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
         return dialect.without(frozenset({ANSWER_SIZE})) if short else None
@@ -165,7 +159,7 @@ def _ask(
 ) -> Completion:
     timeout_s = until - time.monotonic()
     if timeout_s <= 0:
-        raise ModelUnavailable("There is no time left to ask in another form.")
+        raise errors.ModelUnavailable("There is no time left to ask in another form.")
     request = dialect.write_request(
         purpose=prompt.purpose,
         system=prompt.system,
@@ -188,7 +182,7 @@ def _keeps(form: dict[str, Any], text: str) -> bool:
     """Return whether an answer knows of the asked-for form, as far as its outermost fields."""
     try:
         return set(form.get("required", ())) <= set(parse_object(text))
-    except ModelMisbehaved:
+    except errors.ModelMisbehaved:
         return False
 
 
@@ -231,7 +225,7 @@ def parse_object(text: str) -> dict[str, Any]:
     _, _, spoken = text.rpartition(END_OF_THOUGHT)
     answer = _find_longest(spoken) or _find_longest(text)
     if answer is None or not _is_storable(answer):
-        raise ModelMisbehaved("The model's answer holds no JSON object.")
+        raise errors.ModelMisbehaved("The model's answer holds no JSON object.")
     return answer
 
 

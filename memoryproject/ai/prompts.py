@@ -39,13 +39,12 @@ def _read(path: Path) -> str:
 def build_prompt(
     *,
     file: Path,
-    purpose: str,
     material: str,
     reminder: str = "",
     left_out: int = 0,
     lines: int = 0,
 ) -> Prompt:
-    """Return a prompt whose instructions come from `file` and whose data is `material`.
+    """Return a prompt whose instructions and purpose come from `file`; its data is `material`.
 
     The fence is a line that nobody outside can know: it is made from the material under a
     secret of the server, so a replay asks in exactly the same words. It opens the user's
@@ -53,11 +52,11 @@ def build_prompt(
     version is their hash. A `reminder` is ours and stands after the fence; `left_out` is how many
     characters the material lacks.
     """
-    nonce = salted_hmac(purpose, material, secret=settings.KEY_PEPPER, algorithm="sha256")
+    nonce = salted_hmac(file.stem, material, secret=settings.KEY_PEPPER, algorithm="sha256")
     fence = f"=== {nonce.hexdigest()[:24]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
-        purpose=purpose,
+        purpose=file.stem,
         version=find_version(file),
         system=_read(file),
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,

@@ -13,27 +13,12 @@ from django.conf import settings
 from episodic.anchor_checks import check_dates, read_span
 from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
-from memoryproject.ai.llm import Prompt
-from memoryproject.ai.prompts import build_prompt, find_room, find_version
+from memoryproject.ai.prompts import find_room, find_version
 from memoryproject.text.cleaning import drop_unseen
-from semantic.engines import (
-    Action,
-    Category,
-    Consolidation,
-    Consolidator,
-    EpisodeText,
-    KnownFact,
-    Proposal,
-)
+from semantic import engines
 from semantic.keywords import pick_keywords
-from semantic.llm.questions import Question, compose_questions
-from semantic.llm.replies import (
-    ConsolidationReply,
-    InvalidateReply,
-    NewReply,
-    ReinforceReply,
-    UpdateReply,
-)
+from semantic.llm import replies
+from semantic.llm.questions import compose_questions
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
@@ -55,23 +40,31 @@ class LLMConsolidator:
 
     known_at_most = KNOWN_AT_MOST
 
-    def __init__(self, *, ask: Asker, offline: Consolidator) -> None:
+    def __init__(self, *, ask: Asker, offline: engines.Consolidator) -> None:
         self._ask = ask
         self._offline = offline
 
     def consolidate(
-        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
-    ) -> Consolidation:
+        self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
+    ) -> engines.Consolidation:
         """Return the model's proposals, or the offline ones marked degraded.
 
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        room = find_room(file=PROMPT, reply=ConsolidationReply)
-        proposals: list[Proposal] = []
+        room = find_room(file=PROMPT, reply=replies.ConsolidationReply)
+        proposals: list[engines.Proposal] = []
         lines = self._ask.lines_at_most
         for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
-            reply = self._ask_about(question)
+            reply = ask_mended(
+                self._ask,
+                file=PROMPT,
+                material=question.material,
+                reply=replies.ConsolidationReply,
+                check=lambda reply: reply,
+                left_out=question.left_out,
+                lines=question.lines,
+            )
             if reply is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)
                 return replace(offline, degraded=True)
@@ -79,52 +72,40 @@ class LLMConsolidator:
             if len(proposed) > CHANGES_AT_MOST:
                 logger.warning("changes left out: %d", len(proposed) - CHANGES_AT_MOST)
             proposals += proposed[:CHANGES_AT_MOST]
-        return Consolidation(
+        return engines.Consolidation(
             proposals=tuple(proposals),
             engine=ENGINE,
             model=settings.CHAT_MODEL,
             prompt_version=find_version(PROMPT),
         )
 
-    def _ask_about(self, question: Question) -> ConsolidationReply | None:
-        def build(reminder: str) -> Prompt:
-            return build_prompt(
-                file=PROMPT,
-                purpose="consolidate",
-                material=question.material,
-                reminder=reminder,
-                left_out=question.left_out,
-                lines=question.lines,
-            )
-
-        return ask_mended(
-            self._ask, build=build, reply=ConsolidationReply, check=lambda reply: reply
-        )
-
 
 def read_reply(
-    reply: ConsolidationReply, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
-) -> Iterator[Proposal]:
+    reply: replies.ConsolidationReply,
+    *,
+    episodes: Sequence[engines.EpisodeText],
+    known: Sequence[engines.KnownFact],
+) -> Iterator[engines.Proposal]:
     """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
     facts = {fact.alias: fact for fact in known}
     for update in reply.update:
         category = _find_category(facts.get(update.ref))
-        yield _state(Action.UPDATE, update, update.ref, category, episodes)
+        yield _state(engines.Action.UPDATE, update, update.ref, category, episodes)
     for over in reply.invalidate:
-        yield _point(Action.INVALIDATE, over, facts, episodes, day=over.until)
+        yield _point(engines.Action.INVALIDATE, over, facts, episodes, day=over.until)
     for same in reply.reinforce:
-        yield _point(Action.REINFORCE, same, facts, episodes)
+        yield _point(engines.Action.REINFORCE, same, facts, episodes)
     for new in reply.new:
-        yield _state(Action.NEW, new, None, new.cat, episodes)
+        yield _state(engines.Action.NEW, new, None, new.cat, episodes)
 
 
 def _state(
-    action: Action,
-    row: NewReply | UpdateReply,
+    action: engines.Action,
+    row: replies.NewReply | replies.UpdateReply,
     ref: str | None,
-    category: Category,
-    episodes: Sequence[EpisodeText],
-) -> Proposal:
+    category: engines.Category,
+    episodes: Sequence[engines.EpisodeText],
+) -> engines.Proposal:
     """Return a change that states a fact, true since the day named, or since it was said."""
     index, lines = _find_source(row.msgs, episodes)
     source = lines or [line for episode in episodes for line in episode.lines]
@@ -132,7 +113,7 @@ def _state(
     first, _, last = row.when.partition("/")
     since = _read_day(first) or min((line.at for line in lines), default=None)
     until = _read_day(last)
-    return Proposal(
+    return engines.Proposal(
         action=action,
         alias=_guard_alias(ref),
         category=category,
@@ -146,17 +127,17 @@ def _state(
 
 
 def _point(
-    action: Action,
-    row: ReinforceReply | InvalidateReply,
-    known: dict[str, KnownFact],
-    episodes: Sequence[EpisodeText],
+    action: engines.Action,
+    row: replies.ReinforceReply | replies.InvalidateReply,
+    known: dict[str, engines.KnownFact],
+    episodes: Sequence[engines.EpisodeText],
     *,
     day: str = "",
-) -> Proposal:
+) -> engines.Proposal:
     """Return a change that only points at a known fact; its sentence stays."""
     index, lines = _find_source(row.msgs, episodes)
     fact = known.get(row.ref)
-    return Proposal(
+    return engines.Proposal(
         action=action,
         alias=_guard_alias(row.ref),
         category=_find_category(fact),
@@ -168,12 +149,12 @@ def _point(
     )
 
 
-def _find_category(fact: KnownFact | None) -> Category:
-    return Category(fact.category) if fact else Category.EXPERIENCE
+def _find_category(fact: engines.KnownFact | None) -> engines.Category:
+    return engines.Category(fact.category) if fact else engines.Category.EXPERIENCE
 
 
 def _find_source(
-    msgs: Sequence[int], episodes: Sequence[EpisodeText]
+    msgs: Sequence[int], episodes: Sequence[engines.EpisodeText]
 ) -> tuple[int | None, list[Line]]:
     """Return the index of the first episode that has messages of these numbers, and those."""
     seqs = set(msgs)

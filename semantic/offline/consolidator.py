@@ -20,35 +20,13 @@ from semantic.engines import (
     SuggestionKind,
 )
 from semantic.keywords import pick_keywords
+from semantic.offline import corrections, judgements, statements
 from semantic.offline.categories import classify_fact
 from semantic.offline.comparisons import SHARED_STEMS_AT_LEAST, may_end
-from semantic.offline.corrections import (
-    Correction,
-    find_corrections,
-    find_plain_values,
-    is_cued,
-    mend,
-)
 from semantic.offline.guidelines import find_guideline
-from semantic.offline.judgements import (
-    ActiveFact,
-    find_doubt,
-    find_other_time,
-    is_ended,
-    may_move,
-    repeats,
-    says_more,
-)
 from semantic.offline.messages import Sentence, read_sentences, states_something
 from semantic.offline.readings import read_fact
 from semantic.offline.splitting import split_claims, split_clauses
-from semantic.offline.statements import (
-    Statement,
-    find_people,
-    make_statement,
-    resolve_pronoun,
-    state,
-)
 
 ENGINE = "offline"
 FACTS_A_MESSAGE = 20
@@ -100,7 +78,7 @@ class _Run:
 
     episodes: Sequence[EpisodeText]
     known: Sequence[KnownFact]
-    active: list[ActiveFact] = field(default_factory=list)
+    active: list[judgements.ActiveFact] = field(default_factory=list)
     """Oldest first."""
     proposals: list[Proposal] = field(default_factory=list)
     suggestions: list[Suggestion] = field(default_factory=list)
@@ -117,7 +95,7 @@ class _Run:
             speaker = next(iter(fact.keywords), "")
             reading = read_fact(fact.fact, speaker=speaker if speaker in fact.fact else "")
             category = Category(fact.category)
-            item = ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
+            item = judgements.ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
             self.active.append(item)
         lines = [line for episode in self.episodes for line in episode.lines]
         self.user_name = _find_user_name(self.known, lines)
@@ -133,15 +111,15 @@ class _Run:
             if len(self.proposals) - before >= FACTS_A_MESSAGE:
                 return
             # A guideline or a correction stays whole.
-            is_whole = find_guideline(sentence) or is_cued(sentence)
+            is_whole = find_guideline(sentence) or corrections.is_cued(sentence)
             for clause in [sentence] if is_whole else split_clauses(sentence):
                 self._read_sentence(clause, people)
-            people += find_people(sentence)
+            people += statements.find_people(sentence)
 
     def _read_sentence(self, sentence: Sentence, people: list[str]) -> None:
         guideline = find_guideline(sentence)
         if guideline is not None:
-            self._settle(Statement(guideline, sentence), category=Category.GUIDELINE)
+            self._settle(statements.Statement(guideline, sentence), category=Category.GUIDELINE)
         name, known_name = _introduced_name(sentence), sentence.line.name
         if name and not known_name:
             self._introduce(name, sentence)
@@ -150,33 +128,37 @@ class _Run:
             return
         if self._correct(sentence):
             return
-        statement = make_statement(sentence, people=people)
+        statement = statements.make_statement(sentence, people=people)
         if statement is not None:
             for part in split_claims(statement):
                 self._settle(part)
         elif states_something(sentence):
-            text = resolve_pronoun(sentence.text, people=people)
-            self._settle(state(sentence, text), is_minor=True)
+            text = statements.resolve_pronoun(sentence.text, people=people)
+            self._settle(statements.state(sentence, text), is_minor=True)
 
     def _introduce(self, name: str, sentence: Sentence) -> None:
         """Propose the name of a user; all that is said of "User" goes under it from now on."""
         user = sentence.lexicon.get("names.user")
         text = f"{user}的名字是{name}。" if user == "用户" else f"{user}'s name is {name}."
-        self._settle(Statement(text, replace(sentence, speaker=name)))
+        self._settle(statements.Statement(text, replace(sentence, speaker=name)))
 
     def _correct(self, sentence: Sentence) -> bool:
         """Put the right value into the newest fact of the speaker that holds the wrong one."""
         speaker = sentence.speaker.lower()
         own = [item for item in reversed(self.active) if item.reading.person == speaker]
         for correction, item in _find_mistakes(sentence, own):
-            if mended := mend(item.fact, correction):
-                statement = Statement(mended, sentence)
+            if mended := corrections.mend(item.fact, correction):
+                statement = statements.Statement(mended, sentence)
                 self._replace(statement, [item], category=item.category)
                 return True
         return False
 
     def _settle(
-        self, statement: Statement, *, is_minor: bool = False, category: Category | None = None
+        self,
+        statement: statements.Statement,
+        *,
+        is_minor: bool = False,
+        category: Category | None = None,
     ) -> None:
         """Propose one statement and what follows from it for the active facts.
 
@@ -186,27 +168,30 @@ class _Run:
         if not reading.stems and category is None:  # "Sam is Sam."
             return
         for item in self.active:
-            if repeats(statement.fact, reading, item):
+            if judgements.repeats(statement.fact, reading, item):
                 self._propose(Action.REINFORCE, statement, alias=item.alias, category=item.category)
                 return
         context = frozenset(content_stems(statement.sentence.before))
         compared = self.active if may_end(reading) else []
-        ended = [item for item in compared if is_ended(reading, item.reading, context)]
+        ended = [item for item in compared if judgements.is_ended(reading, item.reading, context)]
         if not ended and reading.surely_changes:
-            moved = [item for item in compared if may_move(reading, item.reading, context)]
+            moved = [
+                item for item in compared if judgements.may_move(reading, item.reading, context)
+            ]
             ended = moved if len(moved) == 1 else []
         if is_minor and not ended:
             return
-        partly = [item for item in ended if says_more(reading, item)]
+        partly = [item for item in ended if judgements.says_more(reading, item)]
         ended = [item for item in ended if item not in partly]
         doubtful = [(item, "part") for item in partly]
         doubtful += [
             (item, reason)
             for item in compared
-            if item not in ended and (reason := find_doubt(reading, item.reading, context))
+            if item not in ended
+            and (reason := judgements.find_doubt(reading, item.reading, context))
         ]
         if not ended and not doubtful:
-            other = find_other_time(reading, self.active)
+            other = judgements.find_other_time(reading, self.active)
             doubtful = [(other, "other_time")] if other else []
         alias = self._replace(statement, ended, category=category)
         for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
@@ -214,7 +199,11 @@ class _Run:
             self.suggestions.append(Suggestion(kind, item.alias, alias, reason))
 
     def _replace(
-        self, statement: Statement, ended: list[ActiveFact], *, category: Category | None = None
+        self,
+        statement: statements.Statement,
+        ended: list[judgements.ActiveFact],
+        *,
+        category: Category | None = None,
     ) -> str:
         """Propose a fact in the place of others, or a new one; return its alias."""
         action = Action.UPDATE if ended else Action.NEW
@@ -227,14 +216,14 @@ class _Run:
             self._propose(Action.INVALIDATE, statement, alias=item.alias)
         self.active = [item for item in self.active if item not in ended]
         self.active.append(
-            ActiveFact(alias, new.category, new.fact, statement.reading, new.keywords)
+            judgements.ActiveFact(alias, new.category, new.fact, statement.reading, new.keywords)
         )
         return alias
 
     def _propose(
         self,
         action: Action,
-        statement: Statement,
+        statement: statements.Statement,
         *,
         alias: str | None,
         category: Category | None = None,
@@ -258,13 +247,13 @@ class _Run:
 
 
 def _find_mistakes(
-    sentence: Sentence, own: Sequence[ActiveFact]
-) -> Iterator[tuple[Correction, ActiveFact]]:
+    sentence: Sentence, own: Sequence[judgements.ActiveFact]
+) -> Iterator[tuple[corrections.Correction, judgements.ActiveFact]]:
     """Yield what a sentence may correct of the speaker's facts, the likeliest first.
 
     `own` are the speaker's, newest first.
     """
-    for correction in find_corrections(sentence):
+    for correction in corrections.find_corrections(sentence):
         topic = set(content_stems(f"{sentence.before} {sentence.text}"))
         near = [item for item in own if len(topic & item.reading.stems) >= SHARED_STEMS_AT_LEAST]
         near.sort(key=lambda item: -len(topic & item.reading.stems))
@@ -272,7 +261,7 @@ def _find_mistakes(
             yield correction, item
     words = set(content_stems(sentence.text))
     is_short = len(sentence.raw.split()) <= WORDS_OF_A_CORRECTION
-    for correction in find_plain_values(sentence):
+    for correction in corrections.find_plain_values(sentence):
         for place, item in enumerate(own[:JUST_SAID]):
             if words & item.reading.stems or (is_short and not place):
                 yield correction, item

@@ -13,16 +13,8 @@ from dataclasses import dataclass
 from memoryproject.text.dates import anchor_times
 from memoryproject.text.sentences import HAN, Writing, split_sentences
 from memoryproject.text.words import STOP_WORDS, content_stems
+from semantic.offline import messages
 from semantic.offline.lexicon import Lexicon
-from semantic.offline.messages import (
-    QUOTED,
-    Sentence,
-    has_verb,
-    is_question,
-    iterate_words,
-    states_something,
-    trim,
-)
 from semantic.offline.quotations import quote
 from semantic.offline.readings import Reading, claims_something, read_fact
 from semantic.offline.third_person import rewrite
@@ -58,7 +50,7 @@ class Statement:
     """One fact that a message states: its text, and the user's own sentence behind it."""
 
     fact: str
-    sentence: Sentence
+    sentence: messages.Sentence
 
     @property
     def reading(self) -> Reading:
@@ -66,13 +58,13 @@ class Statement:
         return read_fact(self.fact, speaker=self.sentence.speaker)
 
 
-def make_statement(sentence: Sentence, *, people: Sequence[str]) -> Statement | None:
+def make_statement(sentence: messages.Sentence, *, people: Sequence[str]) -> Statement | None:
     """Return what a sentence states, None where it states nothing that is worth a fact.
 
     `people` were mentioned before in the message, in order: "he" may be the only one.
     """
-    sentence = trim(sentence)
-    if not states_something(sentence) or _is_too_long(sentence.text):
+    sentence = messages.trim(sentence)
+    if not messages.states_something(sentence) or _is_too_long(sentence.text):
         return None
     resolved = _add_referent(resolve_pronoun(sentence.text, people=people), sentence)
     if not is_worth_a_fact(resolved, sentence):
@@ -80,18 +72,20 @@ def make_statement(sentence: Sentence, *, people: Sequence[str]) -> Statement | 
     return state(sentence, resolved)
 
 
-def _add_referent(text: str, sentence: Sentence) -> str:
+def _add_referent(text: str, sentence: messages.Sentence) -> str:
     """Return a sentence that begins with "she" behind the one before, which says who that is."""
     if not (LEADING_PRONOUN.match(text) or HAN_PRONOUN.match(text)):
         return text
     before = "".join(split_sentences(sentence.before)[-1:]).strip()
     whole = f"{before} {text}"
-    tells = len(content_stems(before)) >= LEAST_STEMS_OF_A_FRAGMENT and QUOTED not in before
-    is_told = tells and not is_question(before, sentence.lexicon)
+    tells = (
+        len(content_stems(before)) >= LEAST_STEMS_OF_A_FRAGMENT and messages.QUOTED not in before
+    )
+    is_told = tells and not messages.is_question(before, sentence.lexicon)
     return whole if is_told and not _is_too_long(whole) else text
 
 
-def state(sentence: Sentence, text: str) -> Statement:
+def state(sentence: messages.Sentence, text: str) -> Statement:
     """Return a sentence as a fact, rewritten where it is plain, else quoted."""
     rewritten = rewrite(text, speaker=sentence.speaker, writing=sentence.writing)
     dated = anchor_times(rewritten or text, at=sentence.line.at)
@@ -118,7 +112,7 @@ def resolve_pronoun(text: str, *, people: Sequence[str]) -> str:
     return f"[{people[0]}]{FULL_FORMS[match[2]]}{text[match.end() :]}"
 
 
-def find_people(sentence: Sentence) -> list[str]:
+def find_people(sentence: messages.Sentence) -> list[str]:
     """Return the people spoken of in a sentence: "wife Ines", "Sam Okafor", "sister"."""
     text, lexicon = sentence.text, sentence.lexicon
     if sentence.writing is not Writing.ENGLISH:
@@ -139,7 +133,7 @@ def find_people(sentence: Sentence) -> list[str]:
     return list(dict.fromkeys(people))
 
 
-def is_worth_a_fact(text: str, sentence: Sentence) -> bool:
+def is_worth_a_fact(text: str, sentence: messages.Sentence) -> bool:
     """Whether a text tells enough in a whole sentence, or fills a slot of a person.
 
     It is the sentence or a part of it, perhaps with a pronoun resolved.
@@ -150,7 +144,7 @@ def is_worth_a_fact(text: str, sentence: Sentence) -> bool:
 
 def is_fragment(text: str, lexicon: Lexicon) -> bool:
     """Whether an English text has no verb, and no date or time beside two telling words."""
-    if lexicon.writing is not Writing.ENGLISH or has_verb(text, lexicon):
+    if lexicon.writing is not Writing.ENGLISH or messages.has_verb(text, lexicon):
         return False
     values = find_values(text)
     dated = any(kind in values for kind in (Kind.WEEKDAY, Kind.TIME, Kind.DATE))
@@ -181,7 +175,9 @@ def informativeness(text: str, lexicon: Lexicon) -> float:
     over talk about the listener.
     """
     stop_words = STOP_WORDS | lexicon.words("stop_words")
-    content = {word for word in iterate_words(text) if word not in stop_words and len(word) > 1}
+    content = {
+        word for word in messages.iterate_words(text) if word not in stop_words and len(word) > 1
+    }
     value: float = min(len(content), 8) * 0.5
     is_own = lexicon.has("first_subject", text) or (
         lexicon.writing is Writing.OTHER and lexicon.has("first_person", text)

@@ -6,6 +6,7 @@ import random
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pydantic
@@ -19,7 +20,6 @@ from jobs.draining import drain_jobs
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
-from memoryproject.ai.llm import Prompt
 from memoryproject.ai.models import Breaker
 from tests.conftest import Agent
 from tests.jobs.oracle import find_violations
@@ -72,6 +72,9 @@ class Moody:
         return self.counts.total()
 
 
+PAINT = Path(__file__).with_name("paint.md")
+
+
 class Colour(pydantic.BaseModel):
     colour: str
 
@@ -84,18 +87,16 @@ def check(reply: Colour) -> str:
 
 def put(agent: Agent, number: int) -> tuple[str | None, int]:
     """Ask as a job does that runs again after each outage; return the answer and its runs."""
-
-    def build(reminder: str) -> Prompt:
-        words = f"What colour has number {number}? {reminder}"
-        return Prompt(purpose="paint", version="1", system="Name a colour.", user=words)
-
+    words = f"What colour has number {number}?"
     claim = claims.claim(enqueue(tenant=agent.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4()).id)
     assert claim is not None
     for failures in range(60):
         Breaker.objects.exclude(open_until=None).update(open_until=Now(), probing_until=None)
         ask = Asker(claim)
         try:
-            return ask_mended(ask, build=build, reply=Colour, check=check), failures + 1
+            return ask_mended(
+                ask, file=PAINT, material=words, reply=Colour, check=check
+            ), failures + 1
         except ModelUnavailable:
             continue
     raise AssertionError("it is never answered")

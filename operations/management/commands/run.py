@@ -34,6 +34,7 @@ WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
 
 class Command(BaseCommand):
     help = "Start the database, migrate, seed a demo, and run web and worker in the foreground."
+    requires_system_checks = []  # they run while the web server loads
 
     def handle(self, *args: Any, **options: Any) -> None:
         host = env.read_text("MEMORY_HOST", "127.0.0.1")
@@ -43,8 +44,7 @@ class Command(BaseCommand):
             self._say("Starting PostgreSQL …")
             embedded.ensure_started(settings.DATA_DIR, report=self._say)
         self._say("Migrating the database …")
-        call_command("migrate", verbosity=0, interactive=False)
-        connections["owner"].close()  # it has nothing to do from now on
+        finish(fork("migrate", verbosity=0, interactive=False))
         self._serve(host, port)
 
     def _say(self, event: str) -> None:
@@ -67,12 +67,12 @@ class Command(BaseCommand):
     def _serve(self, host: str, port: int) -> None:
         """Run the web server, and supervise the workers here, until one ends or Ctrl-C."""
         self._say("Starting web and worker …")
+        check = fork("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
         web = subprocess.Popen(web_command(host, port), start_new_session=True)
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)
         try:
-            # It takes as long as the web server takes to load.
-            call_command("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
+            finish(check)
             wait_until_alive(host, port, [web])
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
@@ -91,6 +91,23 @@ class Command(BaseCommand):
             self._say("Stopping …")
         finally:
             end([web])
+
+
+def fork(command: str, **options: Any) -> int:
+    """Run a command in a process of its own and return its id: what it loads does not stay."""
+    connections.close_all()
+    pid = os.fork()
+    if not pid:
+        call_command(command, **options)
+        sys.exit()
+    return pid
+
+
+def finish(pid: int) -> None:
+    """Wait for a forked command; where it failed it has said why, and this process ends, too."""
+    _, status = os.waitpid(pid, 0)
+    if status:
+        sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def stop(signum: int, frame: Any) -> None:
