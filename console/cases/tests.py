@@ -32,7 +32,7 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
     form = MemoryTestForm(request.POST, prefix="test")
 
-    def create() -> MemoryTest:
+    def create() -> HttpResponse:
         test = MemoryTest(
             tenant=retrieval.tenant,
             conversation=retrieval.conversation,
@@ -43,17 +43,11 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
             **form.cleaned_data,
         )
         memory_tests.create_test(test)
-        return test
-
-    test = submit(form, create)
-    if test is not None:
         return redirect_to(test)
-    return show_page(
-        request,
-        "console/cases/test_form.html",
-        title="Turn this case into a test",
-        form=form,
-        retrieval=retrieval,
+
+    template, title = "console/cases/test_form.html", "Turn this case into a test"
+    return submit(form, create) or show_page(
+        request, template, title=title, form=form, retrieval=retrieval
     )
 
 

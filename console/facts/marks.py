@@ -93,7 +93,7 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     form = MarksForm(request.POST, prefix="marks")
     chosen = [mark for mark in request.POST.getlist("mark") if mark]
 
-    def act() -> str:
+    def act() -> HttpResponse:
         marks = {str(mark.id): mark.id for mark in list_marks(marking.facts_behind(fact))}
         decision: str = form.cleaned_data["decision"]
         marking.decide(
@@ -102,13 +102,10 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
             mark_ids=[marks[mark_id] for mark_id in chosen if mark_id in marks],
             decision=decision,
         )
-        return DONE[decision]
-
-    done = submit(form, act)
-    if done is not None:
-        messages.success(request, done)
+        messages.success(request, DONE[decision])
         return redirect_to(fact, anchor="#marks")
-    return show_page(
+
+    return submit(form, act) or show_page(
         request,
         "console/facts/marks.html",
         title="Places that say the old",
