@@ -16,9 +16,8 @@ from console.cases import search
 from console.cases.case import build_case
 from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
-from console.cases.test_form import MemoryTestForm
 from console.facts.forms import CURATE
-from console.forms import ConversationField, WordsField
+from console.forms import ConversationField, LinesField, WordsField
 from console.pages import ask_for_tenant, choose_tenant, page_for, read_choice, show_page
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from episodic.models import Conversation, Episode
@@ -27,6 +26,7 @@ from indexing.tenant_search import QUERY_AT_MOST, Scope
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
 from memoryproject.tenancy.models import Tenant
+from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
 
@@ -61,6 +61,26 @@ class CaseForm(forms.Form):
             return until
         is_day = len(str(self["until"].value()).strip()) == len("2026-03-03")
         return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
+
+
+class MemoryTestForm(forms.Form):
+    """What the answer to a question must and must not say."""
+
+    must_say = LinesField(
+        TEXTS_AT_MOST,
+        TEXT_AT_MOST,
+        label="Must say",
+        help_text="One text a line; case does not count.",
+    )
+    must_not_say = LinesField(
+        TEXTS_AT_MOST,
+        TEXT_AT_MOST,
+        label="Must not say",
+        help_text="One text a line. Lines marked as corrected do not count.",
+    )
+    at_most_tokens = forms.IntegerField(
+        label="Tokens of the answer, at most", required=False, min_value=1, max_value=1_000_000
+    )
 
 
 @page_for(*SEEN_BY)

@@ -11,8 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from console.action_log import record
-from console.cases.page import SEEN_BY
-from console.cases.test_form import MemoryTestForm
+from console.cases.page import SEEN_BY, MemoryTestForm
 from console.facts.forms import CURATE
 from console.forms import submit
 from console.pages import action_for, get_row, redirect_to, show_page

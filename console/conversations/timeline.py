@@ -180,18 +180,13 @@ def _corrections_in(
         fact__invalidated_because=Fact.Because.WRONG,
         fact__superseded_by__isnull=False,
     )
+    heir = "fact__superseded_by"
     if known_at is not None:
-        spans = held_at(
-            known_at,
-            since="fact__superseded_by__created_at",
-            until="fact__superseded_by__invalid_at",
-        )
+        spans = held_at(known_at, since=f"{heir}__created_at", until=f"{heir}__invalid_at")
         wrong = wrong.filter(spans)
     elif as_of is not None:
-        spans = held_at(
-            as_of, since="fact__superseded_by__valid_at", until="fact__superseded_by__valid_until"
-        )
-        wrong = wrong.filter(spans, fact__superseded_by__invalidated_because__in=TRUE_ONCE)
+        spans = held_at(as_of, since=f"{heir}__valid_at", until=f"{heir}__valid_until")
+        wrong = wrong.filter(spans, **{f"{heir}__invalidated_because__in": TRUE_ONCE})
     rows = wrong.select_related("fact__superseded_by").order_by("id")
     for row in rows[: settings.TIMELINE_FACTS_AT_MOST]:
         if row.fact.superseded_by is not None:

@@ -10,10 +10,10 @@ from datetime import datetime
 from django.urls import reverse
 
 from episodic.models import Episode
-from indexing.models import Memory, MemoryKind
+from indexing.models import Memory
 from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.tenancy.models import Tenant
-from notes.models import Link
+from notes.models import Link, Note
 from notes.queries import active_notes
 from retrieval import links
 from retrieval.links import Between, Node, neighbours
@@ -101,23 +101,21 @@ def name_memories(
 
     Facts that are over are among them, deleted notes are not.
     """
-    labels: list[MemoryLabel] = []
-    for fact in Fact.objects.of(tenant).filter(id__in=memory_ids):
-        labels.append(
-            MemoryLabel(
-                fact.id, MemoryKind.FACT.value, fact.fact, fact.category, fact.valid_at,
-                fact.invalidated_because if fact.invalid_at else "",
-            )
-        )  # fmt: skip
-    for episode in Episode.objects.of(tenant).filter(id__in=memory_ids):
-        about = f"messages {episode.first_seq} to {episode.last_seq}"
-        kind = MemoryKind.EPISODE.value
-        labels.append(MemoryLabel(episode.id, kind, episode.title, about, episode.start_at))
-    for note in active_notes(tenant=tenant).filter(id__in=memory_ids):
-        about = note.source_type.replace("_", " ")
-        kind = MemoryKind.NOTE.value
-        labels.append(MemoryLabel(note.id, kind, note.label, about, note.occurred_at))
-    return {label.id: label for label in labels}
+    tables = (Fact.objects.of(tenant), Episode.objects.of(tenant), active_notes(tenant=tenant))
+    rows = (row for table in tables for row in table.filter(id__in=memory_ids))
+    return {row.id: label_memory(row) for row in rows}
+
+
+def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
+    """Return a memory with its label."""
+    if isinstance(row, Fact):
+        state = row.invalidated_because
+        return MemoryLabel(row.id, "fact", row.fact, row.category, row.valid_at, state)
+    if isinstance(row, Episode):
+        about = f"messages {row.first_seq} to {row.last_seq}"
+        return MemoryLabel(row.id, "episode", row.title, about, row.start_at)
+    about = row.source_type.replace("_", " ")
+    return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
 
 
 def find_memory(memory_id: uuid.UUID) -> Memory | None:

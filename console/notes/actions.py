@@ -13,7 +13,7 @@ from console.action_log import record_memory
 from console.forms import ReasonForm, submit
 from console.graph.links import CURATE
 from console.notes.forms import NoteForm
-from console.notes.versions import show_change
+from console.notes.page import show_change
 from console.pages import page_for, redirect_to, show_page
 from memoryproject.edge.errors import Problem
 from notes import services

@@ -19,14 +19,8 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef
 
-from console.transfer.export_tables import (
-    ANONYMOUS,
-    HEADER,
-    MEMORY,
-    OF_MEMORY,
-    REFERENCES,
-    Export,
-)
+from console.transfer import export_tables
+from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
 from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
 from episodic import queries, segmentation
 from episodic import services as episodic
@@ -95,8 +89,8 @@ def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
     """Yield the rows of a file by table, some at a time, in order."""
     try:
         with path.open(encoding="utf-8") as file:
-            if json.loads(file.readline() or "null") != HEADER:
-                raise Problem(f"The first line must be {json.dumps(HEADER)}.")
+            if json.loads(file.readline() or "null") != export_tables.HEADER:
+                raise Problem(f"The first line must be {json.dumps(export_tables.HEADER)}.")
             for table, rows in groupby(map(json.loads, file), key=lambda row: row["table"]):
                 if table not in OF_MEMORY:
                     raise Problem(f"There is no table {table!r:.50}.")
@@ -240,7 +234,7 @@ class _Restorer:
                 notes.index_notes(list(some))
         return made
 
-    def _make(self, export: Export, line: Row) -> Any:
+    def _make(self, export: export_tables.Export, line: Row) -> Any:
         """Return an unsaved row with the columns that a line has, references as ours."""
         values: dict[str, Any] = {"tenant": self.tenant}
         for name, path in export.fields.items():
