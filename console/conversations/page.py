@@ -146,14 +146,12 @@ def _describe_window(conversation: Conversation) -> str:
 
 def _turns(page: Page[int], as_of: datetime | None, known: str) -> list[tuple[str, str]]:
     """Return title and address of the other pages."""
-    numbers: list[tuple[str, int]] = []
-    if page.has_previous():
-        numbers += [("« First", 1), ("‹ Earlier", page.previous_page_number())]
-    if page.has_next():
-        numbers += [("Later ›", page.next_page_number()), ("Last »", page.paginator.num_pages)]
+    last = page.paginator.num_pages
+    numbers = {"« First": 1, "‹ Earlier": page.number - 1} if page.has_previous() else {}
+    numbers |= {"Later ›": page.number + 1, "Last »": last} if page.has_next() else {}
     return [
         (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1, known))
-        for title, number in numbers
+        for title, number in numbers.items()
     ]
 
 
@@ -193,10 +191,9 @@ def _facts_then(
     address = values.list_address(Fact, conversation=conversation.id)
     if as_of is None:
         return "All facts of the conversation", address
-    if believed_then:
-        query = urlencode({"believed_at": as_of.isoformat()})
-        return "All facts believed then", f"{address}&{query}"
-    return "All facts true then", f"{address}&{urlencode({'true_at': as_of.isoformat()})}"
+    word = "believed" if believed_then else "true"
+    query = urlencode({f"{word}_at": as_of.isoformat()})
+    return f"All facts {word} then", f"{address}&{query}"
 
 
 @action_for(revealing.REVEAL)

@@ -12,15 +12,13 @@ from django.http import HttpRequest, HttpResponse
 
 from console import pages
 from console.facts.forms import CURATE
-from console.forms import ReasonForm, add_problem
+from console.forms import ReasonForm, submit
 from console.texts import TEXTS
 from episodic import withholding as episodic
 from episodic.models import Conversation, Message, Role, Withholding
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
 from semantic.curation import Act
-from semantic.models import Fact
 
 SEES = ("episodic.view_withholding", CURATE)
 KEYS_AT_MOST = 500
@@ -71,20 +69,20 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
     tenant = pages.choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
-    counts: Mapping[str, int] = {}
-    remaining = None
-    taken: list[Fact] = []
-    if posted and tenant is not None and form.is_valid():
+
+    def roll_back() -> Any:
         actor = request.user.get_username()
         row = Withholding(tenant=tenant, actor=actor, **form.cleaned_data)
-        try:
-            if "do" in request.POST:
-                rollback.roll_back(row)
-                messages.success(request, UNDONE if row.done_at else GOES_ON)
-                return pages.redirect_to(row)
-            counts, remaining, taken = rollback.preview(row)
-        except Problem as problem:
-            add_problem(form, problem)
+        if "do" not in request.POST:
+            return rollback.preview(row)
+        rollback.roll_back(row)
+        messages.success(request, UNDONE if row.done_at else GOES_ON)
+        return pages.redirect_to(row)
+
+    result = submit(form, roll_back) if tenant is not None else None
+    if isinstance(result, HttpResponse):
+        return result
+    counts, remaining, taken = result or ({}, None, [])
     return pages.show_page(
         request,
         "console/conversations/roll_back.html",

@@ -5,39 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from django.urls import reverse
-
-from episodic.models import Episode
+from console.labels import MemoryLabel, name_memories
 from indexing.models import Memory
-from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.tenancy.models import Tenant
-from notes.models import Link, Note
-from notes.queries import active_notes
+from notes.models import Link
 from retrieval import links
 from retrieval.links import Between, Node, neighbours
-from semantic.models import Fact
 
 NODES_AT_MOST = 60
 """Beside the centre."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryLabel:
-    """A memory with its label. `state`: why a fact is retired."""
-
-    id: uuid.UUID
-    kind: str
-    label: str
-    about: str
-    at: datetime
-    state: str = ""
-
-    @property
-    def page(self) -> str:
-        """The address of its own page."""
-        return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +69,6 @@ def _within_reach(
         if node.id in named and node.via in kept:
             kept.add(node.id)
             yield node
-
-
-def name_memories(
-    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID]
-) -> dict[uuid.UUID, MemoryLabel]:
-    """Return those of the memories that the tenant has, by id, in three queries.
-
-    Facts that are over are among them, deleted notes are not.
-    """
-    tables = (Fact.objects.of(tenant), Episode.objects.of(tenant), active_notes(tenant=tenant))
-    rows = (row for table in tables for row in table.filter(id__in=memory_ids))
-    return {row.id: label_memory(row) for row in rows}
-
-
-def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
-    """Return a memory with its label."""
-    if isinstance(row, Fact):
-        state = row.invalidated_because
-        return MemoryLabel(row.id, "fact", row.fact, row.category, row.valid_at, state)
-    if isinstance(row, Episode):
-        about = f"messages {row.first_seq} to {row.last_seq}"
-        return MemoryLabel(row.id, "episode", row.title, about, row.start_at)
-    about = row.source_type.replace("_", " ")
-    return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
 
 
 def find_memory(memory_id: uuid.UUID) -> Memory | None:

@@ -21,7 +21,8 @@ from django.utils.http import urlencode
 
 from console.action_log import list_records
 from console.graph.links import CURATE, SEEN_BY, LinkForm
-from console.graph.neighbourhood import NODES_AT_MOST, Graph, MemoryLabel, find_memory, read_graph
+from console.graph.neighbourhood import NODES_AT_MOST, Graph, find_memory, read_graph
+from console.labels import MemoryLabel
 from console.pages import page_for, show_page
 from indexing.models import Memory
 from notes.kinds import LINK_TYPES, LinkType

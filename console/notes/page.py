@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from console.action_log import list_records
 from console.forms import ReasonForm
 from console.graph.links import CURATE, SEEN_BY, LinkForm
-from console.graph.neighbourhood import MemoryLabel, name_memories
 from console.highlights import mark_difference, show_difference
+from console.labels import MemoryLabel, name_memories
 from console.notes.forms import NoteForm
 from console.servings import list_servings
 from console.texts import TEXTS

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from console.graph.neighbourhood import label_memory
 from console.highlights import show_marked, show_snippet
+from console.labels import label_memory
 from episodic import queries
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
