@@ -39,6 +39,7 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
     earlier, later = find_neighbours(episode)
     facts: list[SupportedFact] = []
     if sees("semantic.view_fact"):
+        episode.conversation.tenant = episode.tenant  # loaded already
         facts = facts_from(episode.conversation, [episode.id]).get(episode.id, [])
     reads = sees("episodic.view_message")
     return {
