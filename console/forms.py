@@ -69,7 +69,10 @@ class MomentField(forms.CharField):
 
 
 def submit(form: Any, act: Callable[[], Result]) -> Result | None:
-    """Do what a form asks for; None: it was not done, and the form shows why."""
+    """Do what a form asks for, and return what came of it, as a rule the way to where it shows.
+
+    None: it was not done, and the form shows why.
+    """
     if not form.is_valid():
         return None
     try:

@@ -1,10 +1,13 @@
-"""What the admin says for the codes that tables hold, read from `texts.toml`."""
+"""What the admin says for the codes that tables hold, and its tour, read from `texts.toml`."""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
-TEXTS: dict[str, dict[str, str]] = tomllib.loads(
+_PARTS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
+TOUR: list[dict[str, str]] = _PARTS.pop("tour")
+TEXTS: dict[str, dict[str, str]] = _PARTS

@@ -1,5 +1,9 @@
 """Addresses of the admin's own pages, below `admin/`."""
 
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponseBase
 from django.urls import path
 
 from console.cases import ask_again, tests
@@ -26,6 +30,13 @@ from console.transfer import export_page, import_page
 from erasure.models import Scope
 
 app_name = "console"
+
+
+def _acts(address: str, view: Callable[..., HttpResponseBase], of: str, *acts: str) -> list[Any]:
+    """Return an address for each of a view's acts."""
+    return [path(f"{address}{act}/", view, {"name": act}, f"{of}_{act}") for act in acts]
+
+
 ERASED = {
     Scope.MESSAGE: "messages/<uuid:message_id>/erase/",
     Scope.CONVERSATION: "conversations/<uuid:conversation_id>/erase/",
@@ -37,43 +48,23 @@ ERASED = {
 }
 urlpatterns = [
     path("jobs/retry/", jobs.retry_jobs, name="jobs_retry"),
-    *(
-        path(f"jobs/<uuid:job_id>/{act}/", jobs.retry_or_cancel, {"name": act}, f"job_{act}")
-        for act in ("retry", "cancel")
-    ),
+    *_acts("jobs/<uuid:job_id>/", jobs.retry_or_cancel, "job", "retry", "cancel"),
     path("keys/new/", keys.make_key, name="key_new"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
     path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
     path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
     path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
     path("tenants/<uuid:tenant_id>/quota/", keys.set_quota, name="quota"),
-    *(
-        path(f"facts/<uuid:fact_id>/{act}/", facts.change_fact, {"name": act}, f"fact_{act}")
-        for act in ("invalidate", "restore", "correct")
-    ),
+    *_acts("facts/<uuid:fact_id>/", facts.change_fact, "fact", "invalidate", "restore", "correct"),
     path("facts/<uuid:fact_id>/marks/", marks.decide_marks, name="fact_marks"),
     path("facts/<uuid:fact_id>/ask-again/", ask_again.show_answers, name="ask_again"),
-    *(
-        path(f"facts/{act}/", bulk_actions.change_facts, {"name": act}, f"facts_{act}")
-        for act in ("invalidate", "restore")
-    ),
+    *_acts("facts/", bulk_actions.change_facts, "facts", "invalidate", "restore"),
     path("changesets/<uuid:changeset_id>/revert/", facts.revert_changeset, name="changeset_revert"),
     path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),
-    *(
-        path(f"notes/<uuid:note_id>/{act}/", notes.delete_or_restore, {"name": act}, f"note_{act}")
-        for act in ("delete", "restore")
-    ),
+    *_acts("notes/<uuid:note_id>/", notes.delete_or_restore, "note", "delete", "restore"),
     path("people/new/", people.add_person, name="person_new"),
     path("people/<uuid:person_id>/export/", people.export_person, name="person_export"),
-    *(
-        path(
-            f"people/<uuid:person_id>/{act}/",
-            people.merge_people,
-            {"name": act},
-            f"person_{act}",
-        )
-        for act in ("merge", "unmerge")
-    ),
+    *_acts("people/<uuid:person_id>/", people.merge_people, "person", "merge", "unmerge"),
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
@@ -91,10 +82,7 @@ urlpatterns = [
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("case-file/<uuid:retrieval_id>/test/", tests.create_test, name="case_test"),
-    *(
-        path(f"tests/<uuid:test_id>/{act}/", tests.change_test, {"name": act}, f"test_{act}")
-        for act in ("run", "delete")
-    ),
+    *_acts("tests/<uuid:test_id>/", tests.change_test, "test", "run", "delete"),
     path("tour/", show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", export_page.show_exports, name="export"),

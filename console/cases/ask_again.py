@@ -28,11 +28,11 @@ NOT_KEPT = "(What was served was not kept.)"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of an answer, whether it says the old fact, and whether it is marked if so."""
+    """A line of an answer, whether it says the old fact, and whether it is marked if so now."""
 
     text: str
-    says_old: bool = False
-    is_marked: bool = False
+    says_old: bool
+    is_marked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +87,15 @@ def _repeat(retrieval: Retrieval, claim: Claim, reader: Reader) -> Repeated:
     draft = draft_answer(
         tenant=retrieval.tenant, request=read_request(retrieval), now=timezone.now()
     )
-    unmarked, place = set(draft.chosen.unmarked_lines), retrieval.conversation_id
-    served = replay(retrieval).text
-    return Repeated(
-        retrieval,
-        before=[
-            Line(reader.show(text, place), says_old=claim.is_said_in(text))
-            for text in (NOT_KEPT if served is None else served).splitlines()
-            if text.strip()
-        ],
-        after=[
-            Line(
-                reader.show(text, place),
-                says_old=claim.is_said_in(text),
-                is_marked=text not in unmarked,
-            )
-            for text in draft.chosen.text.splitlines()
-            if text.strip()
-        ],
-    )
+    unmarked, served = set(draft.chosen.unmarked_lines), replay(retrieval).text
+
+    def show(answer: str) -> list[Line]:
+        lines = [text for text in answer.splitlines() if text.strip()]
+        place = retrieval.conversation_id
+        return [
+            Line(reader.show(text, place), claim.is_said_in(text), text not in unmarked)
+            for text in lines
+        ]
+
+    before = show(NOT_KEPT if served is None else served)
+    return Repeated(retrieval, before, after=show(draft.chosen.text))

@@ -13,15 +13,8 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from console.cases.fact_history import (
-    CHANGES_AT_MOST,
-    LaterChange,
-    changes_of,
-    comes_after,
-    find_newer,
-    render_later,
-    state_at,
-)
+from console.cases import fact_history
+from console.cases.fact_history import LaterChange
 from console.highlights import count_forms, list_words
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Episode, Message, Review, Role
@@ -163,7 +156,7 @@ def _evidence_of(
     rows = Evidence.objects.of(retrieval.tenant).filter(fact__in=fact_ids)
     rows = rows.select_related("episode", "withdrawn_by")
     evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
-    for row in rows.order_by("id")[:CHANGES_AT_MOST]:
+    for row in rows.order_by("id")[: fact_history.CHANGES_AT_MOST]:
         evidence[row.fact_id].append(row)
     return evidence
 
@@ -196,8 +189,8 @@ def _list_facts(
     messages: Sequence[ShownMessage],
 ) -> list[ServedFact]:
     facts = Fact.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
-    changes = changes_of(retrieval, list(facts))
-    newer = find_newer(retrieval, changes)
+    changes = fact_history.changes_of(retrieval, list(facts))
+    newer = fact_history.find_newer(retrieval, changes)
     by_seq = {message.seq: message for message in messages}
     served: list[ServedFact] = []
     for hit in hits:
@@ -205,10 +198,10 @@ def _list_facts(
         if fact is None:
             served.append(ServedFact(hit))
             continue
-        then = state_at(fact, steps, retrieval)
+        then = fact_history.state_at(fact, steps, retrieval)
         sources = [_source(row, retrieval, by_seq) for row in evidence.get(fact.id, [])]
         later = [
-            render_later(change, fact, newer)
+            fact_history.render_later(change, fact, newer)
             for change in steps
             if change.changeset.started_at > retrieval.created_at
         ]
@@ -221,7 +214,7 @@ def _source(row: Evidence, retrieval: Retrieval, by_seq: Mapping[int, ShownMessa
     if (row.created_at, row.id) > (retrieval.created_at, retrieval.id):
         state = "added later"
     elif row.withdrawn_by is not None:
-        later = comes_after(row.withdrawn_by, retrieval)
+        later = fact_history.comes_after(row.withdrawn_by, retrieval)
         state = "withdrawn later" if later else "withdrawn before"
     messages = [by_seq[seq] for seq in row.message_seqs if seq in by_seq]
     return CaseSource(row.episode, messages, state)

@@ -12,17 +12,12 @@ from django.db.models import Q
 from django.utils.safestring import SafeString
 
 from console.highlights import show_difference
+from console.texts import TEXTS
 from retrieval.models import Retrieval
 from semantic import states
 from semantic.models import Change, Changeset, Fact
 
 CHANGES_AT_MOST = 1_000
-STATES = {
-    Fact.Because.SUPERSEDED.value: "no longer true",
-    Fact.Because.WRONG.value: "declared wrong",
-    Fact.Because.WAITING.value: "pending review",
-}
-"""Reasons why a fact is retired, where the word alone does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +89,5 @@ def _render_what(change: Change, state: states.State | None, heir: Fact | None) 
         return str(change.get_action_display())
     if state.is_active:
         return "restored"
-    what = STATES.get(state.because, state.because)
+    what = TEXTS["retired_because"].get(state.because, state.because)
     return f"{what}, replaced by another fact" if heir else what

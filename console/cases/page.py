@@ -16,17 +16,17 @@ from console.cases import search
 from console.cases.case import build_case
 from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
-from console.cases.test_form import MemoryTestForm
 from console.facts.forms import CURATE
-from console.forms import ConversationField, WordsField
+from console.forms import ConversationField, LinesField, WordsField
 from console.pages import ask_for_tenant, choose_tenant, page_for, read_choice, show_page
-from console.playground.page import PERMISSION as RUN_PLAYGROUND
+from console.playground import page as playground
 from episodic.models import Conversation, Episode
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST, Scope
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
 from memoryproject.tenancy.models import Tenant
+from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
 
@@ -61,6 +61,26 @@ class CaseForm(forms.Form):
             return until
         is_day = len(str(self["until"].value()).strip()) == len("2026-03-03")
         return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
+
+
+class MemoryTestForm(forms.Form):
+    """What the answer to a question must and must not say."""
+
+    must_say = LinesField(
+        TEXTS_AT_MOST,
+        TEXT_AT_MOST,
+        label="Must say",
+        help_text="One text a line; case does not count.",
+    )
+    must_not_say = LinesField(
+        TEXTS_AT_MOST,
+        TEXT_AT_MOST,
+        label="Must not say",
+        help_text="One text a line. Lines marked as corrected do not count.",
+    )
+    at_most_tokens = forms.IntegerField(
+        label="Tokens of the answer, at most", required=False, min_value=1, max_value=1_000_000
+    )
 
 
 @page_for(*SEEN_BY)
@@ -107,26 +127,24 @@ def _read_hint(
     """
     conversation = params["conversation"] or named
     home = _find_conversation(conversation, tenant) if conversation else None
-    if params["conversation"] and home is None:
-        return tenant, None
+    owner = tenant
     if home is not None:
-        tenant = home.tenant
+        owner = home.tenant
+    elif params["conversation"]:
+        owner = None
     elif named is not None:
         owner = search.find_owner(named)
-        if owner is None:
-            return tenant, None
-        tenant = owner
-    if tenant is None:
-        return None, None
+    if owner is None:
+        return tenant, None
     scope = Scope(
-        tenant_id=tenant.id,
+        tenant_id=owner.id,
         conversation_id=home.id if home else None,
         since=params["since"],
         until=params["until"],
     )
     is_home = home is not None and named in {home.id, home.external_id}
     phrase = params["phrase"] if named is None else ""
-    return tenant, Hint(tenant, scope, phrase, None if is_home else named)
+    return owner, Hint(owner, scope, phrase, None if is_home else named)
 
 
 def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
@@ -176,7 +194,7 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
         **Fact.objects.of(retrieval.tenant).in_bulk(ids),
         **Episode.objects.of(retrieval.tenant).in_bulk(ids),
     }
-    may_ask = request.user.has_perm(RUN_PLAYGROUND)
+    may_ask = request.user.has_perm(playground.PERMISSION)
     return {
         "title": retrieval.query,
         "subtitle": "",
@@ -190,19 +208,12 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
 
 def _link_to_playground(retrieval: Retrieval) -> str:
     parameters = retrieval.parameters
-    is_context = retrieval.kind == Retrieval.Kind.CONTEXT
+    names = [*playground.WORDS, *playground.NUMBERS]
     query = {
         "tenant": retrieval.tenant.name,
-        "kind": "context" if is_context else "retrieve",
+        "kind": "context" if retrieval.kind == Retrieval.Kind.CONTEXT else "retrieve",
+        **{name: parameters[name] for name in names if parameters.get(name) is not None},
         "query": retrieval.query,
-        **{
-            name: parameters[name]
-            for name in (
-                "conversation_id", "category", "detail", "semantic_limit", "episodic_limit",
-                "max_tokens", "as_of",
-            )
-            if parameters.get(name) is not None
-        },
         "known_at": parameters.get("known_at") or retrieval.created_at.isoformat(),
-    }  # fmt: skip
+    }
     return f"{reverse('console:playground')}?{urlencode(query)}"

@@ -11,8 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from console.action_log import record
-from console.cases.page import SEEN_BY
-from console.cases.test_form import MemoryTestForm
+from console.cases.page import SEEN_BY, MemoryTestForm
 from console.facts.forms import CURATE
 from console.forms import submit
 from console.pages import action_for, get_row, redirect_to, show_page
@@ -32,7 +31,7 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
     form = MemoryTestForm(request.POST, prefix="test")
 
-    def create() -> MemoryTest:
+    def create() -> HttpResponse:
         test = MemoryTest(
             tenant=retrieval.tenant,
             conversation=retrieval.conversation,
@@ -43,17 +42,11 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
             **form.cleaned_data,
         )
         memory_tests.create_test(test)
-        return test
-
-    test = submit(form, create)
-    if test is not None:
         return redirect_to(test)
-    return show_page(
-        request,
-        "console/cases/test_form.html",
-        title="Turn this case into a test",
-        form=form,
-        retrieval=retrieval,
+
+    template, title = "console/cases/test_form.html", "Turn this case into a test"
+    return submit(form, create) or show_page(
+        request, template, title=title, form=form, retrieval=retrieval
     )
 
 

@@ -39,7 +39,8 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
     earlier, later = find_neighbours(episode)
     facts: list[SupportedFact] = []
     if sees("semantic.view_fact"):
-        facts = facts_from(tenant=episode.tenant, episode_ids=[episode.id]).get(episode.id, [])
+        episode.conversation.tenant = episode.tenant  # loaded already
+        facts = facts_from(episode.conversation, [episode.id]).get(episode.id, [])
     reads = sees("episodic.view_message")
     return {
         "reader": reader if reads else None,

@@ -15,14 +15,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import urlencode
 
-from console.conversations.timeline import (
-    MESSAGES_A_PAGE,
-    Block,
-    first_seq_from,
-    last_seq_until,
-    read_blocks,
-    read_cells,
-)
+from console.conversations import timeline
+from console.conversations.timeline import MESSAGES_A_PAGE
 from console.counting import count_capped, render_sum
 from console.forms import MomentField
 from console.pages import action_for, find_way_back
@@ -69,9 +63,9 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
     known = form.cleaned_data.get("known", "")
     believed_then = as_of is not None and known != NOW
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
-    blocks: list[Block] = []
+    blocks: list[timeline.Block] = []
     if reads:
-        blocks = read_blocks(
+        blocks = timeline.read_blocks(
             conversation,
             first_seq=page.start_index(),
             reader=reader,
@@ -79,7 +73,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
             known_at=as_of if believed_then else None,
             with_facts=person.has_perm("semantic.view_fact"),
         )
-    cells = read_cells(conversation) if reads else []
+    cells = timeline.read_cells(conversation) if reads else []
     return {
         "reader": reader if reads else None,
         "conversation": conversation,
@@ -107,9 +101,9 @@ def choose_page(conversation: Conversation, params: Mapping[str, Any]) -> Page[i
     """Return the seqs of the page that is asked for, else of the last one, until `as_of`."""
     until, seq = conversation.next_seq - 1, params.get("seq")
     if params.get("as_of"):
-        until = last_seq_until(conversation, params["as_of"]) or 0
+        until = timeline.last_seq_until(conversation, params["as_of"]) or 0
     if seq is None and params.get("day"):
-        seq = first_seq_from(conversation, params["day"])
+        seq = timeline.first_seq_from(conversation, params["day"])
     pages = Paginator(range(1, until + 1), MESSAGES_A_PAGE)
     return pages.get_page(-(-(seq or until) // MESSAGES_A_PAGE))
 
@@ -152,14 +146,12 @@ def _describe_window(conversation: Conversation) -> str:
 
 def _turns(page: Page[int], as_of: datetime | None, known: str) -> list[tuple[str, str]]:
     """Return title and address of the other pages."""
-    numbers: list[tuple[str, int]] = []
-    if page.has_previous():
-        numbers += [("« First", 1), ("‹ Earlier", page.previous_page_number())]
-    if page.has_next():
-        numbers += [("Later ›", page.next_page_number()), ("Last »", page.paginator.num_pages)]
+    last = page.paginator.num_pages
+    numbers = {"« First": 1, "‹ Earlier": page.number - 1} if page.has_previous() else {}
+    numbers |= {"Later ›": page.number + 1, "Last »": last} if page.has_next() else {}
     return [
         (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1, known))
-        for title, number in numbers
+        for title, number in numbers.items()
     ]
 
 
@@ -199,10 +191,9 @@ def _facts_then(
     address = values.list_address(Fact, conversation=conversation.id)
     if as_of is None:
         return "All facts of the conversation", address
-    if believed_then:
-        query = urlencode({"believed_at": as_of.isoformat()})
-        return "All facts believed then", f"{address}&{query}"
-    return "All facts true then", f"{address}&{urlencode({'true_at': as_of.isoformat()})}"
+    word = "believed" if believed_then else "true"
+    query = urlencode({f"{word}_at": as_of.isoformat()})
+    return f"All facts {word} then", f"{address}&{query}"
 
 
 @action_for(revealing.REVEAL)

@@ -10,25 +10,15 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
+from console import pages
 from console.facts.forms import CURATE
-from console.forms import ReasonForm, add_problem
-from console.pages import (
-    act_on,
-    action_for,
-    choose_tenant,
-    get_row,
-    page_for,
-    redirect_to,
-    show_page,
-)
+from console.forms import ReasonForm, submit
 from console.texts import TEXTS
 from episodic import withholding as episodic
 from episodic.models import Conversation, Message, Role, Withholding
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic import rollback
 from semantic.curation import Act
-from semantic.models import Fact
 
 SEES = ("episodic.view_withholding", CURATE)
 KEYS_AT_MOST = 500
@@ -73,27 +63,27 @@ class SourceForm(ReasonForm):
             self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
 
 
-@page_for(*SEES, of_one_tenant=True)
+@pages.page_for(*SEES, of_one_tenant=True)
 def show_rollback(request: HttpRequest) -> HttpResponse:
     """Show the form and, once it is filled in, a preview; roll back with `do`."""
-    tenant = choose_tenant(request)
+    tenant = pages.choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
-    counts: Mapping[str, int] = {}
-    remaining = None
-    taken: list[Fact] = []
-    if posted and tenant is not None and form.is_valid():
+
+    def roll_back() -> Any:
         actor = request.user.get_username()
         row = Withholding(tenant=tenant, actor=actor, **form.cleaned_data)
-        try:
-            if "do" in request.POST:
-                rollback.roll_back(row)
-                messages.success(request, UNDONE if row.done_at else GOES_ON)
-                return redirect_to(row)
-            counts, remaining, taken = rollback.preview(row)
-        except Problem as problem:
-            add_problem(form, problem)
-    return show_page(
+        if "do" not in request.POST:
+            return rollback.preview(row)
+        rollback.roll_back(row)
+        messages.success(request, UNDONE if row.done_at else GOES_ON)
+        return pages.redirect_to(row)
+
+    result = submit(form, roll_back) if tenant is not None else None
+    if isinstance(result, HttpResponse):
+        return result
+    counts, remaining, taken = result or ({}, None, [])
+    return pages.show_page(
         request,
         "console/conversations/roll_back.html",
         title="Roll back a source",
@@ -124,14 +114,14 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
     }
 
 
-@action_for(*SEES)
+@pages.action_for(*SEES)
 def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
     """Lift the quarantine of a source."""
-    withholding = get_row(Withholding, withholding_id)
+    withholding = pages.get_row(Withholding, withholding_id)
     act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
 
     def lift_it() -> str:
         lifted = rollback.lift(act=act, withholding_id=withholding.id)
         return LIFTED if lifted.done_at else GOES_ON
 
-    return act_on(request, withholding, lift_it)
+    return pages.act_on(request, withholding, lift_it)

@@ -108,12 +108,7 @@ def read_blocks(
     blocks = [Block(list(run)) for _, run in groupby(shown, key=_block_key)]
     ids = {message.episode_id for message in shown if message.episode_id is not None}
     episodes = Episode.objects.of(conversation.tenant).in_bulk(ids)
-    facts = facts_from(
-        tenant=conversation.tenant,
-        episode_ids=ids if with_facts else (),
-        as_of=as_of,
-        belief=None if known_at is None else (conversation, known_at),
-    )
+    facts = facts_from(conversation, ids if with_facts else (), as_of=as_of, known_at=known_at)
     for block in blocks:
         block.episode = episodes.get(block.messages[0].episode_id)
         if block.episode is not None:
@@ -128,20 +123,20 @@ def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID
 
 
 def facts_from(
-    *,
-    tenant: Tenant,
+    conversation: Conversation,
     episode_ids: Iterable[uuid.UUID],
+    *,
     as_of: datetime | None = None,
-    belief: tuple[Conversation, datetime] | None = None,
+    known_at: datetime | None = None,
 ) -> dict[uuid.UUID, list[SupportedFact]]:
-    """Return the facts that episodes support, by episode; active ones come first.
+    """Return the facts that episodes of a conversation support, by episode; active ones first.
 
-    With `as_of` those that were true then. A `belief` is of their conversation at a moment:
-    what was believed then, by the evidence that counted then.
+    With `as_of` those that were true then; with `known_at` instead what was believed then, by the
+    evidence that counted then.
     """
+    tenant = conversation.tenant
     rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
-    if belief is not None:
-        conversation, known_at = belief
+    if known_at is not None:
         believed = beliefs.facts_believed_at(
             tenant=tenant, known_at=known_at, conversation=conversation
         )
@@ -149,14 +144,13 @@ def facts_from(
         rows = rows.filter(counted, IsOneOf("fact_id", believed), created_at__lte=known_at)
     else:
         rows = rows.filter(withdrawn_by=None)
-    if as_of is not None and belief is None:
-        then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
-        rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
+        if as_of is not None:
+            then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
+            rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
     supported: dict[uuid.UUID, list[SupportedFact]] = defaultdict(list)
     for row in rows.select_related("fact").order_by("id")[: settings.TIMELINE_FACTS_AT_MOST]:
         supported[row.episode_id].append(SupportedFact(row.fact, tuple(sorted(row.message_seqs))))
-    then_known = belief[1] if belief else None
-    for episode_id, heir in _corrections_in(tenant, episode_ids, as_of=as_of, known_at=then_known):
+    for episode_id, heir in _corrections_in(tenant, episode_ids, as_of, known_at):
         if heir not in {entry.fact for entry in supported[episode_id]}:
             supported[episode_id].append(SupportedFact(heir, ()))
     for facts in supported.values():
@@ -167,7 +161,6 @@ def facts_from(
 def _corrections_in(
     tenant: Tenant,
     episode_ids: Iterable[uuid.UUID],
-    *,
     as_of: datetime | None,
     known_at: datetime | None,
 ) -> Iterator[tuple[uuid.UUID, Fact]]:
@@ -180,18 +173,13 @@ def _corrections_in(
         fact__invalidated_because=Fact.Because.WRONG,
         fact__superseded_by__isnull=False,
     )
+    heir = "fact__superseded_by"
     if known_at is not None:
-        spans = held_at(
-            known_at,
-            since="fact__superseded_by__created_at",
-            until="fact__superseded_by__invalid_at",
-        )
+        spans = held_at(known_at, since=f"{heir}__created_at", until=f"{heir}__invalid_at")
         wrong = wrong.filter(spans)
     elif as_of is not None:
-        spans = held_at(
-            as_of, since="fact__superseded_by__valid_at", until="fact__superseded_by__valid_until"
-        )
-        wrong = wrong.filter(spans, fact__superseded_by__invalidated_because__in=TRUE_ONCE)
+        spans = held_at(as_of, since=f"{heir}__valid_at", until=f"{heir}__valid_until")
+        wrong = wrong.filter(spans, **{f"{heir}__invalidated_because__in": TRUE_ONCE})
     rows = wrong.select_related("fact__superseded_by").order_by("id")
     for row in rows[: settings.TIMELINE_FACTS_AT_MOST]:
         if row.fact.superseded_by is not None:

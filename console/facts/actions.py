@@ -42,12 +42,13 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
     form_class, title = FORMS[name]
     form = form_class(request.POST, prefix=name)
     preview, actor = "preview" in request.POST, request.user.get_username()
-    done = None if preview else submit(form, lambda: do(name, actor, fact, form.cleaned_data))
-    if done is not None:
-        shown, changeset = done
+
+    def act() -> HttpResponse:
+        shown, changeset = do(name, actor, fact, form.cleaned_data)
         return redirect_to(shown, query=f"?done={changeset.id}")
+
     sentence = form.data.get(form.add_prefix("fact"), "")
-    return show_page(
+    return (None if preview else submit(form, act)) or show_page(
         request,
         "console/facts/act.html",
         title=title,
@@ -100,19 +101,18 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
         prefix="undo" if "undo-reason" in request.POST else "revert",
         conflicts=bool(plan.conflicts),
     )
-    revert = submit(
-        form,
-        lambda: reverts.revert_changeset(
+
+    def act() -> HttpResponse:
+        revert = reverts.revert_changeset(
             act=Act(changeset.tenant, request.user.get_username(), form.cleaned_data["reason"]),
             changeset_id=changeset.id,
             leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
-        ),
-    )
-    if revert is not None:
+        )
         messages.success(request, "Undone. This changeset is on record, and can be undone, too.")
         page = reverse("admin:semantic_changeset_change", args=[revert.id])
         return redirect(find_way_back(request, otherwise=page))
-    return show_page(
+
+    return submit(form, act) or show_page(
         request,
         "console/facts/revert.html",
         title="Undo a changeset",

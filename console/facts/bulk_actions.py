@@ -90,11 +90,13 @@ def change_facts(request: HttpRequest, name: str) -> HttpResponse:
     choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
     form = ManyForm(request.POST, closes=choice.closes)
     actor = request.user.get_username()
-    changesets = submit(form, lambda: act_on_all(choice, form.cleaned_data, actor))
-    if changesets is not None:
+
+    def act() -> HttpResponse:
+        changesets = act_on_all(choice, form.cleaned_data, actor)
         messages.success(request, _name_changesets(choice, changesets))
         return redirect("admin:semantic_fact_changelist")
-    return show_choice(request, choice, form)
+
+    return submit(form, act) or show_choice(request, choice, form)
 
 
 def read_versions(marked: str) -> dict[uuid.UUID, int]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from console.forms import ConversationField, MomentField
+from console.forms import ConversationField, MomentField, submit
 from console.highlights import show_difference
 from console.pages import choose_tenant, page_for, show_page
 from episodic import queries as episodic_queries
 from memoryproject.adminkit.filters import MOMENT_EXAMPLE
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import beliefs
 from semantic.beliefs import FactDifference
@@ -47,12 +47,7 @@ def show_comparison(request: HttpRequest) -> HttpResponse:
     form = ComparisonForm(
         request.GET if "since" in request.GET else None, initial={"since": yesterday}
     )
-    differences: list[FactDifference] | None = None
-    if form.is_bound and form.is_valid() and tenant is not None:
-        try:
-            differences = _compare(tenant, form.cleaned_data)
-        except Problem as problem:
-            form.add_error(None, problem.message)
+    differences = submit(form, partial(_compare, form, tenant)) if tenant is not None else None
     return show_page(
         request,
         "console/facts/comparison.html",
@@ -66,8 +61,8 @@ def show_comparison(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _compare(tenant: Tenant, params: dict[str, Any]) -> list[FactDifference]:
-    conversation = None
+def _compare(form: ComparisonForm, tenant: Tenant) -> list[FactDifference]:
+    params, conversation = form.cleaned_data, None
     if params["conversation"] is not None:
         conversation = episodic_queries.find_conversation(
             tenant=tenant, external_id=params["conversation"]

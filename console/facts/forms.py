@@ -7,16 +7,12 @@ from typing import Any
 from django import forms
 
 from console.forms import ReasonForm
+from console.texts import TEXTS
 from semantic.curation import KEYWORDS_AT_MOST, SENTENCE_AT_MOST
 from semantic.engines import Category
-from semantic.models import Fact
 
 CURATE = "semantic.curate_fact"
 AT_ONCE = "undone at once"
-KINDS = [
-    (Fact.Because.WRONG.value, "It was never true. The same words do not bring it back."),
-    (Fact.Because.SUPERSEDED.value, "It was true until now. It may become true again."),
-]
 
 
 class ActForm(ReasonForm):
@@ -31,7 +27,7 @@ class InvalidateForm(ActForm):
 
     because = forms.ChoiceField(
         label="What is the matter?",
-        choices=KINDS,
+        choices=list(TEXTS["reasons_to_retire"].items()),
         widget=forms.RadioSelect,
         error_messages={"required": "Say which of the two."},
     )

@@ -14,6 +14,7 @@ from console.facts.actions import SEES_FACT
 from console.facts.forms import CURATE
 from console.forms import ReasonForm, submit
 from console.pages import action_for, get_row, redirect_to, show_page
+from console.texts import TEXTS
 from episodic.models import Episode, Message
 from episodic.revealing import Reader
 from memoryproject.adminkit.values import link_to_memory, link_to_page
@@ -25,26 +26,15 @@ from semantic.models import CorrectionMark, Fact
 SHOWN_AT_MOST = 200
 SNIPPET = 300
 Place = CorrectionMark.Place
-CHOICES = [
-    (marking.CONFIRM, "Confirm: answers print the correction beside it."),
-    (marking.DROP, "Drop: it does not say the old."),
-    (
-        marking.QUARANTINE,
-        "Quarantine: messages are kept, and neither served nor learnt from; facts are retired.",
-    ),
-]
-DONE = {
-    marking.CONFIRM: "Confirmed: answers print the correction there.",
-    marking.DROP: "Dropped: answers quote it without a mark.",
-    marking.QUARANTINE: "Quarantined: episodes and facts are made anew without the messages.",
-}
 
 
 class MarksForm(ReasonForm):
     """Decide on marks."""
 
     decision = forms.ChoiceField(
-        label="What about the chosen places?", choices=CHOICES, widget=forms.RadioSelect
+        label="What about the chosen places?",
+        choices=list(TEXTS["mark_decisions"].items()),
+        widget=forms.RadioSelect,
     )
     field_order = ("decision", "reason")
 
@@ -93,7 +83,7 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     form = MarksForm(request.POST, prefix="marks")
     chosen = [mark for mark in request.POST.getlist("mark") if mark]
 
-    def act() -> str:
+    def act() -> HttpResponse:
         marks = {str(mark.id): mark.id for mark in list_marks(marking.facts_behind(fact))}
         decision: str = form.cleaned_data["decision"]
         marking.decide(
@@ -102,13 +92,10 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
             mark_ids=[marks[mark_id] for mark_id in chosen if mark_id in marks],
             decision=decision,
         )
-        return DONE[decision]
-
-    done = submit(form, act)
-    if done is not None:
-        messages.success(request, done)
+        messages.success(request, TEXTS["decided_marks"][decision])
         return redirect_to(fact, anchor="#marks")
-    return show_page(
+
+    return submit(form, act) or show_page(
         request,
         "console/facts/marks.html",
         title="Places that say the old",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,10 +12,9 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console.facts.changes import render_changes
+from console.facts.changes import ChangeLine, render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.facts.marks import MarksForm, read_marks
-from console.facts.timeline import build_timeline
 from console.highlights import show_difference
 from console.servings import count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
@@ -23,7 +23,9 @@ from episodic.revealing import Reader
 from indexing import queries as index
 from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import link
 from memoryproject.ai import embeddings
+from retrieval.models import RetrievalHit
 from semantic import queries, reverts, suggestions
 from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
@@ -39,6 +41,8 @@ WHOLE_EPISODE_AT_MOST = 12
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
 RUN_PLAYGROUND = "retrieval.run_playground"
+MOMENTS_AT_MOST = 60
+"""Of the timeline, the newest."""
 NEVER_TRUE = frozenset(
     {Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING}
 )
@@ -94,6 +98,26 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "corrected_by": find_correction(fact),
         **list_actions(request, fact),
     }
+
+
+def build_timeline(
+    evidence: Sequence[Evidence], history: Sequence[ChangeLine], servings: Sequence[RetrievalHit]
+) -> list[tuple[datetime, str, str]]:
+    """Return the moments of a fact, oldest first: when, what happened, and a link to it.
+
+    It was said, changed or served, in whatever conversation; what is masked stays so.
+    """
+    said = [
+        (row.episode.start_at, "said", link(row.episode, row.episode.title)) for row in evidence
+    ]
+    changesets = [(step.change.changeset, step.what) for step in history]
+    changed = [
+        (row.started_at, "changed", link(row, f"{what} by {row.actor}")) for row, what in changesets
+    ]
+    answers = [hit.retrieval for hit in servings]
+    served = [(row.created_at, "served", link(row, row.query)) for row in answers]
+    moments = sorted([*said, *changed, *served], key=lambda moment: moment[:2])
+    return moments[-MOMENTS_AT_MOST:]
 
 
 def find_correction(fact: Fact) -> Changeset | None:

@@ -18,7 +18,6 @@ from console.action_log import record_memory
 from console.forms import submit
 from console.graph.neighbourhood import find_memory, name_ends
 from console.pages import action_for, find_way_back, page_for, show_page
-from memoryproject.tenancy.models import Tenant
 from notes import link_services
 from notes.kinds import LinkType
 from notes.models import Link
@@ -69,25 +68,15 @@ def get_link_story(request: HttpRequest, link: Link) -> Mapping[str, Any]:
 def create_link(request: HttpRequest) -> HttpResponse:
     """Create a link between two memories of one tenant, and go back."""
     form = LinkForm(request.POST)
-    if form.is_valid():
-        memory = find_memory(form.cleaned_data["from_id"])
+
+    @transaction.atomic
+    def create() -> HttpResponse:
+        params = form.cleaned_data
+        memory = find_memory(params["from_id"])
         if memory is None:
             raise Http404("There is no such memory.")
-        is_new = submit(form, lambda: _create(request, memory.tenant, form.cleaned_data))
-        if is_new is not None:
-            messages.success(request, "Created." if is_new else "This link was there already.")
-            otherwise = reverse("console:graph", args=[memory.id])
-            return redirect(find_way_back(request, otherwise=otherwise))
-    return show_page(
-        request, "console/graph/link_create.html", title="Create a link", status=400, link_form=form
-    )
-
-
-def _create(request: HttpRequest, tenant: Tenant, params: dict[str, Any]) -> bool:
-    """Create the link and record it at both ends; return whether it is new."""
-    with transaction.atomic():
         link, is_new = link_services.add_link(
-            tenant=tenant,
+            tenant=memory.tenant,
             actor=request.user.get_username(),
             made_by=Link.MadeBy.PERSON,
             from_id=params["from_id"],
@@ -96,7 +85,13 @@ def _create(request: HttpRequest, tenant: Tenant, params: dict[str, Any]) -> boo
         )
         if is_new:
             _record_link(request, link, "created")
-    return is_new
+        messages.success(request, "Created." if is_new else "This link was there already.")
+        graph = reverse("console:graph", args=[memory.id])
+        return redirect(find_way_back(request, otherwise=graph))
+
+    return submit(form, create) or show_page(
+        request, "console/graph/link_create.html", title="Create a link", status=400, link_form=form
+    )
 
 
 @page_for(*SEES_LINK)

@@ -5,39 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from django.urls import reverse
-
-from episodic.models import Episode
-from indexing.models import Memory, MemoryKind
-from memoryproject.adminkit.values import MEMORY_PAGES
+from console.labels import MemoryLabel, name_memories
+from indexing.models import Memory
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link
-from notes.queries import active_notes
 from retrieval import links
 from retrieval.links import Between, Node, neighbours
-from semantic.models import Fact
 
 NODES_AT_MOST = 60
 """Beside the centre."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryLabel:
-    """A memory with its label. `state`: why a fact is retired."""
-
-    id: uuid.UUID
-    kind: str
-    label: str
-    about: str
-    at: datetime
-    state: str = ""
-
-    @property
-    def page(self) -> str:
-        """The address of its own page."""
-        return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +69,6 @@ def _within_reach(
         if node.id in named and node.via in kept:
             kept.add(node.id)
             yield node
-
-
-def name_memories(
-    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID]
-) -> dict[uuid.UUID, MemoryLabel]:
-    """Return those of the memories that the tenant has, by id, in three queries.
-
-    Facts that are over are among them, deleted notes are not.
-    """
-    labels: list[MemoryLabel] = []
-    for fact in Fact.objects.of(tenant).filter(id__in=memory_ids):
-        labels.append(
-            MemoryLabel(
-                fact.id, MemoryKind.FACT.value, fact.fact, fact.category, fact.valid_at,
-                fact.invalidated_because if fact.invalid_at else "",
-            )
-        )  # fmt: skip
-    for episode in Episode.objects.of(tenant).filter(id__in=memory_ids):
-        about = f"messages {episode.first_seq} to {episode.last_seq}"
-        kind = MemoryKind.EPISODE.value
-        labels.append(MemoryLabel(episode.id, kind, episode.title, about, episode.start_at))
-    for note in active_notes(tenant=tenant).filter(id__in=memory_ids):
-        about = note.source_type.replace("_", " ")
-        kind = MemoryKind.NOTE.value
-        labels.append(MemoryLabel(note.id, kind, note.label, about, note.occurred_at))
-    return {label.id: label for label in labels}
 
 
 def find_memory(memory_id: uuid.UUID) -> Memory | None:

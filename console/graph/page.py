@@ -1,30 +1,38 @@
-"""The graph page: the neighbourhood of a memory as a picture and as a table."""
+"""The graph page: the neighbourhood of a memory as a picture and as a table.
+
+The picture has boxes and lines: trees left and right of the centre, and its links. The page's
+style sheet lays the trees out, and its script draws the lines between the boxes. What the centre
+points at stands on its right, what points at it on its left; where one side would be far longer,
+both share.
+"""
 
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.action_log import list_records
 from console.graph.links import CURATE, SEEN_BY, LinkForm
-from console.graph.neighbourhood import (
-    NODES_AT_MOST,
-    Graph,
-    MemoryLabel,
-    find_memory,
-    read_graph,
-)
-from console.graph.picture import render_picture
+from console.graph.neighbourhood import NODES_AT_MOST, Graph, find_memory, read_graph
+from console.labels import MemoryLabel
 from console.pages import page_for, show_page
 from indexing.models import Memory
-from notes.kinds import LINK_TYPES
-from retrieval.links import Between
+from notes.kinds import LINK_TYPES, LinkType
+from retrieval.links import Between, Node
 
 DEPTHS = {1: "1 step", 2: "2 steps", 3: "3 steps"}
 DEPTH = 2
+LEFT, RIGHT = "left", "right"
+LEAVES_ON_ONE_SIDE = 14
+Pair = frozenset[uuid.UUID]
 
 
 class GraphForm(forms.Form):
@@ -79,3 +87,130 @@ def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabe
         (link, link.link_type.replace("_", " "), graph.named[link.from_id], graph.named[link.to_id])
         for link in links
     ]
+
+
+@dataclass(slots=True)
+class Box:
+    """A memory of the picture, with those that the walk reached from it."""
+
+    named: MemoryLabel
+    caption: str
+    hidden: int
+    """How many linked memories are not shown."""
+    href: str
+    """The graph around it."""
+    children: list[Box] = field(default_factory=list)
+
+    @property
+    def leaves(self) -> int:
+        """How many rows its tree takes."""
+        return sum(child.leaves for child in self.children) or 1
+
+    @property
+    def depth(self) -> int:
+        """How many columns its tree takes."""
+        return 1 + max((child.depth for child in self.children), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A whole picture."""
+
+    centre: MemoryLabel
+    trees: dict[str, list[Box]]
+    lines: list[dict[str, Any]]
+
+    @property
+    def columns(self) -> int:
+        """How many boxes stand side by side."""
+        return 1 + sum(max((box.depth for box in side), default=0) for side in self.trees.values())
+
+    @property
+    def rows(self) -> int:
+        """How many boxes stand one below the other."""
+        return max(sum(box.leaves for box in side) for side in self.trees.values())
+
+
+def render_picture(graph: Graph, *, query: str) -> Picture:
+    """Return the picture of a graph; `query` is kept in the addresses of the graphs beside it."""
+    pairs: dict[Pair, list[Between]] = defaultdict(list)
+    for link in graph.links:  # none leads from a memory to itself: a constraint
+        pairs[frozenset((link.from_id, link.to_id))].append(link)
+    boxes = {
+        node.id: Box(
+            named=graph.named[node.id],
+            caption="",
+            hidden=graph.hidden[node.id],
+            href=f"{reverse('console:graph', args=[node.id])}?{query}",
+        )
+        for node in graph.nodes
+    }
+    for node in graph.nodes:
+        if node.via in boxes:
+            boxes[node.via].children.append(boxes[node.id])
+    near = [node for node in graph.nodes if node.via == graph.centre.id]
+    sides = _choose_sides(near, boxes)
+    for node in graph.nodes:
+        sides.setdefault(node.id, sides.get(node.via, RIGHT))
+        links = pairs.get(frozenset((node.id, node.via)), [])
+        boxes[node.id].caption = _caption(node, links, side=sides[node.id])
+    trees = {
+        side: [boxes[node.id] for node in near if sides[node.id] == side] for side in (LEFT, RIGHT)
+    }
+    return Picture(graph.centre, trees, _draw_lines(graph.nodes, pairs))
+
+
+def _choose_sides(near: Sequence[Node], boxes: dict[uuid.UUID, Box]) -> dict[uuid.UUID, str]:
+    """Return the side on which each neighbour of the centre stands."""
+    sides = {node.id: RIGHT if node.outward else LEFT for node in near}
+    sizes = dict.fromkeys((LEFT, RIGHT), 0)
+    for memory_id, side in sides.items():
+        sizes[side] += boxes[memory_id].leaves
+    if max(sizes.values()) <= max(LEAVES_ON_ONE_SIDE, 2 * min(sizes.values())):
+        return sides
+    filled = 0
+    for node in near:  # the first half of all leaves stands on the right
+        sides[node.id] = RIGHT if 2 * filled < sum(sizes.values()) else LEFT
+        filled += boxes[node.id].leaves
+    return sides
+
+
+def _caption(node: Node, links: Sequence[Between], *, side: str) -> str:
+    """Return what a memory is to the one it was reached from, with arrows as the lines point."""
+    captions = []
+    for link in links:
+        arrow = "→" if (link.from_id == node.via) == (side == RIGHT) else "←"
+        name = link.link_type.replace("_", " ")
+        captions.append(f"{arrow} {name}" if side == RIGHT else f"{name} {arrow}")
+    return ", ".join(captions) or node.link_type.replace("_", " ")
+
+
+def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list[dict[str, Any]]:
+    """Return a line for each pair of linked memories, as the page's script reads it.
+
+    What the walk went along is named in the box that it leads to; other lines have a name.
+    """
+    via = {frozenset((node.id, node.via)): node.via for node in nodes}
+    lines = []
+    for pair, links in pairs.items():
+        start = via.get(pair, links[0].from_id)
+        (end,) = pair - {start}
+        names = dict.fromkeys(link.link_type.replace("_", " ") for link in links)
+        lines.append(
+            {
+                "from": str(start),
+                "to": str(end),
+                "tone": _tone(links),
+                "name": "" if pair in via else ", ".join(names),
+                "starts": any(link.to_id == start for link in links),
+                "ends": any(link.to_id == end for link in links),
+            }
+        )
+    return lines
+
+
+def _tone(links: Sequence[Between]) -> str:
+    """Return `against`, `drawn` or `derived`."""
+    if any(link.link_type == LinkType.CONTRADICTS for link in links):
+        return "against"
+    return "drawn" if any(link.link_id for link in links) else "derived"

@@ -13,7 +13,7 @@ from console.action_log import record_memory
 from console.forms import ReasonForm, submit
 from console.graph.links import CURATE
 from console.notes.forms import NoteForm
-from console.notes.versions import show_change
+from console.notes.page import show_change
 from console.pages import page_for, redirect_to, show_page
 from memoryproject.edge.errors import Problem
 from notes import services
@@ -32,7 +32,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
     preview = "preview" in request.POST
 
     @transaction.atomic
-    def write() -> bool:
+    def write() -> HttpResponse:
         changed = services.change_note(
             tenant=note.tenant,
             actor=request.user.get_username(),
@@ -44,13 +44,11 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
             raise Problem("Nothing is different: nothing was written.")
         reason = form.cleaned_data["reason"]
         record_memory(request, changed, f"wrote version {changed.version}: {reason}")
-        return True
-
-    if not preview and submit(form, write):
         messages.success(request, "Written. The earlier version is kept.")
         return redirect_to(note)
+
     content = form.cleaned_data.get("content", "") if preview and form.is_valid() else ""
-    return show_page(
+    return (None if preview else submit(form, write)) or show_page(
         request,
         "console/notes/change.html",
         title="Change a note",
@@ -71,23 +69,20 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
     form = ReasonForm(request.POST, prefix=name)
 
     @transaction.atomic
-    def write() -> bool:
+    def write() -> HttpResponse:
         reason = form.cleaned_data["reason"]
         if deletes:
             actor = request.user.get_username()
             services.delete_note(tenant=note.tenant, actor=actor, note_id=note.id)
-            record_memory(request, note, f"deleted it: {reason}")
+            messages.success(request, "Deleted: it is neither found nor served any more.")
         else:
             services.restore_note(tenant=note.tenant, note_id=note.id)
-            record_memory(request, note, f"restored it: {reason}")
-        return True
-
-    if submit(form, write):
-        done = "Deleted: it is neither found nor served any more."
-        messages.success(request, done if deletes else "Restored, with its links.")
+            messages.success(request, "Restored, with its links.")
+        record_memory(request, note, f"{name}d it: {reason}")
         return redirect_to(note)
-    title = "Delete a note" if deletes else "Restore a note"
-    return show_page(
+
+    title = f"{name.capitalize()} a note"
+    return submit(form, write) or show_page(
         request, "console/notes/end.html", title=title, form=form, note=note, name=name
     )
 

@@ -32,12 +32,15 @@ def add_person(request: HttpRequest) -> HttpResponse:
     """Ask under which names and ids somebody is known, and add them."""
     tenant = choose_tenant(request)
     form = PersonForm(request.POST if request.method == "POST" else None)
-    if tenant is not None and form.is_bound:
-        person = submit(form, lambda: services.add_person(tenant=tenant, **form.cleaned_data))
-        if person is not None:
-            record(request, person, "added them", is_new=True)
-            return redirect_to(person)
-    return show_page(request, "console/people/form.html", title="Add a person", form=form)
+
+    def add() -> HttpResponse:
+        assert tenant is not None
+        person = services.add_person(tenant=tenant, **form.cleaned_data)
+        record(request, person, "added them", is_new=True)
+        return redirect_to(person)
+
+    added = submit(form, add) if tenant is not None else None
+    return added or show_page(request, "console/people/form.html", title="Add a person", form=form)
 
 
 @action_for(*SEES_PERSON)
@@ -50,11 +53,12 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> HttpR
     if name == "merge":
         form = MergeForm(request.POST, prefix=name, person=person)
         title, act = "Merge two people", partial(services.merge, **named)
-    result = submit(form, lambda: act(**form.cleaned_data))
-    if result is not None:
+    done = submit(form, lambda: redirect_to(act(**form.cleaned_data)))
+    if done is not None:
         messages.success(request, "Done.")
-        return redirect_to(result)
-    return show_page(request, "console/people/form.html", title=title, form=form, person=person)
+    return done or show_page(
+        request, "console/people/form.html", title=title, form=form, person=person
+    )
 
 
 @action_for(*EXPORTS)

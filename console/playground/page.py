@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from console.pages import choose_tenant, page_for, show_page
 from console.playground import pipeline
+from console.texts import TEXTS
 from episodic.revealing import Reader
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
@@ -34,13 +35,7 @@ CALLS = {
 }
 WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
-FUSION_WORDS = {
-    "k": "k of reciprocal ranks",
-    "depth": "Depth of each ranking",
-    "lexical_weight": "Weight of BM25",
-    "vector_weight": "Weight of vectors",
-    "floor": "Least retrievability",
-}
+FUSION_WORDS = TEXTS["fusion"]
 CARDS_AT_MOST = 25
 """Memories of a column; the table below has them all."""
 BUDGET_AT_MOST = 8_000

@@ -55,17 +55,10 @@ def show_search(request: HttpRequest) -> HttpResponse:
     """Show the form and what it finds in the tenant looked at, and how much in the others."""
     tenant = choose_tenant(request)
     form = SearchForm(request.GET)
-    groups: list[Group] = []
-    elsewhere: list[tuple[Tenant, str]] = []
-    unknown = False
-    page = 1
-    if form.is_valid() and tenant is not None and form.cleaned_data["q"]:
-        page = form.cleaned_data["page"] or 1
-        search = _read_params(form.cleaned_data, tenant)
-        unknown = search is None
-        groups = _find(request, search, form.cleaned_data["kind"], page) if search else []
-    if form.is_valid() and form.cleaned_data["q"] and page == 1:
-        elsewhere = count_elsewhere(request, form.cleaned_data)
+    params = form.cleaned_data if form.is_valid() else {}
+    words, page = params.get("q"), params.get("page") or 1
+    search = _read_params(params, tenant) if words and tenant else None
+    groups = _find(request, search, params["kind"], page) if search else []
     return show_page(
         request,
         "console/search/search.html",
@@ -73,11 +66,11 @@ def show_search(request: HttpRequest) -> HttpResponse:
         form=form,
         tenant=tenant,
         groups=groups,
-        elsewhere=elsewhere,
+        elsewhere=count_elsewhere(request, params) if words and page == 1 else [],
         tenants_searched=TENANTS_SEARCHED,
         total=sum(group.total + len(group.unprocessed) for group in groups),
-        unknown=unknown,
-        one_kind=form.is_valid() and bool(form.cleaned_data["kind"]),
+        unknown=bool(words and tenant and search is None),
+        one_kind=bool(params.get("kind")),
         page=page,
         has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
         saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),

@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 
 from console.highlights import show_marked, show_snippet
+from console.labels import label_memory
 from episodic import queries
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
@@ -119,24 +120,16 @@ def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Result]:
 
 
 def _render(row: Fact | Episode | Note, match: Match) -> Result:
-    rest = state = ""
-    if isinstance(row, Fact):
-        kind, title, at, about = UnitKind.FACT, row.fact, row.created_at, row.category
-        state = row.invalidated_because or "active"
-    elif isinstance(row, Episode):
-        kind, title, rest, at = UnitKind.EPISODE, row.title, row.summary, row.start_at
-        about = f"messages {row.first_seq} to {row.last_seq}"
-    else:
-        kind, title, rest, at = UnitKind.NOTE, row.label, _read_note(row), row.occurred_at
-        about = row.source_type.replace("_", " ")
+    named = label_memory(row)
+    rest = _read_note(row) if isinstance(row, Note) else getattr(row, "summary", "")
     return Result(
-        kind=kind.value,
+        kind=named.kind,
         id=row.id,
-        text=show_marked(title, match.lexemes, match.language),
+        text=show_marked(named.label, match.lexemes, match.language),
         conversation=row.conversation,
-        at=at,
-        about=about,
-        state=state,
+        at=row.created_at if isinstance(row, Fact) else named.at,
+        about=named.about,
+        state=named.state or ("active" if isinstance(row, Fact) else ""),
         more=show_snippet(rest, match.lexemes, match.language),
     )
 

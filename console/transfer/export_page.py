@@ -33,10 +33,8 @@ def download(request: HttpRequest) -> HttpResponseBase:
     params = request.POST
     export, tenant = _choose(request, params), choose_tenant(request)
     form = params.get("format", "")
-    if tenant is None or form not in row_files.FORMATS:
-        return _show(request, params)
-    filters = ExportFilter(params, export=export, tenant=tenant)
-    if not filters.is_valid():
+    filters = ExportFilter(params, export=export, tenant=tenant) if tenant else None
+    if not tenant or not filters or form not in row_files.FORMATS or not filters.is_valid():
         return _show(request, params)
     person = request.user.get_username()
     pieces = exports.start_export(

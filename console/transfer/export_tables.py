@@ -1,17 +1,17 @@
-"""The tables that can be exported: columns, states, and who may."""
+"""The tables that can be exported: columns, states, and who may; and the whole-memory file's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from episodic.models import Episode, Message, Reveal
+from episodic.models import Conversation, Episode, Message, Reveal
 from episodic.revealing import READ
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Link, Note, NoteVersion
 from retrieval.models import Retrieval
 from semantic import queries as semantic_queries
@@ -25,35 +25,35 @@ Finish = Callable[[Tenant, list[Record]], None]
 class Export:
     """One table that can be exported, and who may.
 
-    `fields` are paths of the model under the names that they get in the file. `states`
-    are the words by which it can be narrowed. `finish` completes records, a chunk at once.
+    `paths` are those of the file's columns, with spaces between them; `name=path` where they
+    differ. `states` are the words by which it can be narrowed. `finish` completes records, a
+    chunk at once.
     """
 
     name: str
     title: str
+    model: type[TenantModel]
     permission: str
-    rows: Callable[[Tenant], QuerySet[Any]]
-    fields: Mapping[str, str]
-    states: Mapping[str, Q]
+    paths: str
+    states: Mapping[str, Q] = field(default_factory=dict)
     moment: str = "created_at"
     extra: tuple[str, ...] = ()
     finish: Finish = lambda tenant, records: None
 
+    def rows(self, tenant: Tenant) -> QuerySet[Any]:
+        """Return all rows of a tenant."""
+        return self.model.objects.of(tenant)
+
     @property
-    def conversation(self) -> str | None:
-        """The path to the agent's id of the conversation; None: a row belongs to none."""
-        return self.fields.get("conversation_id")
+    def fields(self) -> dict[str, str]:
+        """The path of each column that the model has."""
+        pairs = (word.partition("=") for word in self.paths.split())
+        return {name: path or name for name, _, path in pairs}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the file's columns, in order."""
         return (*self.fields, *self.extra)
-
-
-def columns_of(names: str) -> dict[str, str]:
-    """Return the path of each column; `name=path` where they differ."""
-    pairs = (word.partition("=") for word in names.split())
-    return {name: path or name for name, _, path in pairs}
 
 
 def _add_evidence(tenant: Tenant, records: list[Record]) -> None:
@@ -66,111 +66,90 @@ def _add_evidence(tenant: Tenant, records: list[Record]) -> None:
         ]
 
 
+def _either(word: str, other: str, condition: Q) -> dict[str, Q]:
+    """Return two states, of which a row is in one."""
+    return {word: condition, other: ~condition}
+
+
 FACTS = Export(
-    name="facts",
-    title="Facts",
-    permission="semantic.view_fact",
-    rows=Fact.objects.of,
-    fields=columns_of(
-        "id conversation_id=conversation__external_id category fact keywords "
-        "valid_at valid_until created_at invalid_at invalidated_because "
-        "superseded_by version"
-    ),
-    states={"held": Q(invalid_at=None), "closed": Q(invalid_at__isnull=False)},
+    *("facts", "Facts", Fact, "semantic.view_fact"),
+    "id conversation_id=conversation__external_id category fact keywords valid_at valid_until "
+    "created_at invalid_at invalidated_because superseded_by version",
+    _either("held", "closed", Q(invalid_at=None)),
     extra=("evidence",),
     finish=_add_evidence,
 )
 EPISODES = Export(
-    name="episodes",
-    title="Episodes",
-    permission=READ,
-    rows=Episode.objects.of,
-    fields=columns_of(
-        "id conversation_id=conversation__external_id title summary first_seq "
-        "last_seq start_at end_at surprise stability difficulty created_at "
-        "last_reviewed_at consolidated_at engine degraded"
-    ),
-    states={
-        "consolidated": Q(consolidated_at__isnull=False),
-        "waiting": Q(consolidated_at=None),
-    },
+    *("episodes", "Episodes", Episode, READ),
+    "id conversation_id=conversation__external_id title summary first_seq last_seq start_at "
+    "end_at surprise stability difficulty created_at last_reviewed_at consolidated_at engine "
+    "degraded",
+    _either("consolidated", "waiting", Q(consolidated_at__isnull=False)),
 )
 MESSAGES = Export(
-    name="messages",
-    title="Messages",
-    permission=READ,
-    rows=Message.objects.of,
-    fields=columns_of(
-        "id conversation_id=conversation__external_id seq role name content "
-        "timestamp=occurred_at received_at episode_id metadata"
-    ),
+    *("messages", "Messages", Message, READ),
+    "id conversation_id=conversation__external_id seq role name content timestamp=occurred_at "
+    "received_at episode_id metadata",
+    _either("in an episode", "waiting", Q(episode__isnull=False)),
     moment="received_at",
-    states={"in an episode": Q(episode__isnull=False), "waiting": Q(episode=None)},
 )
-STATE_OF_NOTE = columns_of(
+STATE_OF_NOTE = (
     "version source_type source_id user_id label description content importance category "
     "emotion_type emotion_intensity emotion_valence tags metadata span_id start_byte end_byte "
     "source_path excerpt occurred_at"
 )
 NOTES = Export(
-    name="notes",
-    title="Notes",
-    permission="notes.view_note",
-    rows=Note.objects.of,
-    fields={
-        **columns_of("id conversation_id=conversation__external_id"),
-        **STATE_OF_NOTE,
-        **columns_of("created_at updated_at updated_by=actor deleted_at deleted_by"),
-    },
-    states={"held": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)},
+    *("notes", "Notes", Note, "notes.view_note"),
+    f"id conversation_id=conversation__external_id {STATE_OF_NOTE} "
+    "created_at updated_at updated_by=actor deleted_at deleted_by",
+    _either("held", "deleted", Q(deleted_at=None)),
 )
 NOTE_VERSIONS = Export(
-    name="note_versions",
-    title="Earlier versions of notes",
-    permission="notes.view_noteversion",
-    rows=NoteVersion.objects.of,
-    fields={
-        **columns_of("id note_id conversation_id=note__conversation__external_id"),
-        **STATE_OF_NOTE,
-        **columns_of("updated_at updated_by=actor replaced_at"),
-    },
+    *("note_versions", "Earlier versions of notes", NoteVersion, "notes.view_noteversion"),
+    f"id note_id conversation_id=note__conversation__external_id {STATE_OF_NOTE} "
+    "updated_at updated_by=actor replaced_at",
+    _either("held", "deleted", Q(note__deleted_at=None)),
     moment="updated_at",
-    states={"held": Q(note__deleted_at=None), "deleted": Q(note__deleted_at__isnull=False)},
 )
 LINKS = Export(
-    name="links",
-    title="Links",
-    permission="notes.view_link",
-    rows=Link.objects.of,
-    fields=columns_of(
-        "id from_id=from_memory_id from_kind=from_memory__kind link_type "
-        "to_id=to_memory_id to_kind=to_memory__kind made_by actor created_at"
-    ),
-    states={
-        "by agents": Q(made_by=Link.MadeBy.AGENT),
-        "by people": Q(made_by=Link.MadeBy.PERSON),
-    },
+    *("links", "Links", Link, "notes.view_link"),
+    "id from_id=from_memory_id from_kind=from_memory__kind link_type to_id=to_memory_id "
+    "to_kind=to_memory__kind made_by actor created_at",
+    {"by agents": Q(made_by=Link.MadeBy.AGENT), "by people": Q(made_by=Link.MadeBy.PERSON)},
 )
 REVEALS = Export(
-    name="reveals",
-    title="Unmasked conversations: who, when and why",
-    permission="episodic.view_reveal",
-    rows=Reveal.objects.of,
-    fields=columns_of(
-        "id conversation_id=conversation__external_id person reason created_at until"
-    ),
-    states={"open": Q(until__gt=Now()), "over": Q(until__lte=Now())},
+    "reveals",
+    "Unmasked conversations: who, when and why",
+    Reveal,
+    "episodic.view_reveal",
+    "id conversation_id=conversation__external_id person reason created_at until",
+    _either("open", "over", Q(until__gt=Now())),
 )
 ANSWERS = Export(
-    name="answers",
-    title="Answers: who asked what, and when",
-    permission="retrieval.view_retrieval",
-    rows=Retrieval.objects.of,
-    fields=columns_of(
-        "id conversation_id=conversation__external_id kind query asked_by=asked_by__name "
-        "created_at latency_ms"
-    ),
-    states={"in a conversation": Q(conversation__isnull=False), "in all": Q(conversation=None)},
+    "answers",
+    "Answers: who asked what, and when",
+    Retrieval,
+    "retrieval.view_retrieval",
+    "id conversation_id=conversation__external_id kind query asked_by=asked_by__name created_at "
+    "latency_ms",
+    _either("in a conversation", "in all", Q(conversation__isnull=False)),
 )
 TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS)
 EXPORTS = {export.name: export for export in TABLES}
+
+CONVERSATIONS = Export(
+    *("conversations", "Conversations", Conversation, "episodic.view_conversation"),
+    "external_id user_id agent_id language next_seq window_doubled previous_summary created_at",
+)
+MEMORY = "memory"
+ALL = "all"
+HEADER = {"format": "memory-server", "version": 1}
+OF_MEMORY = {
+    export.name: export
+    for export in (CONVERSATIONS, EPISODES, MESSAGES, FACTS, NOTES, NOTE_VERSIONS, LINKS)
+}
+"""The tables of the file that holds everything, each of which refers to those before it alone."""
+ANONYMOUS = frozenset({CONVERSATIONS.name, NOTE_VERSIONS.name, LINKS.name})
+"""Tables whose rows are known by other columns than their id."""
+REFERENCES = ("id", "episode_id", "superseded_by", "note_id", "from_id", "to_id")
+"""The columns that hold the id of a message or a memory."""

@@ -1,4 +1,10 @@
-"""Exports: filters, counting, and the text of the file in bounded memory, on record."""
+"""Exports: filters, and the text of the file in bounded memory, on record.
+
+All memory of a tenant goes into one file of JSON lines, which `import_from memory` reads back.
+Its first line names format and version; every other line is a row of a table. What came from
+such a file goes out under the ids that it had there, so that two exports with an import in
+between are equal.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +20,12 @@ from django.db.models import QuerySet
 from django_filters import ChoiceFilter, DateFilter, FilterSet, UUIDFilter
 
 from console.models import ExportRun
-from console.transfer import row_files
+from console.transfer import export_tables, row_files
 from console.transfer.export_tables import Export, Record
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import Tenant
+from semantic import fact_imports
 
 
 class DaysForm(forms.Form):
@@ -34,9 +41,9 @@ def _refuse_conversation(_: uuid.UUID) -> None:
     raise forms.ValidationError("These belong to no conversation: leave it empty.")
 
 
-def _day_filter(**options: Any) -> DateFilter:
+def _day_filter() -> DateFilter:
     fault = {"invalid": "This must be a day, as in 2026-03-02."}
-    return DateFilter(input_formats=["%Y-%m-%d"], error_messages=fault, **options)
+    return DateFilter(input_formats=["%Y-%m-%d"], error_messages=fault, method="filter_day")
 
 
 class ExportFilter(FilterSet):  # type: ignore[misc]
@@ -44,8 +51,7 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
 
     conversation_id = UUIDFilter(error_messages={"invalid": "This must be a UUID."})
     state = ChoiceFilter(method="filter_state", error_messages={"invalid_choice": "Unknown."})
-    since = _day_filter(method="filter_since")
-    until = _day_filter(method="filter_until")
+    since, until = _day_filter(), _day_filter()
 
     class Meta:
         form = DaysForm
@@ -55,23 +61,19 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
         self._export = export
         self.filters["state"].extra["choices"] = [(word, word) for word in export.states]
         conversation = self.filters["conversation_id"]
-        conversation.field_name = export.conversation
-        if export.conversation is None:
+        conversation.field_name = export.fields.get("conversation_id")
+        if conversation.field_name is None:
             conversation.extra["validators"] = [_refuse_conversation]
 
     def filter_state(self, rows: QuerySet[Any], name: str, state: str) -> QuerySet[Any]:
         """Keep the rows of a state."""
         return rows.filter(self._export.states[state])
 
-    def filter_since(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
-        """Keep what is of that day or later."""
-        moment = datetime.combine(day, time.min, tzinfo=UTC)
-        return rows.filter(**{f"{self._export.moment}__gte": moment})
-
-    def filter_until(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
-        """Keep what is of that day or earlier."""
-        moment = datetime.combine(day, time.max, tzinfo=UTC)
-        return rows.filter(**{f"{self._export.moment}__lte": moment})
+    def filter_day(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
+        """Keep what is of that day or later, or earlier."""
+        lookup, at = ("gte", time.min) if name == "since" else ("lte", time.max)
+        moment = datetime.combine(day, at, tzinfo=UTC)
+        return rows.filter(**{f"{self._export.moment}__{lookup}": moment})
 
     def to_json(self) -> dict[str, str]:
         """Return what is set, as words."""
@@ -88,26 +90,61 @@ def start_export(
     run = ExportRun.objects.create(
         tenant=tenant, person=person, table=export.name, format=form, filters=filters.to_json()
     )
-    return _write_file(export, run, filters.qs)
+    header = row_files.render_header(export.columns, form=form)
+    return _write_file(run, header, _render_table(export, run, filters.qs))
 
 
-def _write_file(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator[str]:
-    yield row_files.render_header(export.columns, form=run.format)
+def start_memory_export(*, tenant: Tenant, person: str) -> Iterator[str]:
+    """Record that somebody exports everything, and return the text of the file, some rows each.
+
+    Quarantined messages stay behind, and so do receipts, reviews, keys and the history of changes.
+    """
+    run = ExportRun.objects.create(
+        tenant=tenant, person=person, table=export_tables.ALL, format="jsonl"
+    )
+    header = row_files.render_rows([export_tables.HEADER], list(export_tables.HEADER), form="jsonl")
+    return _write_file(run, header, _render_memory(tenant))
+
+
+def _write_file(run: ExportRun, header: str, parts: Iterator[tuple[int, str]]) -> Iterator[str]:
+    """Yield the text of a file, and record with its end how many rows there were."""
+    yield header
     count = 0
-    for chunk in read_chunks(export, run.tenant, rows):
-        rows_of_file = map(to_cells, chunk) if run.format == "csv" else chunk
-        yield row_files.render_rows(rows_of_file, export.columns, form=run.format)
-        count += len(chunk)
-    close_run(run, rows=count)
+    for rows, text in parts:
+        yield text
+        count += rows
+    ExportRun.objects.of(run.tenant).filter(id=run.id).update(
+        rows=count, finished_at=read_database_clock()
+    )
 
 
-def read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator[list[Record]]:
+def _render_table(export: Export, run: ExportRun, rows: QuerySet[Any]) -> Iterator[tuple[int, str]]:
+    for chunk in _read_chunks(export, run.tenant, rows):
+        records = map(_to_cells, chunk) if run.format == "csv" else chunk
+        yield len(chunk), row_files.render_rows(records, export.columns, form=run.format)
+
+
+def _render_memory(tenant: Tenant) -> Iterator[tuple[int, str]]:
+    for name, export in export_tables.OF_MEMORY.items():
+        rows = export.rows(tenant)
+        if export in (export_tables.EPISODES, export_tables.MESSAGES):
+            rows = rows.filter(withheld_by=None)
+        hidden = {"id"} if name in export_tables.ANONYMOUS else set()
+        columns = ["table", *(column for column in export.columns if column not in hidden)]
+        for chunk in _read_chunks(export, tenant, rows):
+            _put_original_ids(tenant, chunk)
+            records = ({"table": name, **record} for record in chunk)
+            yield len(chunk), row_files.render_rows(records, columns, form="jsonl")
+
+
+def _read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator[list[Record]]:
     """Yield complete records in the order of their rows' ids, a bounded number at a time."""
-    ordered = rows.order_by("id").values_list("id", *export.fields.values())
+    fields = export.fields
+    ordered = rows.order_by("id").values_list("id", *fields.values())
 
     def read_next(after: QuerySet[Any]) -> tuple[uuid.UUID | None, list[Record]]:
         part = list(after[: settings.EXPORT_CHUNK])
-        chunk = [dict(zip(export.fields, row[1:], strict=True)) for row in part]
+        chunk = [dict(zip(fields, row[1:], strict=True)) for row in part]
         if chunk:
             export.finish(tenant, chunk)
         return part[-1][0] if part else None, chunk
@@ -119,14 +156,21 @@ def read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator
         last_id, chunk = reading.read(partial(read_next, after), tenant=tenant, key=None)
 
 
-def close_run(run: ExportRun, *, rows: int) -> None:
-    """Record that an export has sent all of its rows."""
-    ExportRun.objects.of(run.tenant).filter(id=run.id).update(
-        rows=rows, finished_at=read_database_clock()
-    )
+def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:
+    """Name rows as the file did from which they were imported."""
+    names = export_tables.REFERENCES
+    ids = {row[name] for row in chunk for name in names if row.get(name)}
+    evidence = [entry for row in chunk for entry in row.get("evidence", [])]
+    ids |= {uuid.UUID(entry["episode"]) for entry in evidence}
+    originals = fact_imports.find_sources(tenant=tenant, row_ids=ids, source=export_tables.MEMORY)
+    for row in chunk:
+        row.update({name: originals.get(row[name], row[name]) for name in names if row.get(name)})
+    for entry in evidence:
+        episode = uuid.UUID(entry["episode"])
+        entry["episode"] = str(originals.get(episode, episode))
 
 
-def to_cells(record: Record) -> Record:
+def _to_cells(record: Record) -> Record:
     """Return a record with its lists as a spreadsheet shows them, not as JSON."""
     cells = dict(record)
     for name in ("keywords", "tags"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO
@@ -19,6 +19,7 @@ from django.db.models import Count, OuterRef, Subquery
 
 from console.models import ImportBatch, ImportRun
 from console.transfer import row_files
+from memoryproject.database.batches import in_batches
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
@@ -118,7 +119,7 @@ def start_run(
             counts={**reading.counts, "unused": sorted(reading.unused)[:50]},
             faults=reading.faults,
         )
-        for place, rows in enumerate(_cut(fresh)):
+        for place, rows in enumerate(in_batches(fresh, size=BATCH)):
             ImportBatch.objects.create(
                 tenant=tenant,
                 run=run,
@@ -134,7 +135,7 @@ def _find_fresh(reading: Reading, tenant: Tenant) -> list[Row]:
     known: set[uuid.UUID] = set()
     rows = sorted(reading.rows.values(), key=lambda row: row.conversation)
     conversations = {row.conversation for row in rows}
-    for part in _cut(rows):
+    for part in in_batches(rows, size=BATCH):
         survey = fact_imports.survey(tenant=tenant, rows=part)
         known |= survey.known_conversations
         counts.update(fate.value for fate in survey.fates if fate is not Fate.NEW)
@@ -143,10 +144,6 @@ def _find_fresh(reading: Reading, tenant: Tenant) -> list[Row]:
     counts["conversations"] = len(conversations)
     counts["new_conversations"] = len(conversations - known)
     return fresh
-
-
-def _cut(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
 
 
 def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef
 
-from console.transfer.memory_exports import ANONYMOUS, HEADER, MEMORY, REFERENCES, TABLES
+from console.transfer import export_tables
+from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
 from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
 from episodic import queries, segmentation
 from episodic import services as episodic
@@ -41,14 +42,11 @@ from semantic.curation import Act
 from semantic.models import Changeset, Evidence, Fact
 from semantic.queries import content_hash
 
-__all__ = ["MEMORY", "import_memory"]
 Row = dict[str, Any]
-Ids = Mapping[uuid.UUID, uuid.UUID]
-"""Our ids by those in the file."""
-Homes = Mapping[str, Conversation]
 KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": MemoryKind.NOTE}
-THERE, ACTIVE = "there already", "active already"
-ELSEWHERE = "its conversation is there already"
+THERE, ELSEWHERE = "there already", "its conversation is there already"
+FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
+"""What becomes of a row that is known by something else than its id, where the table says more."""
 EPISODES_AT_ONCE = 50
 
 
@@ -91,10 +89,10 @@ def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
     """Yield the rows of a file by table, some at a time, in order."""
     try:
         with path.open(encoding="utf-8") as file:
-            if json.loads(file.readline() or "null") != HEADER:
-                raise Problem(f"The first line must be {json.dumps(HEADER)}.")
+            if json.loads(file.readline() or "null") != export_tables.HEADER:
+                raise Problem(f"The first line must be {json.dumps(export_tables.HEADER)}.")
             for table, rows in groupby(map(json.loads, file), key=lambda row: row["table"]):
-                if table not in TABLES:
+                if table not in OF_MEMORY:
                     raise Problem(f"There is no table {table!r:.50}.")
                 while batch := list(islice(rows, AT_ONCE)):
                     yield table, batch
@@ -118,27 +116,29 @@ class _Restorer:
         self.tenant, self.act, self.outcome = tenant, act, outcome
         self.changeset: Changeset | None = None
         self.keeps_ids = True
+        self.homes: dict[str, Conversation] = {}
+        """The conversations that the rows of a batch name."""
+        self.ids: dict[uuid.UUID, uuid.UUID] = {}
+        """Ours for the ids that they mention."""
         self.replaced: list[tuple[uuid.UUID, str]] = []
         """Facts, and by the file's id what took their place."""
 
     def restore(self, table: str, rows: Sequence[Row]) -> Changeset | None:
         """Count what becomes of rows, and write those that are new; return the changeset."""
-        homes, ids = self._find_homes(rows), self._find_ids(rows)
-        taken = self._find_taken(table, rows, homes, ids)
-        new = []
-        for row in rows:
-            fate = self._find_fate(table, row, taken, ids)
-            self.outcome.counts[table, fate] += 1
-            if fate == NEW:
-                new.append(row)
+        self.homes, self.ids = self._find_homes(rows), self._find_ids(rows)
+        taken = self._find_taken(table, rows)
+        fates = [self._find_fate(table, row, taken) for row in rows]
+        self.outcome.counts.update((table, fate) for fate in fates)
+        new = [row for row, fate in zip(rows, fates, strict=True) if fate == NEW]
         if self.act is None:
             return None
-        own = {}
+        own: dict[uuid.UUID, uuid.UUID] = {}
         if table not in ANONYMOUS:
-            own = {uuid.UUID(row["id"]): self._make_own_id(row) for row in new}
-        ids = {**ids, **own}
+            names = [uuid.UUID(row["id"]) for row in new]
+            own = {name: name if self.keeps_ids else make_id() for name in names}
+        self.ids |= own
         if table == "facts":
-            pairs = ((ids.get(uuid.UUID(row["id"])), row["superseded_by"]) for row in rows)
+            pairs = ((self.ids.get(uuid.UUID(row["id"])), row["superseded_by"]) for row in rows)
             self.replaced += [(fact_id, newer) for fact_id, newer in pairs if fact_id and newer]
         if not new:
             return self.changeset
@@ -151,31 +151,21 @@ class _Restorer:
             Memory.objects.bulk_create(
                 Memory(id=row_id, tenant=self.tenant, kind=KINDS[table]) for row_id in own.values()
             )
-        write = {
-            "conversations": self._add_conversations,
-            "episodes": self._add_episodes,
-            "messages": self._add_messages,
-            "facts": self._add_facts,
-            "notes": self._add_notes,
-            "note_versions": self._add_note_versions,
-            "links": self._add_links,
-        }[table]
-        brought = write(new, homes, ids) or own
-        named = [(row_id, source_id) for source_id, row_id in brought.items()]
+        made = self._write(table, new)
+        if table == "conversations":
+            own = {conversation.external_id: conversation.id for conversation in made}
+        named = [(row_id, source_id) for source_id, row_id in own.items()]
         fact_imports.note_imported(self.changeset, rows=named)
         return self.changeset
 
-    def _make_own_id(self, row: Row) -> uuid.UUID:
-        return uuid.UUID(row["id"]) if self.keeps_ids else make_id()
-
-    def _find_homes(self, rows: Sequence[Row]) -> Homes:
+    def _find_homes(self, rows: Sequence[Row]) -> dict[str, Conversation]:
         names = {row.get("conversation_id") or row.get("external_id") for row in rows}
-        found = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
-        for conversation in found:
+        homes = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
+        for conversation in homes:
             conversation.tenant = self.tenant
-        return {str(conversation.external_id): conversation for conversation in found}
+        return {str(conversation.external_id): conversation for conversation in homes}
 
-    def _find_ids(self, rows: Sequence[Row]) -> Ids:
+    def _find_ids(self, rows: Sequence[Row]) -> dict[uuid.UUID, uuid.UUID]:
         """Return ours for the ids that rows mention: of what was imported, or is here as it is."""
         ids = {uuid.UUID(row[name]) for row in rows for name in REFERENCES if row.get(name)}
         ids |= {uuid.UUID(entry["episode"]) for row in rows for entry in row.get("evidence", [])}
@@ -185,104 +175,110 @@ class _Restorer:
             there |= {row_id: row_id for row_id in own.values_list("id", flat=True)}
         return there | fact_imports.find_rows(tenant=self.tenant, source_ids=ids, source=MEMORY)
 
-    def _find_taken(self, table: str, rows: Sequence[Row], homes: Homes, ids: Ids) -> set[Any]:
-        """Return what is there already of what `_find_fate` compares rows with."""
+    def _find_taken(self, table: str, rows: Sequence[Row]) -> set[Any]:
+        """Return what is there already, by what `_find_key` gives of a row."""
+        ids = self.ids.values()
+        if table == "conversations":
+            return set(self.homes)
         if table in {"messages", "episodes"}:
-            known = fact_imports.find_rows(
-                tenant=self.tenant, source_ids=map(uuid.UUID, homes), source=MEMORY
-            )
-            return {name for name in homes if uuid.UUID(name) not in known}
+            names = list(map(uuid.UUID, self.homes))
+            known = fact_imports.find_rows(tenant=self.tenant, source_ids=names, source=MEMORY)
+            return {str(name) for name in names if name not in known}
         if table == "facts":
             hashes = [content_hash(row["fact"]) for row in rows]
             facts = Fact.objects.of(self.tenant).filter(invalid_at=None, content_hash__in=hashes)
             return set(facts.values_list("conversation__external_id", "content_hash"))
         if table == "note_versions":
-            versions = NoteVersion.objects.of(self.tenant).filter(note__in=ids.values())
+            versions = NoteVersion.objects.of(self.tenant).filter(note__in=ids)
             return set(versions.values_list("note_id", "version"))
         if table == "links":
-            links = Link.objects.of(self.tenant).filter(from_memory__in=ids.values())
+            links = Link.objects.of(self.tenant).filter(from_memory__in=ids)
             return set(links.values_list("from_memory_id", "to_memory_id", "link_type"))
-        return set(homes)
+        return set()
 
-    def _find_fate(self, table: str, row: Row, taken: set[Any], ids: Ids) -> str:
-        """Return what becomes of a row."""
+    def _find_key(self, table: str, row: Row) -> Any:
+        """Return what a row is known by beside its id."""
 
         def ours(name: str) -> uuid.UUID | None:
-            return ids.get(uuid.UUID(row[name]))
+            return self.ids.get(uuid.UUID(row[name]))
 
         if table == "conversations":
-            return THERE if row["external_id"] in taken else NEW
+            return row["external_id"]
         if table == "note_versions":
-            return THERE if (ours("note_id"), row["version"]) in taken else NEW
+            return ours("note_id"), row["version"]
         if table == "links":
-            ends = (ours("from_id"), ours("to_id"))
-            return THERE if (*ends, row["link_type"]) in taken else NEW
-        if ours("id"):
+            return ours("from_id"), ours("to_id"), row["link_type"]
+        if table == "facts" and not row["invalid_at"]:
+            return uuid.UUID(row["conversation_id"]), content_hash(row["fact"])
+        return row["conversation_id"]
+
+    def _find_fate(self, table: str, row: Row, taken: set[Any]) -> str:
+        """Return what becomes of a row."""
+        if table not in ANONYMOUS and self.ids.get(uuid.UUID(row["id"])):
             return THERE
-        if table == "facts":
-            sentence = (uuid.UUID(row["conversation_id"]), content_hash(row["fact"]))
-            return ACTIVE if sentence in taken and not row["invalid_at"] else NEW
-        return ELSEWHERE if table != "notes" and row["conversation_id"] in taken else NEW
+        return FATES.get(table, THERE) if self._find_key(table, row) in taken else NEW
 
-    def _make(self, model: type[Any], table: str, row: Row, ids: Ids, **own: Any) -> Any:
+    def _write(self, table: str, rows: Sequence[Row]) -> list[Any]:
+        """Write rows of one table, with what follows from them; return them."""
+        made = [self._make(OF_MEMORY[table], row) for row in rows]
+        OF_MEMORY[table].model.objects.bulk_create(made)
+        if table == "messages":
+            self._count_messages(rows)
+        elif table == "facts":
+            self._add_evidence(rows, made)
+            self._index_facts(made)
+        elif table == "notes":
+            active = (note for note in made if note.deleted_at is None)
+            places = sorted(active, key=lambda note: str(note.conversation_id))
+            for _, some in groupby(places, key=lambda note: note.conversation_id):
+                notes.index_notes(list(some))
+        return made
+
+    def _make(self, export: export_tables.Export, line: Row) -> Any:
         """Return an unsaved row with the columns that a line has, references as ours."""
-        values: dict[str, Any] = {}
-        for name, path in TABLES[table].fields.items():
-            if "__" not in path and name in row:
-                column = model._meta.get_field(path)
-                value = column.to_python(row[name])
+        values: dict[str, Any] = {"tenant": self.tenant}
+        for name, path in export.fields.items():
+            if path == "conversation__external_id":
+                values["conversation"] = self.homes[line[name]] if line[name] else None
+            elif "__" not in path and name in line:
+                column: Any = export.model._meta.get_field(path)
+                value = column.to_python(line[name])
                 is_reference = name in REFERENCES and value is not None
-                values[column.attname] = ids.get(value) if is_reference else value
-        return model(**{**values, **own, "tenant": self.tenant})
+                values[column.attname] = self.ids.get(value) if is_reference else value
+        row = export.model(**values)
+        if isinstance(row, Conversation):
+            row.erased_count = row.next_seq - 1  # until its messages come
+        elif isinstance(row, Message):
+            row.token_sizes, row.pending_after = measure(clean(row.content)), 0
+        elif isinstance(row, Note):
+            row.token_sizes = measure(clean_block(row.content))
+        elif isinstance(row, Fact):
+            assert self.changeset is not None
+            row.content_hash, row.changeset = content_hash(row.fact), self.changeset
+            row.superseded_by = None  # until all facts are there
+        return row
 
-    def _add_conversations(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> Ids:
-        made = [self._make(Conversation, "conversations", row, ids) for row in rows]
-        for conversation in made:  # until its messages come
-            conversation.erased_count = conversation.next_seq - 1
-        Conversation.objects.bulk_create(made)
-        return {conversation.external_id: conversation.id for conversation in made}
-
-    def _add_episodes(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        Episode.objects.bulk_create(
-            self._make(Episode, "episodes", row, ids, conversation=homes[row["conversation_id"]])
-            for row in rows
-        )
-
-    def _add_messages(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        Message.objects.bulk_create(
-            self._make(
-                *(Message, "messages", row, ids),
-                conversation=homes[row["conversation_id"]],
-                token_sizes=measure(clean(row["content"])),
-                pending_after=0,
-            )
-            for row in rows
-        )
+    def _count_messages(self, rows: Sequence[Row]) -> None:
         by_home = Counter(row["conversation_id"] for row in rows)
         waiting = Counter(row["conversation_id"] for row in rows if not row["episode_id"])
         for name, count in by_home.items():
-            Conversation.objects.of(self.tenant).filter(id=homes[name].id).update(
+            Conversation.objects.of(self.tenant).filter(id=self.homes[name].id).update(
                 pending_count=F("pending_count") + waiting[name],
                 erased_count=F("erased_count") - count,
             )
 
-    def _add_facts(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        facts, evidence = [], []
-        own: dict[str, Any] = {"changeset": self.changeset, "superseded_by_id": None}
-        for row in rows:
-            home, hashed = homes[row["conversation_id"]], content_hash(row["fact"])
-            fact = self._make(
-                Fact, "facts", row, ids, conversation=home, content_hash=hashed, **own
-            )
-            facts.append(fact)
+    def _add_evidence(self, rows: Sequence[Row], facts: Sequence[Fact]) -> None:
+        evidence = []
+        for row, fact in zip(rows, facts, strict=True):
+            common = {"tenant": self.tenant, "changeset": self.changeset, "fact": fact}
             for entry in row["evidence"]:
-                episode = ids.get(uuid.UUID(entry["episode"]))
+                episode = self.ids.get(uuid.UUID(entry["episode"]))
                 if episode is not None:
-                    seqs = {"episode_id": episode, "message_seqs": entry["messages"]}
-                    columns = {"tenant": self.tenant, "fact": fact, **seqs}
-                    evidence.append(Evidence(changeset=own["changeset"], **columns))
-        Fact.objects.bulk_create(facts)
+                    seqs = entry["messages"]
+                    evidence.append(Evidence(**common, episode_id=episode, message_seqs=seqs))
         Evidence.objects.bulk_create(evidence)
+
+    def _index_facts(self, facts: list[Fact]) -> None:
         facts.sort(key=lambda fact: fact.conversation_id)
         for _, some in groupby(facts, key=lambda fact: fact.conversation_id):
             of_home = list(some)
@@ -290,27 +286,6 @@ class _Restorer:
             semantic.index_facts(of_home, [None] * len(of_home), conversation=home)
         marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
         index.mark_memories(tenant=self.tenant, marks=marks)
-
-    def _add_notes(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        made = []
-        for row in rows:
-            home = homes[row["conversation_id"]] if row["conversation_id"] else None
-            note = self._make(Note, "notes", row, ids, conversation=home)
-            note.token_sizes = measure(clean_block(note.content))
-            made.append(note)
-        Note.objects.bulk_create(made)
-        active = (note for note in made if note.deleted_at is None)
-        places = sorted(active, key=lambda note: str(note.conversation_id))
-        for _, some in groupby(places, key=lambda note: note.conversation_id):
-            notes.index_notes(list(some))
-
-    def _add_note_versions(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        NoteVersion.objects.bulk_create(
-            self._make(NoteVersion, "note_versions", row, ids) for row in rows
-        )
-
-    def _add_links(self, rows: Sequence[Row], homes: Homes, ids: Ids) -> None:
-        Link.objects.bulk_create(self._make(Link, "links", row, ids) for row in rows)
 
     def finish(self) -> None:
         """Write what rests on rows of several batches, of runs that were broken off, too."""

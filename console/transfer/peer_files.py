@@ -11,7 +11,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -67,17 +67,12 @@ class Record:
 def read_mem0(row: Row) -> Iterator[Record]:
     """Yield a fact for a memory of Mem0, as `get_all` and its exports have them."""
     owners = [f"{key}/{row[key]}" for key in ("user_id", "agent_id", "run_id") if row.get(key)]
-    text = _text(row.get("memory"))
-    yield Record(
+    yield _make(
         Kind.FACT,
-        str(row.get("id") or text),
-        text,
+        row,
+        "source_id=id|memory text=memory at=created_at until=expiration_date user_id "
+        "words=categories metadata",
         conversation="/".join(["mem0", *owners]),
-        at=_time(row.get("created_at")),
-        until=_time(row.get("expiration_date")),
-        user_id=str(row.get("user_id") or ""),
-        words=_words(row.get("categories")),
-        metadata=_dict(row.get("metadata")),
         lost=_present(row, "metadata"),
     )
 
@@ -85,34 +80,27 @@ def read_mem0(row: Row) -> Iterator[Record]:
 def read_zep(row: Row) -> Iterator[Record]:
     """Yield records for a thread, message, episode, node or edge of Zep or Graphiti."""
     owner = row.get("group_id") or row.get("graph_id") or row.get("user_id") or "graph"
-    thread = row.get("thread_id") or row.get("session_id")
+    thread, home = row.get("thread_id") or row.get("session_id"), f"zep/{owner}"
     if isinstance(row.get("messages"), list):
         for message in row["messages"]:
             yield from read_zep({"thread_id": thread, **message})
         return
-    common: dict[str, Any] = {
-        "source_id": str(row.get("uuid") or ""),
-        "at": _time(row.get("valid_at") or row.get("created_at")),
-        "conversation": f"zep/{owner}",
-        "metadata": _dict(row.get("metadata") or row.get("attributes")),
-    }
+    common = "source_id=uuid at=valid_at|created_at metadata=metadata|attributes"
     if "fact" in row:
-        until = _time(row.get("invalid_at") or row.get("expired_at"))
+        columns = f"{common} text=fact until=invalid_at|expired_at"
         lost = _present(row, "attributes", "source_node_uuid", "target_node_uuid", "episodes")
-        yield Record(Kind.FACT, text=_text(row["fact"]), until=until, lost=lost, **common)
+        yield _make(Kind.FACT, row, columns, conversation=home, lost=lost)
     elif "summary" in row:
-        label, words = str(row.get("name") or ""), _words(row.get("labels"))
-        yield Record(Kind.NOTE, text=_text(row["summary"]), label=label, words=words, **common)
+        columns = f"{common} text=summary label=name words=labels"
+        yield _make(Kind.NOTE, row, columns, conversation=home)
     elif "content" in row and row.get("source", "message") == "message":
         # Version 2 has the kind of speaker in `role_type` and his name in `role`.
-        role, name = row.get("role_type") or row.get("role"), row.get("name") or ""
-        name = row.get("role") or "" if row.get("role_type") else name
-        common["conversation"] = str(thread) if thread else common["conversation"]
-        text = _text(row["content"])
-        yield Record(Kind.MESSAGE, text=text, role=_role(role), name=str(name), **common)
+        speaker = "role=role_type name=role" if row.get("role_type") else "role name"
+        columns, home = f"{common} text=content {speaker}", str(thread) if thread else home
+        yield _make(Kind.MESSAGE, row, columns, conversation=home)
     else:
-        label = str(row.get("name") or row.get("source_description") or "")
-        yield Record(Kind.NOTE, text=_text(row.get("content")), label=label, **common)
+        columns = f"{common} text=content label=name|source_description"
+        yield _make(Kind.NOTE, row, columns, conversation=home)
 
 
 def read_letta(row: Row) -> Iterator[Record]:
@@ -122,31 +110,19 @@ def read_letta(row: Row) -> Iterator[Record]:
     """
     if isinstance(row.get("messages"), list):
         home = f"letta/{row.get('name') or row.get('id')}"
+        columns = "source_id=id text=content|text at=created_at role name"
         for message in row["messages"]:
-            text = _unpack_letta(_text(message.get("content") or message.get("text")))
-            at, role = _time(message.get("created_at")), _role(message.get("role"))
-            identity = f"{home}:{at}:{role}:{text}"
-            source_id, name = str(message.get("id") or ""), str(message.get("name") or "")
-            yield Record(
-                *(Kind.MESSAGE, source_id, text, home, at),
-                role=role,
-                name=name,
-                identity=identity,
-                lost=_present(message, "tool_calls"),
-            )
+            lost = _present(message, "tool_calls")
+            record = _make(Kind.MESSAGE, message, columns, conversation=home, lost=lost)
+            text = _unpack_letta(record.text)
+            identity = f"{home}:{record.at}:{record.role}:{text}"
+            yield replace(record, text=text, identity=identity)
         for block in row.get("core_memory") or []:
             yield from read_letta(block)
         return
-    text = _text(row.get("value") or row.get("text"))
-    label = str(row.get("label") or "")
-    yield Record(
-        *(Kind.NOTE, str(row.get("id") or label), text),
-        at=_time(row.get("created_at")),
-        label=label,
-        words=_words(row.get("tags")),
-        metadata=_dict(row.get("metadata")),
-        identity=f"{label}:{text}",
-    )
+    columns = "source_id=id|label text=value|text at=created_at label words=tags metadata"
+    record = _make(Kind.NOTE, row, columns)
+    yield replace(record, identity=f"{record.label}:{record.text}")
 
 
 def _unpack_letta(text: str) -> str:
@@ -198,14 +174,12 @@ def read_chatgpt(row: Row) -> Iterator[Record]:
         if not message or metadata.get("is_visually_hidden_from_conversation"):
             continue
         at = _time(message.get("create_time")) or at
-        yield Record(
+        yield _make(
             Kind.MESSAGE,
-            str(message.get("id") or node.get("id")),
-            _text(content.get("parts") or content.get("text")),
+            {"source_id": message.get("id") or node.get("id"), **content, **author},
+            "source_id text=parts|text role name",
             conversation=str(row.get("conversation_id") or row.get("id")),
             at=at,
-            role=_role(author.get("role")),
-            name=str(author.get("name") or ""),
             metadata={"title": row["title"]} if row.get("title") else {},
         )
 
@@ -214,20 +188,17 @@ def read_claude(row: Row) -> Iterator[Record]:
     """Yield records for a conversation, a project or the memories of a Claude export."""
     home = str(row.get("uuid") or "")
     for message in row.get("chat_messages") or []:
-        yield Record(
+        yield _make(
             Kind.MESSAGE,
-            str(message.get("uuid")),
-            _text(message.get("content")) or _text(message.get("text")),
+            message,
+            "source_id=uuid at=created_at role=sender",
+            text=_text(message.get("content")) or _text(message.get("text")),
             conversation=home,
-            at=_time(message.get("created_at")),
-            role=_role(message.get("sender")),
             metadata={"title": row["name"]} if row.get("name") else {},
             lost=_present(message, "attachments", "files"),
         )
     for document in row.get("docs") or []:
-        source_id, label = str(document.get("uuid")), str(document.get("filename") or "")
-        text, at = _text(document.get("content")), _time(document.get("created_at"))
-        yield Record(Kind.NOTE, source_id, text, at=at, label=label)
+        yield _make(Kind.NOTE, document, "source_id=uuid text=content at=created_at label=filename")
     projects = _dict(row.get("project_memories"))
     memories = {"conversations": row.get("conversations_memory"), **projects}
     for name, memory in memories.items():
@@ -300,6 +271,20 @@ def _read_rows(file: IO[bytes], keys: Sequence[str], *, has_lines: bool) -> Iter
             yield row
 
 
+def _make(kind: Kind, row: Row, columns: str, **own: Any) -> Record:
+    """Return a record with the fields of a row, and some of its own.
+
+    `columns` are pairs `ours=theirs`, with spaces between them; of `theirs|others` the first
+    that says something counts.
+    """
+    values = {}
+    for column in columns.split():
+        name, _, keys = column.partition("=")
+        said = [row[key] for key in (keys or name).split("|") if row.get(key)]
+        values[name] = READ_AS.get(name, str)(said[0] if said else "")
+    return Record(kind, **values, **own)
+
+
 def _text(value: Any) -> str:
     """Return a text, or the texts among parts of a message, each on lines of its own."""
     if isinstance(value, list):
@@ -336,3 +321,9 @@ def _words(value: Any) -> tuple[str, ...]:
 
 def _present(row: Row, *names: str) -> tuple[str, ...]:
     return tuple(name for name in names if row.get(name))
+
+
+READ_AS: Mapping[str, Callable[[Any], Any]] = {
+    "text": _text, "at": _time, "until": _time, "role": _role, "words": _words, "metadata": _dict,
+}  # fmt: skip
+"""How a field of a record is read; all others are texts."""

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from console.transfer import exports, memory_exports, row_files
-from console.transfer.export_tables import EXPORTS
+from console.transfer import exports, row_files
+from console.transfer.export_tables import ALL, EXPORTS
 from console.transfer.exports import ExportFilter
 from memoryproject.tenancy.management.naming import find_tenant
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("table", choices=[*EXPORTS, memory_exports.ALL])
+        parser.add_argument("table", choices=[*EXPORTS, ALL])
         parser.add_argument("path", help="the file, - for standard output; .csv is CSV")
         parser.add_argument("--tenant", required=True)
         parser.add_argument(
@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = options["path"]
-        if options["table"] == memory_exports.ALL:
+        if options["table"] == ALL:
             pieces = self._export_all(options)
         else:
             pieces = self._export_table(options)
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         narrowing = ("format", "conversation", "state", "since", "until")
         if any(options[name] for name in narrowing):
             raise CommandError("`all` is everything, as JSON lines: it takes no other option.")
-        return memory_exports.start_export(tenant=find_tenant(options["tenant"]), person=PERSON)
+        return exports.start_memory_export(tenant=find_tenant(options["tenant"]), person=PERSON)
 
     def _export_table(self, options: dict[str, Any]) -> Iterator[str]:
         tenant = find_tenant(options["tenant"])

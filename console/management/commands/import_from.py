@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from console.transfer.memory_imports import MEMORY, import_memory
+from console.transfer.export_tables import MEMORY
+from console.transfer.memory_imports import import_memory
 from console.transfer.peer_files import SOURCES
 from console.transfer.peer_imports import Outcome, import_peer
 from memoryproject.tenancy.management.naming import ServiceCommand

@@ -1,0 +1,58 @@
+"""Memories with their labels, as lists and pictures show them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from episodic.models import Episode
+from memoryproject.adminkit.values import MEMORY_PAGES
+from memoryproject.tenancy.models import Tenant
+from notes.models import Note
+from notes.queries import active_notes
+from semantic.models import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLabel:
+    """A memory with its label. `state`: why a fact is retired."""
+
+    id: uuid.UUID
+    kind: str
+    label: str
+    about: str
+    at: datetime
+    state: str = ""
+
+    @property
+    def page(self) -> str:
+        """The address of its own page."""
+        return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
+
+
+def name_memories(
+    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID]
+) -> dict[uuid.UUID, MemoryLabel]:
+    """Return those of the memories that the tenant has, by id, in three queries.
+
+    Facts that are over are among them, deleted notes are not.
+    """
+    tables = (Fact.objects.of(tenant), Episode.objects.of(tenant), active_notes(tenant=tenant))
+    rows = (row for table in tables for row in table.filter(id__in=memory_ids))
+    return {row.id: label_memory(row) for row in rows}
+
+
+def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
+    """Return a memory with its label."""
+    if isinstance(row, Fact):
+        state = row.invalidated_because
+        return MemoryLabel(row.id, "fact", row.fact, row.category, row.valid_at, state)
+    if isinstance(row, Episode):
+        about = f"messages {row.first_seq} to {row.last_seq}"
+        return MemoryLabel(row.id, "episode", row.title, about, row.start_at)
+    about = row.source_type.replace("_", " ")
+    return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
