@@ -7,12 +7,13 @@ recency; the message that the caller names always is.
 from __future__ import annotations
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Message
+from episodic.models import Conversation
 from indexing import text
 from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget
+from retrieval.hits import MessageRow
 from retrieval.packing import Block
 from semantic.correction_marks import set_corrections
 
@@ -48,11 +49,12 @@ def find_recent(
         )
     if min_seq <= progress.indexed_through_seq:
         return None
-    window = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    window = map(MessageRow.of, newest)
     query_words = _words(query)
 
-    def worth(message: Message) -> tuple[bool, int, int]:
-        return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
+    def worth(message: MessageRow) -> tuple[bool, int, int]:
+        return message.seq == min_seq, len(query_words & _words(message.content or "")), message.seq
 
     chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
     if conversation.has_corrections:
@@ -80,6 +82,6 @@ def _words(content: str) -> set[str]:
     }
 
 
-def _render(message: Message, *, whole: bool) -> str:
+def _render(message: MessageRow, *, whole: bool) -> str:
     show = markdown.render_message if whole else markdown.render_message_capped
     return show(message, with_day=True) + "\n"
