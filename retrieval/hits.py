@@ -14,6 +14,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
 from episodic.models import Conversation, Message
@@ -194,6 +195,8 @@ class Candidates:
     """By seq: those asked for, and those of whole episodes, with what they say."""
     retired: set[int]
     """Messages that say what is over or wrong, and nothing that is still active."""
+    beyond: tuple[str, ...]
+    """Episodes that are left out, as their messages come to more than an answer may hold."""
 
 
 def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
@@ -239,6 +242,7 @@ def load_candidates(
         "episodes": [hit.memory_id for hit in episodes],
         "counter": in_use().name,
         "whole": whole,
+        "bytes_at_most": settings.PAGE_BYTES,
         "seqs": list(seqs),
         "retired": with_retired,
     }
@@ -275,6 +279,7 @@ def load_candidates(
         ],
         messages={row.seq: row for row in messages if row.content is not None},
         retired=set(rows["retired"]),
+        beyond=tuple(rows["beyond"]),
     )
 
 

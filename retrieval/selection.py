@@ -47,7 +47,7 @@ class Chosen:
     fence: Fence = NO_FENCE
     """The marks between which the text stands."""
     cut: tuple[str, ...] = ()
-    """Messages of which the text shows a part, by id."""
+    """Messages of which the text shows a part, and episodes left out for their size, by id."""
 
     def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
         """Return what the text is made of, for its receipt."""
@@ -174,13 +174,14 @@ def _choose_all(
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
         ]
+    cut: tuple[str, ...] = ()
     if request.is_plain and not detailed and not with_pinned:
         facts, episodes = facts_shown(fact_hits), shown
     else:
         loaded = load_candidates(
             conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
         )
-        facts = [*loaded.facts, *loaded.pinned]
+        facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
     _set_marks(conversation, request, facts, episodes)
@@ -192,11 +193,10 @@ def _choose_all(
         explain=request.explain,
         whole=request.whole,
     )
-    cut: tuple[str, ...] = ()
     if not request.whole:
         quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
         messages = (message for hit in quoted for message in hit.messages)
-        cut = tuple(message.id for message in messages if markdown.is_capped(message))
+        cut += tuple(message.id for message in messages if markdown.is_capped(message))
     if recent is not None:
         text = "\n".join(part for part in (text, recent.text) if part)
         cut += recent.cut

@@ -15,8 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
-from episodic.read_api import EpisodeOutput, OwnerOutput
+from episodic.models import Episode
+from episodic.read_api import OwnerOutput
+from indexing.models import MemoryKind
 from jobs.models import Job, Kind, State
 from memoryproject.edge.fields import Strict, say_moment
 from memoryproject.tenancy.views import ReadView
@@ -26,7 +27,7 @@ from retrieval import budget, markdown, recall
 from retrieval.api import forms
 from retrieval.api.answers import AnyResponse, name_receipt
 from retrieval.budget import Fence
-from retrieval.hits import EpisodeHit, FactHit, MessageRow
+from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
 from retrieval.request import RecallRequest
@@ -100,13 +101,18 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
     response["Memory-Pending"] = str(answer.progress.pending)
     response["Memory-Token-Counter"] = tokens.in_use().name
-    if answer.chosen.cut:
-        response["Memory-Cut"] = str(len(answer.chosen.cut))
+    _count_cut(response, answer.chosen.cut)
     if answer.receipt.relevance is not None:
         response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
     if answer.is_left_out:
         response["Memory-Empty"] = "min_relevance"
     return _name_fence(response, answer.chosen.fence)
+
+
+def _count_cut(response: AnyResponse, cut: Sequence[str]) -> AnyResponse:
+    if cut:
+        response["Memory-Cut"] = str(len(cut))
+    return response
 
 
 def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
@@ -205,10 +211,6 @@ def _explain(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
-    return {**EpisodeOutput(episode).data, "messages": forms.RawMessage(messages, many=True).data}
-
-
 class Recent(ReadView):
     """Loads the newest episodes."""
 
@@ -258,10 +260,15 @@ class RecentMemoryRaw(Recent):
     )
     def post(self, request: Request) -> Response:
         episodes = self.find_episodes(self.read(forms.RecentInput))
-        messages = episodic_queries.messages_of_episodes(
-            tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
-        )
-        return Response([_render_episode(row, messages[row.id]) for row in episodes])
+        if not episodes:
+            return Response([])
+        hits = [
+            Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
+            for rank, row in enumerate(episodes, start=1)
+        ]
+        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
+        response = Response([_render_episode_hit(hit) for hit in loaded.episodes])
+        return _count_cut(response, loaded.beyond)
 
 
 class ConversationState(ReadView):

@@ -2,8 +2,9 @@
 --
 -- in:  tenant, conversation uuid; facts uuid[]; pinned int (facts at most that were not asked
 --      for, guidelines and dangers); seqs bigint[] (messages of which the content is wanted);
---      episodes uuid[]; whole bool (whether all their messages are wanted), retired bool
---      (whether it is wanted which messages are over); counter text (of tokens)
+--      episodes uuid[]; whole bool (whether all their messages are wanted), bytes_at_most int
+--      (of those messages), retired bool (whether it is wanted which messages are over);
+--      counter text (of tokens)
 -- out: a row of each kind: kind text, rows json (null: none)
 --      fact [[id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, evidence], …]:
 --          place null of those asked for, else from 1, newest first; evidence [[episode_id,
@@ -12,6 +13,7 @@
 --          by seq: content is null of a message that only says a fact; quarters of a token of
 --          the content, null if that counter has not counted it
 --      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
+--      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
 --      retired [seq, …]: messages that say what is over or wrong, and nothing still active
 -- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
@@ -28,6 +30,20 @@ evidence AS MATERIALIZED (
     WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 ),
+-- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.
+beyond AS MATERIALIZED (
+    SELECT episode_id FROM (
+        SELECT episode_id, row_number() OVER ranked AS place, sum(bytes) OVER ranked AS bytes
+        FROM (
+            SELECT episode_id, sum(octet_length(content) + octet_length(metadata::text)) AS bytes
+            FROM episodic_message
+            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+            GROUP BY episode_id
+        ) AS size
+        WINDOW ranked AS (ORDER BY array_position(%(episodes)s::uuid[], episode_id))
+    ) AS added
+    WHERE place > 1 AND bytes > %(bytes_at_most)s
+),
 message AS MATERIALIZED (
     SELECT id, bool_or(is_read) AS is_read
     FROM (
@@ -37,6 +53,7 @@ message AS MATERIALIZED (
         UNION ALL
         SELECT id, TRUE FROM episodic_message
         WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+            AND episode_id NOT IN (SELECT episode_id FROM beyond)
         UNION ALL
         SELECT message.id, FALSE
         FROM (SELECT episode_id, unnest(message_seqs) AS seq FROM evidence) AS source
@@ -71,6 +88,9 @@ SELECT 'episode', json_agg(json_build_array(
 ))
 FROM episodic_episode
 WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
+    AND id NOT IN (SELECT episode_id FROM beyond)
+UNION ALL
+SELECT 'beyond', json_agg(episode_id) FROM beyond
 UNION ALL
 SELECT 'retired', json_agg(seq)
 FROM (
