@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from episodic.models import Conversation, Message
+from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
 from retrieval.statements import read_file
@@ -108,21 +108,6 @@ class MessageRow(Row):
     episode_id: str | None
     correction: str = ""
     corrected_by: uuid.UUID | None = None
-
-    @classmethod
-    def of(cls, row: Message) -> MessageRow:
-        """Return the values of a row."""
-        return cls(
-            id=str(row.id),
-            seq=row.seq,
-            role=row.role,
-            name=row.name,
-            content=row.content,
-            occurred_at=row.occurred_at,
-            metadata=row.metadata,
-            quarters=row.token_sizes.get(in_use().name),
-            episode_id=str(row.episode_id) if row.episode_id else None,
-        )
 
 
 @dataclass(slots=True)

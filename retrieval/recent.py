@@ -7,7 +7,7 @@ recency; the message that the caller names always is.
 from __future__ import annotations
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from indexing import text
 from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
@@ -50,7 +50,7 @@ def find_recent(
     if min_seq <= progress.indexed_through_seq:
         return None
     newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
-    window = map(MessageRow.of, newest)
+    window = map(_to_values, newest)
     query_words = _words(query)
 
     def worth(message: MessageRow) -> tuple[bool, int, int]:
@@ -71,6 +71,20 @@ def find_recent(
     messages, lines = zip(*reversed(shown), strict=True)
     cut = () if whole else tuple(message.id for message in messages if markdown.is_capped(message))
     return Block(HEADING + "".join(lines), messages, cut)
+
+
+def _to_values(row: Message) -> MessageRow:
+    return MessageRow(
+        id=str(row.id),
+        seq=row.seq,
+        role=row.role,
+        name=row.name,
+        content=row.content,
+        occurred_at=row.occurred_at,
+        metadata=row.metadata,
+        quarters=None,
+        episode_id=None,
+    )
 
 
 def _words(content: str) -> set[str]:

@@ -25,7 +25,7 @@ from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
 from retrieval import budget, markdown, recall
 from retrieval.api import forms
-from retrieval.api.answers import AnyResponse, name_receipt
+from retrieval.api.forms import AnyResponse, name_receipt
 from retrieval.budget import Fence
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
 from retrieval.models import Retrieval
@@ -204,11 +204,9 @@ def _render_source(row: MessageRow) -> dict[str, Any]:
 
 def _explain(answer: Answer) -> dict[str, Any]:
     """Return how each leg did and how each memory was found, by memory id."""
-    hits = [hit.found for hit in answer.chosen.hits]
-    return {
-        "legs": answer.receipt.counts,
-        "hits": {str(hit.memory_id): forms.HowFound(hit).data for hit in hits},
-    }
+    found = [hit.found for hit in answer.chosen.hits]
+    hits = {str(hit.memory_id): forms.HowFound(hit).data for hit in found}
+    return {"legs": answer.receipt.counts, "hits": hits}
 
 
 class Recent(ReadView):
