@@ -10,7 +10,6 @@ from episodic.models import Message
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import clean_line
 from retrieval import markdown
-from retrieval.hits import load_sources
 from semantic.correction_marks import set_corrections
 from semantic.models import Evidence
 
@@ -27,7 +26,7 @@ def cite(
     And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
     """
     rows = [row for several in evidence.values() for row in several]
-    messages = load_sources(tenant, rows, with_content=with_content)
+    messages = _load_sources(tenant, rows, with_content=with_content)
     if is_corrected:
         set_corrections(tenant, list(messages.values()))
     whole = [row.episode_id for row in rows if not row.message_seqs]
@@ -45,6 +44,18 @@ def cite(
         lines = quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
         sources[fact_id] = ["", "Sources:", *titles, *lines], measure_unloaded(quoted)
     return sources
+
+
+def _load_sources(
+    tenant: Tenant, evidence: Iterable[Evidence], *, with_content: bool
+) -> dict[tuple[uuid.UUID | None, int], Message]:
+    """Return the messages that evidence names, by episode and seq, in one query."""
+    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
+    messages = Message.objects.of(tenant).filter(
+        episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+    )
+    rows = messages if with_content else episodic_queries.without_content(messages)
+    return {(message.episode_id, message.seq): message for message in rows}
 
 
 def measure_unloaded(messages: Iterable[Message]) -> int:

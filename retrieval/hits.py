@@ -1,18 +1,31 @@
-"""Memories that answer a query, together with the rows behind them, and how those are loaded."""
+"""Memories that answer a query, with the rows behind them, which one statement loads.
+
+A row is values only: hundreds are loaded for an answer, of which a few are served.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
+from operator import itemgetter
 from typing import Any
 
-from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
+from django.conf import settings
+from django.db import connection
+
+from episodic.models import Conversation
 from indexing.models import MemoryKind
-from memoryproject.tenancy.models import Tenant
-from semantic.models import Evidence, Fact
+from memoryproject.text.tokens import in_use
+from retrieval.statements import read_file
+
+PINNED_AT_MOST = 10
+"""Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
+Said = Mapping[tuple[str | None, int], "MessageRow"]
+"""Messages by episode and seq."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +80,83 @@ class Finding(Hit):
     depth: int = 0
 
 
+class Row:
+    """The values of a row, with its id as JSON has it."""
+
+    __slots__ = ()
+    id: str
+
+    @property
+    def pk(self) -> uuid.UUID:
+        """Return its id."""
+        return uuid.UUID(self.id)
+
+
+@dataclass(slots=True)
+class MessageRow(Row):
+    """A message as the loading statement brings it. `content` None: it only says a fact."""
+
+    id: str
+    seq: int
+    role: str
+    name: str
+    content: str | None
+    occurred_at: datetime
+    metadata: dict[str, Any]
+    quarters: int | None
+    """Quarters of a token in the content, by the counter in use; None: it was not counted."""
+    episode_id: str | None
+    correction: str = ""
+    corrected_by: uuid.UUID | None = None
+
+
+@dataclass(slots=True)
+class FactRow(Row):
+    """A fact. What only searches for JSON load is empty where nobody asked for it."""
+
+    id: str
+    category: str
+    fact: str
+    valid_at: datetime
+    keywords: list[str] = field(default_factory=list)
+    is_pinned: bool = False
+    invalid_at: datetime | None = None
+    conversation_id: uuid.UUID | None = None
+    """The agent's own id of its conversation."""
+    correction: str = ""
+    corrected_by: uuid.UUID | None = None
+    corrected_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class EpisodeRow(Row):
+    """An episode. Plain markdown needs its heading alone; `details` has the rest, by name."""
+
+    id: str
+    title: str
+    summary: str
+    surprise: float
+    end_at: datetime
+    details: dict[str, Any] = field(default_factory=dict)
+    conversation_id: uuid.UUID | None = None
+    """The agent's own id of its conversation."""
+    correction: str = ""
+    corrected_by: uuid.UUID | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class FactHit:
-    """A served fact, its evidence oldest first, and the messages that say it.
+    """A served fact, the episodes that support it, and the messages that say it, oldest first.
 
-    `sources`: how many episodes support it. Plain markdown needs no more than that and
-    the fact's words; evidence and messages are then empty.
+    `sources`: how many episodes that are. Plain markdown needs no more than that and the
+    fact's words; the other two are then empty.
     """
 
     found: Hit
-    fact: Fact
+    fact: FactRow
     sources: int
-    evidence: tuple[Evidence, ...] = ()
-    messages: tuple[Message, ...] = ()
+    episode_ids: tuple[str, ...] = ()
+    messages: tuple[MessageRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,44 +164,131 @@ class EpisodeHit:
     """A served episode and those of its messages that the answer holds, oldest first."""
 
     found: Hit
-    episode: Episode
-    messages: tuple[Message, ...]
+    episode: EpisodeRow
+    messages: tuple[MessageRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What an answer is chosen from, facts and episodes each in the order of the search."""
+
+    facts: list[FactHit]
+    pinned: list[FactHit]
+    """Facts that the search did not find, newest first, ranked behind those that it did."""
+    episodes: list[EpisodeHit]
+    messages: dict[int, MessageRow]
+    """By seq: those asked for, and those of whole episodes, with what they say."""
+    retired: set[int]
+    """Messages that say what is over or wrong, and nothing that is still active."""
+    beyond: tuple[str, ...]
+    """Episodes that are left out, as their messages come to more than an answer may hold."""
 
 
 def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
     """Return facts as the search brought them, without a query: fit for markdown."""
-    rows = []
-    for hit in hits:
-        if hit.shown:
-            category, words, valid_at, sources = hit.shown
-            fields = ("id", "category", "fact", "valid_at")
-            values = (hit.memory_id, category, words, datetime.fromisoformat(valid_at))
-            rows.append(FactHit(hit, Fact.from_db("default", fields, values), sources))
-    return rows
+    return [
+        FactHit(hit, FactRow(str(hit.memory_id), category, words, _parse(valid_at)), sources)
+        for hit in hits
+        if hit.shown
+        for category, words, valid_at, sources in [hit.shown]
+    ]
 
 
 def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
     """Return episodes as the search brought them, without messages: fit for markdown."""
-    rows = []
-    for hit in hits:
-        if hit.shown:
-            title, summary, surprise, end_at = hit.shown
-            fields = ("id", "title", "summary", "surprise", "end_at")
-            values = (hit.memory_id, title, summary, surprise, datetime.fromisoformat(end_at))
-            rows.append(EpisodeHit(hit, Episode.from_db("default", fields, values), ()))
-    return rows
+    return [
+        EpisodeHit(hit, EpisodeRow(str(hit.memory_id), title, summary, surprise, _parse(end_at)))
+        for hit in hits
+        if hit.shown
+        for title, summary, surprise, end_at in [hit.shown]
+    ]
 
 
-def load_sources(
-    tenant: Tenant, evidence: Iterable[Evidence], *, with_content: bool = True
-) -> dict[tuple[uuid.UUID | None, int], Message]:
-    """Return the messages that evidence names, by episode and seq, in one query.
+def load_candidates(
+    conversation: Conversation,
+    facts: Sequence[Hit] = (),
+    episodes: Sequence[Hit] = (),
+    *,
+    with_pinned: bool = False,
+    whole: bool = False,
+    seqs: Collection[int] = (),
+    with_retired: bool = False,
+) -> Candidates:
+    """Load what the answer may need, in one statement; what was erased meanwhile is missing.
 
-    Without content they have its size instead.
+    Of the episodes also all messages (`whole`), or which of their messages are over
+    (`with_retired`). `seqs`: single messages that are wanted.
     """
-    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
-    messages = Message.objects.of(tenant).filter(
-        episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+    parameters: dict[str, Any] = {
+        "tenant": conversation.tenant_id,
+        "conversation": conversation.id,
+        "facts": [hit.memory_id for hit in facts],
+        "pinned": PINNED_AT_MOST if with_pinned else 0,
+        "episodes": [hit.memory_id for hit in episodes],
+        "counter": in_use().name,
+        "whole": whole,
+        "bytes_at_most": settings.PAGE_BYTES,
+        "seqs": list(seqs),
+        "retired": with_retired,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(read_file("load.sql"), parameters)
+        rows: dict[str, list[Any]] = {kind: several or [] for kind, several in cursor.fetchall()}
+    messages = [
+        MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
+        for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]
+    ]
+    said = {(message.episode_id, message.seq): message for message in messages}
+    by_id = {row[0]: row for row in rows["fact"]}
+    ranks = count(1 + max((hit.rank for hit in facts), default=0))
+    unasked = sorted((row for row in rows["fact"] if row[-2] is not None), key=itemgetter(-2))
+    pinned = [(_to_hit(row, next(ranks)), row) for row in unasked]
+    home = conversation.external_id
+    own: dict[str | None, list[MessageRow]] = defaultdict(list)
+    for message in messages:
+        if message.content is not None:
+            own[message.episode_id].append(message)
+    episode_rows = {row[0]: row for row in rows["episode"]}
+    keys = [(hit, str(hit.memory_id)) for hit in episodes]
+    return Candidates(
+        facts=[
+            _to_fact(hit, by_id[key], said, home)
+            for hit in facts
+            if (key := str(hit.memory_id)) in by_id
+        ],
+        pinned=[_to_fact(hit, row, said, home) for hit, row in pinned],
+        episodes=[
+            EpisodeHit(hit, _to_episode(episode_rows[key], home), tuple(own[key]))
+            for hit, key in keys
+            if key in episode_rows
+        ],
+        messages={row.seq: row for row in messages if row.content is not None},
+        retired=set(rows["retired"]),
+        beyond=tuple(rows["beyond"]),
     )
-    rows = messages if with_content else episodic_queries.without_content(messages)
-    return {(message.episode_id, message.seq): message for message in rows}
+
+
+def _parse(moment: str) -> datetime:
+    return datetime.fromisoformat(moment)
+
+
+def _to_hit(row: list[Any], rank: int) -> Hit:
+    return Hit(memory_id=uuid.UUID(row[0]), shelf=MemoryKind.FACT, rank=rank, score=0.0)
+
+
+def _to_fact(hit: Hit, row: list[Any], said: Said, home: uuid.UUID) -> FactHit:
+    fact_id, category, words, keywords, is_pinned, valid_at, invalid_at, _, evidence = row
+    over = invalid_at and _parse(invalid_at)
+    places = [(episode_id, seq) for episode_id, seqs in evidence for seq in seqs]
+    return FactHit(
+        hit,
+        FactRow(fact_id, category, words, _parse(valid_at), keywords, is_pinned, over, home),
+        len(evidence),
+        tuple(episode_id for episode_id, _ in evidence),
+        tuple(said[place] for place in places if place in said),
+    )
+
+
+def _to_episode(row: list[Any], home: uuid.UUID) -> EpisodeRow:
+    episode_id, title, summary, surprise, end_at, details = row
+    return EpisodeRow(episode_id, title, summary, surprise, _parse(end_at), details, home)

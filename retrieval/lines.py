@@ -7,14 +7,11 @@ deviation closer in meaning outweighs one that is half a deviation richer in wor
 from __future__ import annotations
 
 import math
-import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from episodic.models import Message
-from retrieval.candidates import Candidates
-from retrieval.hits import EpisodeHit, FactHit, Hit
+from retrieval.hits import Candidates, EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.packing import Packed, pack
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
 from retrieval.request import RecallRequest
@@ -98,7 +95,7 @@ def fill_budget(
     facts = candidates.facts
     asked = days_asked(request.query, at=request.as_of or request.known_at or now)
     ranks = rank_facts(facts, asked)
-    facts = sorted(facts, key=lambda hit: ranks[hit.found.memory_id])
+    facts = sorted(facts, key=lambda hit: ranks[hit.fact.id])
     messages = rank_messages(
         _ranks_by_seq(facts, ranks, among=candidates.messages),
         episodes,
@@ -109,7 +106,7 @@ def fill_budget(
     )
     trimmer = Trimmer(
         question=request.query,
-        messages=[message.content for message in messages],
+        messages=[message.content or "" for message in messages],
         speakers={message.name for message in messages},
     )
     return pack(
@@ -123,12 +120,12 @@ def fill_budget(
     )
 
 
-def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[uuid.UUID, float]:
+def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[str, float]:
     """Return the rank of each fact, less for those of the days asked for; 1 is best."""
-    ranks: dict[uuid.UUID, float] = {}
+    ranks: dict[str, float] = {}
     for hit in facts:
         near = _closeness(asked, at=hit.fact.valid_at, text=hit.fact.fact)
-        ranks[hit.found.memory_id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
+        ranks[hit.fact.id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
     return ranks
 
 
@@ -136,11 +133,11 @@ def rank_messages(
     fact_ranks: Mapping[int, float],
     episodes: Sequence[Hit],
     *,
-    messages: Mapping[int, Message],
+    messages: Mapping[int, MessageRow],
     query: str,
     asked: Sequence[Span],
     over: Collection[int],
-) -> list[Message]:
+) -> list[MessageRow]:
     """Return those of the messages, given by seq, that were found, best first.
 
     `fact_ranks` has, by seq, the rank of the best found fact that a message says. Those of
@@ -154,7 +151,7 @@ def rank_messages(
             score=scores[seq][0],
             retrievability=scores[seq][1],
             closeness=_closeness(
-                asked, at=message.occurred_at, text=message.content[:READ_FOR_DATES]
+                asked, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
             ),
             is_over=seq in over or bool(message.correction),
             is_named=(message.name or message.role) in named,
@@ -170,7 +167,7 @@ def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
 
 
 def _ranks_by_seq(
-    facts: Sequence[FactHit], ranks: Mapping[uuid.UUID, float], *, among: Mapping[int, Message]
+    facts: Sequence[FactHit], ranks: Mapping[str, float], *, among: Mapping[int, MessageRow]
 ) -> dict[int, float]:
     """Return, by seq of a message, the rank of the best fact drawn from it.
 
@@ -178,7 +175,7 @@ def _ranks_by_seq(
     """
     by_seq: dict[int, float] = {}
     for hit in facts:
-        rank = ranks[hit.found.memory_id]
+        rank = ranks[hit.fact.id]
         for message in hit.messages:
             if among.get(message.seq) is not message:
                 continue

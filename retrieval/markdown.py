@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from episodic.models import Episode, Message
 from memoryproject.text import cleaning
 from memoryproject.text.cleaning import clean_line
-from retrieval.hits import EpisodeHit, FactHit, Hit
+from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, Hit, MessageRow
 from semantic.models import Fact
 
 KEY_MOMENT = 0.7
@@ -97,7 +98,7 @@ def heading(hit: EpisodeHit) -> str:
     return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{marks}]"
 
 
-def about(episode: Episode, *, now: datetime) -> list[str]:
+def about(episode: Episode | EpisodeRow, *, now: datetime) -> list[str]:
     """Return the lines under an episode's heading."""
     return [
         f"**When:** {render_age(episode.end_at, now=now)}",
@@ -105,36 +106,38 @@ def about(episode: Episode, *, now: datetime) -> list[str]:
     ]
 
 
-def mark(row: Message | Episode | Fact) -> str:
+def mark(row: Message | MessageRow | Episode | EpisodeRow | Fact | FactRow) -> str:
     """Return what stands behind a quoted row that contradicts a correction; else nothing."""
     return f" [{row.correction}]" if row.correction else ""
 
 
-def render_message(message: Message, *, with_day: bool = False, content: str | None = None) -> str:
+def render_message(
+    message: Message | MessageRow, *, with_day: bool = False, content: str | None = None
+) -> str:
     """Return one quoted message, on one line, under its speaker's name.
 
     `content` stands in for what it says, where only a part is to be shown.
     """
     speaker = clean_line(message.name) or message.role
     day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
-    text = clean_line(message.content if content is None else content)
+    text = clean_line((message.content if content is None else content) or "")
     # A name that begins with a bracket could say where a reference leads.
     return cleaning.break_definitions(f'- {day}{speaker}: "{text}"{mark(message)}')
 
 
-def render_message_capped(message: Message, *, with_day: bool = False) -> str:
+def render_message_capped(message: MessageRow, *, with_day: bool = False) -> str:
     """Return one quoted message, or of a very long one the beginning and where the rest is."""
-    content = cleaning.cap(message.content, SHOWN_AT_MOST)
+    content = cleaning.cap(message.content or "", SHOWN_AT_MOST)
     line = render_message(message, with_day=with_day, content=content)
     if not is_capped(message):
         return line
-    size = len(message.content)
+    size = len(message.content or "")
     return f"{line} [the first {SHOWN_AT_MOST} of {size} characters; message {message.id}]"
 
 
-def is_capped(message: Message) -> bool:
+def is_capped(message: MessageRow) -> bool:
     """Return whether a message is so long that it is cut where no budget limits the answer."""
-    return len(message.content) > SHOWN_AT_MOST
+    return len(message.content or "") > SHOWN_AT_MOST
 
 
 def render_trace(hit: Hit) -> str:
@@ -147,7 +150,12 @@ def render_trace(hit: Hit) -> str:
 
 def render_date(moment: datetime) -> str:
     """Return the day of a moment in words, as in "2 March 2026"."""
-    return f"{moment.day} {moment:%B %Y}"
+    return _render_day(moment.date())
+
+
+@lru_cache(4096)
+def _render_day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
 
 
 def render_age(moment: datetime, *, now: datetime) -> str:
@@ -162,7 +170,7 @@ def render_age(moment: datetime, *, now: datetime) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'} ago"
 
 
-def render_recent(episodes: Sequence[Episode], *, now: datetime) -> str:
+def render_recent(episodes: Sequence[Episode | EpisodeRow], *, now: datetime) -> str:
     """Return episodes that nobody searched for: without ranks and scores."""
     if not episodes:
         return ""

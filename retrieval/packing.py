@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import math
 import re
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.conf import settings
 
-from episodic.models import Message
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
-from memoryproject.text.tokens import count_quarters, count_tokens, quarters_of
+from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.budget import Budget
-from retrieval.hits import FactHit
+from retrieval.hits import FactHit, MessageRow
 from retrieval.truncation import Trimmer
 
 FACTS_HEADING = "## Semantic Memory\n"
@@ -44,6 +43,8 @@ LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
+REMEMBERED_LINES = 8_192
+"""Facts, headings and names whose sizes a process keeps in mind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,16 @@ class Block:
     """A part of the text: all facts, or one day of one episode. Ends in a line break."""
 
     text: str
-    messages: tuple[Message, ...]
+    messages: tuple[MessageRow, ...]
     """Those that the part shows, or that say its facts."""
-    cut: tuple[uuid.UUID, ...] = ()
+    cut: tuple[str, ...] = ()
     """Of the messages that it shows those of which something is left out, by id."""
 
 
 FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
-Day = tuple[uuid.UUID | None, str]
+Day = tuple[str | None, str]
 """An episode, and a day of it as it is printed."""
-Shown = tuple[Message, str]
+Shown = tuple[MessageRow, str]
 """A chosen message and what is shown of it."""
 
 
@@ -82,7 +83,7 @@ class Packed:
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
-        if self._pay(None, count_quarters(text), at_most=at_most):
+        if self._pay(None, _remember_quarters(text, in_use().name), at_most=at_most):
             self.facts.append(hit)
 
     def add_pinned(self, hits: Sequence[FactHit]) -> None:
@@ -91,12 +92,12 @@ class Packed:
         for hit in hits:
             self.add_fact(hit, at_most=at_most)
 
-    def add_message(self, message: Message, *, is_tight: bool) -> None:
+    def add_message(self, message: MessageRow, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
 
         `is_tight`: what tells little is left out, to have room for others.
         """
-        content = clean(message.content)
+        content = clean(message.content or "")
         quarters = _measure(message, content)
         size = math.ceil(quarters / 4)
         room = self.max_tokens - self._budget.spent
@@ -116,23 +117,23 @@ class Packed:
             return
         self._show(message, self.trimmer.shorten(content))
 
-    def _show(self, message: Message, content: str, *, quarters: int | None = None) -> bool:
+    def _show(self, message: MessageRow, content: str, *, quarters: int | None = None) -> bool:
         """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
         if quarters is None:
             cost = count_quarters(self._render(message, content))
         else:
-            cost = quarters + count_quarters(self._render(message, ""))
+            cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
         fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
 
-    def _measure_overhead(self, message: Message) -> int:
+    def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""
         return count_tokens(LINES_HEADING) + count_tokens(self._render(message, "") + "\n")
 
-    def _render(self, message: Message, content: str) -> str:
+    def _render(self, message: MessageRow, content: str) -> str:
         """Return a message with the heading of its day, unless that is there already."""
         key = _day_of(message)
         heading = "" if key in self.days else self._render_heading(key)
@@ -154,9 +155,9 @@ class Packed:
         self._quarters[key] = after
         return True
 
-    def messages(self) -> dict[uuid.UUID | None, list[Message]]:
+    def messages(self) -> dict[str | None, list[MessageRow]]:
         """Return the chosen messages of each episode, oldest first."""
-        by_episode: dict[uuid.UUID | None, list[Message]] = {}
+        by_episode: dict[str | None, list[MessageRow]] = {}
         for (episode_id, _), shown in self.days.items():
             by_episode.setdefault(episode_id, []).extend(message for message, _ in shown)
         return {key: sorted(rows, key=lambda row: row.seq) for key, rows in by_episode.items()}
@@ -174,7 +175,7 @@ class Packed:
                 rows = sorted(self.days[day], key=lambda shown: shown[0].seq)
                 lines = [_render_line(message, content) for message, content in rows]
                 heading += self._render_heading(day)
-                cut = tuple(row.id for row, shown in rows if shown != clean(row.content))
+                cut = tuple(row.id for row, shown in rows if shown != clean(row.content or ""))
                 blocks.append(Block(heading + "".join(lines), tuple(row for row, _ in rows), cut))
                 heading = ""
         return blocks
@@ -195,7 +196,7 @@ class Packed:
 
 def pack(
     facts: Sequence[FactHit],
-    messages: Sequence[Message],
+    messages: Sequence[MessageRow],
     *,
     pinned: Sequence[FactHit] = (),
     max_tokens: int,
@@ -213,18 +214,19 @@ def pack(
         packed.add_fact(
             hit, at_most=_room_for_facts(max_tokens, wants_facts) if messages else max_tokens
         )
-    rest = [hit for hit in facts if hit.fact.is_pinned and hit not in packed.facts]
+    chosen = {hit.fact.id for hit in packed.facts}
+    rest = [hit for hit in facts if hit.fact.is_pinned and hit.fact.id not in chosen]
     packed.add_pinned([*rest, *pinned])
-    sizes = (_measure(message, message.content) for message in messages)
+    sizes = (_measure(message, message.content or "") for message in messages)
     is_tight = sum(sizes) > 4 * max_tokens
     for message in messages:
         packed.add_message(message, is_tight=is_tight)
-    chosen = {hit.found.memory_id for hit in packed.facts}
+    chosen = {hit.fact.id for hit in packed.facts}
     for hit in facts:
-        if hit.found.memory_id not in chosen:
+        if hit.fact.id not in chosen:
             packed.add_fact(hit, at_most=max_tokens)
-    order = {hit.found.memory_id: place for place, hit in enumerate([*facts, *pinned])}
-    packed.facts.sort(key=lambda hit: order[hit.found.memory_id])
+    order = {hit.fact.id: place for place, hit in enumerate([*facts, *pinned])}
+    packed.facts.sort(key=lambda hit: order[hit.fact.id])
     return packed
 
 
@@ -241,15 +243,22 @@ def join(blocks: Sequence[Block]) -> str:
     return "\n".join(block.text for block in blocks)
 
 
-def _render_line(message: Message, content: str) -> str:
+def _render_line(message: MessageRow, content: str) -> str:
     return markdown.render_message(message, content=content) + "\n"
 
 
-def _measure(message: Message, content: str) -> int:
+def _measure(message: MessageRow, content: str) -> int:
     """Return the quarters of a message's content; what is stored of it has its links defanged."""
-    sizes = {} if prints_plain_links() else message.token_sizes
-    return quarters_of(sizes, content)
+    if message.quarters is None or prints_plain_links():
+        return count_quarters(content)
+    return message.quarters
 
 
-def _day_of(message: Message) -> Day:
+@lru_cache(REMEMBERED_LINES)
+def _remember_quarters(text: str, counter: str) -> int:
+    """Return the quarters of a text that answers repeat: a fact, or a line's name and heading."""
+    return count_quarters(text)
+
+
+def _day_of(message: MessageRow) -> Day:
     return message.episode_id, markdown.render_date(message.occurred_at)

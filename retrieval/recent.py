@@ -13,6 +13,7 @@ from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget
+from retrieval.hits import MessageRow
 from retrieval.packing import Block
 from semantic.correction_marks import set_corrections
 
@@ -48,11 +49,12 @@ def find_recent(
         )
     if min_seq <= progress.indexed_through_seq:
         return None
-    window = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    window = map(_to_values, newest)
     query_words = _words(query)
 
-    def worth(message: Message) -> tuple[bool, int, int]:
-        return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
+    def worth(message: MessageRow) -> tuple[bool, int, int]:
+        return message.seq == min_seq, len(query_words & _words(message.content or "")), message.seq
 
     chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
     if conversation.has_corrections:
@@ -71,6 +73,20 @@ def find_recent(
     return Block(HEADING + "".join(lines), messages, cut)
 
 
+def _to_values(row: Message) -> MessageRow:
+    return MessageRow(
+        id=str(row.id),
+        seq=row.seq,
+        role=row.role,
+        name=row.name,
+        content=row.content,
+        occurred_at=row.occurred_at,
+        metadata=row.metadata,
+        quarters=None,
+        episode_id=None,
+    )
+
+
 def _words(content: str) -> set[str]:
     """Return words worth comparing: of unspaced scripts every piece, of others no short ones."""
     return {
@@ -80,6 +96,6 @@ def _words(content: str) -> set[str]:
     }
 
 
-def _render(message: Message, *, whole: bool) -> str:
+def _render(message: MessageRow, *, whole: bool) -> str:
     show = markdown.render_message if whole else markdown.render_message_capped
     return show(message, with_day=True) + "\n"

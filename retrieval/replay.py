@@ -22,7 +22,7 @@ from episodic.models import Episode, Message
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, ELLIPSIS, clean_line, print_links
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, FactHit
+from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, MessageRow
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from semantic.correction_marks import print_heir
@@ -99,7 +99,7 @@ class _Reader:
         shown = [] if blocks is None else [one for one in blocks if not one.text.startswith(FACTS)]
         self._messages = deque(message for block in shown for message in block.messages)
         self._recent = recent if blocks is None else None
-        self._episode: Episode | None = None
+        self._episode: EpisodeRow | None = None
         self._is_among_facts = False
 
     def read(self, line: str) -> Iterator[Part]:
@@ -112,14 +112,14 @@ class _Reader:
         elif self._is_among_facts and line.startswith("- ["):
             fact = self._facts.popleft()
             line, mark = _split_mark(line, fact)
-            yield from _quote(line, clean_line(fact.fact), [FACT, fact.id.hex])
+            yield from _quote(line, clean_line(fact.fact), [FACT, fact.pk.hex])
             yield from mark
         elif line.startswith("### ") and self._episodes:
             hit = self._episodes.popleft()
             self._episode, self._messages = hit.episode, deque(hit.messages)
-            yield from _quote(line, clean_line(hit.episode.title), [TITLE, hit.episode.id.hex])
+            yield from _quote(line, clean_line(hit.episode.title), [TITLE, hit.episode.pk.hex])
         elif line.startswith(SUMMARY) and self._episode is not None:
-            reference = [SUMMARY_OF, self._episode.id.hex]
+            reference = [SUMMARY_OF, self._episode.pk.hex]
             line, mark = _split_mark(line, self._episode)
             yield from _quote(line, clean_line(self._episode.summary), reference)
             yield from mark
@@ -129,14 +129,14 @@ class _Reader:
             message = self._messages.popleft()
             line, mark = _split_mark(line, message)
             yield from _read_message(
-                line, message, message.id.hex if self._is_shared else message.seq
+                line, message, message.pk.hex if self._is_shared else message.seq
             )
             yield from mark
         else:
             yield line
 
 
-def _split_mark(line: str, row: Fact | Episode | Message) -> tuple[str, list[Part]]:
+def _split_mark(line: str, row: FactRow | EpisodeRow | MessageRow) -> tuple[str, list[Part]]:
     """Return a line up to the mark of a correction, and that with what stands behind it."""
     mark = markdown.mark(row)
     place = line.rfind(mark) if mark else len(line)
@@ -156,7 +156,7 @@ def _quote(line: str, quoted: str, reference: list[Any], start: int = 0) -> Iter
     yield from (line[start:place], reference, line[place + len(quoted) :])
 
 
-def _read_message(line: str, message: Message, key: str | int) -> Iterator[Part]:
+def _read_message(line: str, message: MessageRow, key: str | int) -> Iterator[Part]:
     opening = f'{clean_line(message.name) or message.role}: "'
     place, end = line.find(opening), line.rfind('"')
     if place < 0 or end < place + len(opening):
@@ -169,9 +169,9 @@ def _read_message(line: str, message: Message, key: str | int) -> Iterator[Part]
     yield line[end:]
 
 
-def _read_content(shown: str, message: Message, key: str | int) -> Iterator[Part]:
+def _read_content(shown: str, message: MessageRow, key: str | int) -> Iterator[Part]:
     """Yield references to the parts of a message that are shown, with the marks between them."""
-    content = clean_line(message.content)
+    content = clean_line(message.content or "")
     if shown == content:
         yield [SAID, key]
         return
@@ -223,7 +223,7 @@ def _load_texts(
     texts: dict[tuple[Any, Any], str] = {}
     facts = Fact.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[FACT] | ids[RIGHT]))
     for fact in facts:
-        texts[FACT, fact.id.hex] = clean_line(fact.fact)
+        texts[FACT, fact.pk.hex] = clean_line(fact.fact)
         texts[RIGHT, fact.id.hex] = print_heir(fact)
     episodes = Episode.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[TITLE]))
     for episode in episodes:

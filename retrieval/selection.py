@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Episode
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
 from retrieval import lines, markdown, packing, replay
 from retrieval.budget import NO_FENCE, Fence
-from retrieval.candidates import load_candidates
-from retrieval.hits import EpisodeHit, FactHit, Hit, episodes_shown, facts_shown
+from retrieval.hits import (
+    EpisodeHit,
+    EpisodeRow,
+    FactHit,
+    FactRow,
+    Hit,
+    MessageRow,
+    episodes_shown,
+    facts_shown,
+    load_candidates,
+)
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent
@@ -38,8 +46,8 @@ class Chosen:
     """Messages in no episode yet, oldest first; with `min_seq` only."""
     fence: Fence = NO_FENCE
     """The marks between which the text stands."""
-    cut: tuple[uuid.UUID, ...] = ()
-    """Messages of which the text shows a part, by id."""
+    cut: tuple[str, ...] = ()
+    """Messages of which the text shows a part, and episodes left out for their size, by id."""
 
     def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
         """Return what the text is made of, for its receipt."""
@@ -58,13 +66,13 @@ class Chosen:
         return [*self.facts, *self.episodes]
 
     @property
-    def corrections(self) -> dict[uuid.UUID, str]:
+    def corrections(self) -> dict[str, str]:
         """What is said of the facts, episodes and messages that contradict a correction, by id."""
-        rows: list[Fact | Episode | Message] = [hit.fact for hit in self.facts]
+        rows: list[FactRow | EpisodeRow | MessageRow] = [hit.fact for hit in self.facts]
         rows += [hit.episode for hit in self.episodes]
         rows += [row for hit in self.hits for row in hit.messages]
         rows += self.recent.messages if self.recent else ()
-        return {row.pk: row.correction for row in rows if row.correction}
+        return {row.id: row.correction for row in rows if row.correction}
 
     @property
     def unmarked_lines(self) -> list[str]:
@@ -111,7 +119,6 @@ def choose(
         quoted,
         with_pinned=_wants_pinned(request),
         with_retired=request.as_of is None and request.known_at is None,
-        described=True,
         seqs=[line.seq for hit in quoted for line in hit.lines],
     )
     _set_marks(
@@ -167,13 +174,14 @@ def _choose_all(
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
         ]
+    cut: tuple[str, ...] = ()
     if request.is_plain and not detailed and not with_pinned:
         facts, episodes = facts_shown(fact_hits), shown
     else:
         loaded = load_candidates(
-            conversation, fact_hits, detailed, with_pinned=with_pinned, described=True, whole=True
+            conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
         )
-        facts = [*loaded.facts, *loaded.pinned]
+        facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
     _set_marks(conversation, request, facts, episodes)
@@ -185,11 +193,10 @@ def _choose_all(
         explain=request.explain,
         whole=request.whole,
     )
-    cut: tuple[uuid.UUID, ...] = ()
     if not request.whole:
         quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
         messages = (message for hit in quoted for message in hit.messages)
-        cut = tuple(message.id for message in messages if markdown.is_capped(message))
+        cut += tuple(message.id for message in messages if markdown.is_capped(message))
     if recent is not None:
         text = "\n".join(part for part in (text, recent.text) if part)
         cut += recent.cut
@@ -218,14 +225,14 @@ def _set_marks(
     request: RecallRequest,
     facts: Sequence[FactHit],
     episodes: Sequence[EpisodeHit],
-    messages: Iterable[Message] = (),
+    messages: Iterable[MessageRow] = (),
 ) -> None:
     """Set on what is served what answers say of it where something was corrected.
 
     Not on what was believed at a moment: the correction may have come later.
     """
     if request.known_at is None and (conversation.has_corrections or request.scope != CONVERSATION):
-        rows: list[Message | Episode | Fact] = [*messages]
+        rows: list[MessageRow | EpisodeRow | FactRow] = [*messages]
         rows += [row for hit in facts for row in hit.messages]
         rows += [row for hit in episodes for row in hit.messages]
         rows += [hit.fact for hit in facts]
@@ -242,14 +249,15 @@ def _wants_pinned(request: RecallRequest) -> bool:
 
 
 def name_homes(place: Conversation, chosen: Chosen) -> None:
-    """Load the conversation of each memory that is served from any; what is gone has `place`."""
-    ids = [hit.found.memory_id for hit in chosen.hits]
+    """Load whose each memory is that is served from any conversation; what is gone has `place`."""
+    rows: list[FactRow | EpisodeRow] = [hit.fact for hit in chosen.facts]
+    rows += [hit.episode for hit in chosen.episodes]
     homes = {
-        row.id: row.conversation
+        row_id: home
         for table in (Fact, Episode)
-        for row in table.objects.of(place.tenant).filter(id__in=ids).select_related("conversation")
+        for row_id, home in table.objects.of(place.tenant)
+        .filter(id__in=[row.pk for row in rows])
+        .values_list("id", "conversation__external_id")
     }
-    for fact in chosen.facts:
-        fact.fact.conversation = homes.get(fact.found.memory_id, place)
-    for episode in chosen.episodes:
-        episode.episode.conversation = homes.get(episode.found.memory_id, place)
+    for row in rows:
+        row.conversation_id = homes.get(row.pk, place.external_id)

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from indexing.text import prepare
@@ -150,7 +151,7 @@ class Trimmer:
     def __init__(
         self, *, question: str, messages: Sequence[str], speakers: Iterable[str] = ()
     ) -> None:
-        counts = Counter(word for text in messages for word in _words(text[:JUDGED_CHARACTERS]))
+        counts = Counter(chain.from_iterable(_words(text[:JUDGED_CHARACTERS]) for text in messages))
         self._unseen = math.log(len(messages) + 1)
         self._rarity = {word: self._unseen - math.log(n) for word, n in counts.items()}
         self._names = frozenset(word for name in speakers for word in _words(name))

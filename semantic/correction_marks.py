@@ -10,11 +10,12 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Message
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import clean_line
@@ -26,6 +27,27 @@ HEIRS_AT_MOST = 20
 NO_BRACKETS = str.maketrans("[]", "()")
 HELD = "superseded wrong".split()
 """Reasons of retirement for which marks count; what was undone or erased corrects nothing."""
+
+
+class Markable(Protocol):
+    """What may contradict a correction: a message, an episode or a fact, or its values."""
+
+    correction: str
+    corrected_by: uuid.UUID | None
+
+    @property
+    def pk(self) -> uuid.UUID:
+        """Return its id."""
+
+
+class Datable(Protocol):
+    """A fact, or its values, that may have replaced a wrong one."""
+
+    corrected_at: datetime | None
+
+    @property
+    def pk(self) -> uuid.UUID:
+        """Return its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +158,7 @@ def find_heirs(conversation: Conversation) -> list[Fact]:
 
 
 def set_corrections(
-    tenant: Tenant, rows: Sequence[Message | Episode | Fact], *, as_of: datetime | None = None
+    tenant: Tenant, rows: Sequence[Markable], *, as_of: datetime | None = None
 ) -> None:
     """Set on loaded rows what answers say of them where they contradict a correction."""
     corrections = find_corrections(tenant=tenant, place_ids=[row.pk for row in rows], as_of=as_of)
@@ -147,15 +169,15 @@ def set_corrections(
             row.corrected_by = heir.id if heir else None
 
 
-def set_corrected(conversation: Conversation, facts: Sequence[Fact]) -> None:
+def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
     """Set on facts when a person put them in the place of a wrong one.
 
     Uses index: semantic_fact_declared_wrong.
     """
     wrong = Fact.objects.within(conversation).filter(
         invalidated_because=Fact.Because.WRONG,
-        superseded_by__in=[fact.id for fact in facts],
+        superseded_by__in=[fact.pk for fact in facts],
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:
-        fact.corrected_at = days.get(fact.id)
+        fact.corrected_at = days.get(fact.pk)

@@ -5,7 +5,7 @@ Which counter is in use is set once, when the process starts (`memoryproject.ai.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 COUNTERS = ("chars4", "e5", "larger", "max")
@@ -63,12 +63,6 @@ def estimate_tokens(text: str) -> int:
 def measure(text: str) -> dict[str, int]:
     """Return what is stored beside a text: its quarters of a token by the configured counter."""
     return {_in_use.name: _in_use.quarters(text)}
-
-
-def quarters_of(sizes: Mapping[str, int], text: str) -> int:
-    """Return the quarters of a text from what is stored beside it, else by counting."""
-    stored = sizes.get(_in_use.name)
-    return _in_use.quarters(text) if stored is None else stored
 
 
 def count_tokens(text: str) -> int:

@@ -1,12 +1,11 @@
-"""What calls that answer share: filters, headers, the mirror while the database is away."""
+"""What calls share that look through a whole tenant: filters, the mirror without a database."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpResponse
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
@@ -15,10 +14,9 @@ from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from notes.forms import VALENCES, WORD_AT_MOST
 from retrieval import mirror
-from retrieval.api.forms import LinksField
+from retrieval.api.forms import LinksField, name_receipt
 from retrieval.memory import EPISODIC
 
-AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
 ASKED_IN = (
     "The conversation that the answer is for. It narrows nothing; but what your agent says there "
     "of the answer is an echo, and not learnt as news. Default: conversation_id."
@@ -69,14 +67,3 @@ class MirroredView(ReadView):
                 answer = from_pages()
             body = form(answer).data
         return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])
-
-
-def name_receipt(
-    response: AnyResponse, *, receipt: str | None, degraded: str | None
-) -> AnyResponse:
-    """Return the response with the headers that name its receipt and what was missing."""
-    if receipt:
-        response["Memory-Receipt"] = receipt
-    if degraded:
-        response["Memory-Degraded"] = degraded
-    return response

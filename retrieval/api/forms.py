@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -15,6 +15,7 @@ from retrieval.request import CONVERSATION, EPISODIC_LIMIT, SCOPES, SEMANTIC_LIM
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 
+AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
@@ -265,3 +266,14 @@ class ConversationOutput(OwnerOutput):
 def markdown_response(text: str) -> HttpResponse:
     """Return markdown; an empty text is an empty body."""
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+def name_receipt(
+    response: AnyResponse, *, receipt: str | None, degraded: str | None
+) -> AnyResponse:
+    """Return the response with the headers that name its receipt and what was missing."""
+    if receipt:
+        response["Memory-Receipt"] = receipt
+    if degraded:
+        response["Memory-Degraded"] = degraded
+    return response

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -15,23 +15,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
-from episodic.read_api import EpisodeOutput, OwnerOutput
+from episodic.models import Episode
+from episodic.read_api import OwnerOutput
+from indexing.models import MemoryKind
 from jobs.models import Job, Kind, State
-from memoryproject.edge.fields import Strict
+from memoryproject.edge.fields import Strict, say_moment
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
 from retrieval import budget, markdown, recall
 from retrieval.api import forms
-from retrieval.api.answers import AnyResponse, name_receipt
+from retrieval.api.forms import AnyResponse, name_receipt
 from retrieval.budget import Fence
+from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
-from retrieval.request import CONVERSATION, RecallRequest
+from retrieval.request import RecallRequest
 from semantic import queries as semantic_queries
 from semantic.correction_marks import set_corrections
-from semantic.renderings import render_fact
 
 
 class Answering(ReadView):
@@ -74,8 +75,7 @@ class RetrieveMemoryRaw(Answering):
     )
     def post(self, request: Request) -> Response:
         answer = self.answer(forms.RetrieveInput)
-        external_id = uuid.UUID(answer.receipt.parameters["conversation_id"])
-        return _with_headers(Response(render_raw(answer, external_id)), answer)
+        return _with_headers(Response(render_raw(answer)), answer)
 
 
 class ContextPreRetrieve(Answering):
@@ -101,13 +101,18 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
     response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
     response["Memory-Pending"] = str(answer.progress.pending)
     response["Memory-Token-Counter"] = tokens.in_use().name
-    if answer.chosen.cut:
-        response["Memory-Cut"] = str(len(answer.chosen.cut))
+    _count_cut(response, answer.chosen.cut)
     if answer.receipt.relevance is not None:
         response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
     if answer.is_left_out:
         response["Memory-Empty"] = "min_relevance"
     return _name_fence(response, answer.chosen.fence)
+
+
+def _count_cut(response: AnyResponse, cut: Sequence[str]) -> AnyResponse:
+    if cut:
+        response["Memory-Cut"] = str(len(cut))
+    return response
 
 
 def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
@@ -116,38 +121,30 @@ def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
     return response
 
 
-def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
+def render_raw(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
     chosen, params = answer.chosen, answer.receipt.parameters
-    is_shared = params["scope"] != CONVERSATION
     recent = chosen.recent.messages if chosen.recent else ()
-    sources = forms.Source(many=True)
+    corrections = {"corrections": chosen.corrections} if chosen.corrections else {}
     return {
-        "semantic": [
-            {
-                **render_fact(
-                    hit.fact,
-                    hit.fact.conversation.external_id if is_shared else external_id,
-                    hit.evidence,
-                ),
-                "score": hit.found.score,
-            }
-            for hit in chosen.facts
-        ],
+        "semantic": [_render_fact(hit) for hit in chosen.facts],
         "episodic": [
-            {**_render_episode(hit.episode, hit.messages), "score": hit.found.score}
-            for hit in chosen.episodes
+            {**_render_episode_hit(hit), "score": hit.found.score} for hit in chosen.episodes
         ],
         "sources": {
-            str(hit.found.memory_id): sources.to_representation(hit.messages) for hit in chosen.hits
+            str(hit.found.memory_id): [_render_source(row) for row in hit.messages]
+            for hit in chosen.hits
         },
         "blocks": None
         if chosen.blocks is None
-        else forms.BlockOutput(chosen.blocks, many=True).data,
-        "cut": [str(message_id) for message_id in chosen.cut],
+        else [
+            {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
+            for block in chosen.blocks
+        ],
+        "cut": list(chosen.cut),
         "recent": None
         if params["min_seq"] is None
-        else forms.RecentMessage(recent, many=True).data,
+        else [{**_render_source(row), "content": row.content} for row in recent],
         "explain": _explain(answer) if params["explain"] else None,
         "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "relevance": answer.receipt.relevance,
@@ -156,28 +153,60 @@ def render_raw(answer: Answer, external_id: uuid.UUID) -> dict[str, Any]:
         "pending": answer.progress.pending,
         "degraded": answer.degraded or None,
         "counter": tokens.in_use().name,
-        **_render_corrections(chosen.corrections),
+        **corrections,
     }
 
 
-def _render_corrections(corrections: Mapping[uuid.UUID, str]) -> dict[str, Any]:
-    """Return the key that an answer has only where something in it was corrected."""
-    if not corrections:
-        return {}
-    return {"corrections": {str(row_id): text for row_id, text in corrections.items()}}
+def _render_fact(hit: FactHit) -> dict[str, Any]:
+    """Return what a `RawFact` has: hundreds of rows go through here, so no serializer does it."""
+    fact = hit.fact
+    return {
+        "id": fact.id,
+        "conversation_id": str(fact.conversation_id),
+        "category": fact.category,
+        "fact": fact.fact,
+        "keywords": fact.keywords,
+        "source_episodic_ids": list(hit.episode_ids),
+        "valid_at": say_moment(fact.valid_at),
+        "invalid_at": fact.invalid_at and say_moment(fact.invalid_at),
+        "score": hit.found.score,
+    }
+
+
+def _render_episode_hit(hit: EpisodeHit) -> dict[str, Any]:
+    """Return what a `RawEpisode` has, its score aside."""
+    episode = hit.episode
+    values = {
+        name: say_moment(datetime.fromisoformat(value)) if value and name.endswith("_at") else value
+        for name, value in episode.details.items()
+    }
+    return {
+        "id": episode.id,
+        "conversation_id": str(episode.conversation_id),
+        "title": episode.title,
+        "summary": episode.summary,
+        **values,
+        "messages": [{"role": row.role, "content": row.content} for row in hit.messages],
+    }
+
+
+def _render_source(row: MessageRow) -> dict[str, Any]:
+    """Return what a `Source` has."""
+    return {
+        "message_id": row.id,
+        "seq": row.seq,
+        "role": row.role,
+        "name": row.name or None,
+        "timestamp": say_moment(row.occurred_at),
+        "metadata": row.metadata,
+    }
 
 
 def _explain(answer: Answer) -> dict[str, Any]:
     """Return how each leg did and how each memory was found, by memory id."""
-    hits = [hit.found for hit in answer.chosen.hits]
-    return {
-        "legs": answer.receipt.counts,
-        "hits": {str(hit.memory_id): forms.HowFound(hit).data for hit in hits},
-    }
-
-
-def _render_episode(episode: Episode, messages: Sequence[Message]) -> dict[str, Any]:
-    return {**EpisodeOutput(episode).data, "messages": forms.RawMessage(messages, many=True).data}
+    found = [hit.found for hit in answer.chosen.hits]
+    hits = {str(hit.memory_id): forms.HowFound(hit).data for hit in found}
+    return {"legs": answer.receipt.counts, "hits": hits}
 
 
 class Recent(ReadView):
@@ -229,10 +258,15 @@ class RecentMemoryRaw(Recent):
     )
     def post(self, request: Request) -> Response:
         episodes = self.find_episodes(self.read(forms.RecentInput))
-        messages = episodic_queries.messages_of_episodes(
-            tenant=self.tenant(), episode_ids=[episode.id for episode in episodes]
-        )
-        return Response([_render_episode(row, messages[row.id]) for row in episodes])
+        if not episodes:
+            return Response([])
+        hits = [
+            Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
+            for rank, row in enumerate(episodes, start=1)
+        ]
+        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
+        response = Response([_render_episode_hit(hit) for hit in loaded.episodes])
+        return _count_cut(response, loaded.beyond)
 
 
 class ConversationState(ReadView):

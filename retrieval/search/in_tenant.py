@@ -45,6 +45,8 @@ CHARACTERS_READ = 2_000
 WORDS_AT_MOST = 40
 FREQUENT = 5_000
 """Units in which a word occurs, counted no further."""
+FEW = 2_000
+"""Memories that pass filters, so few that the vectors of each are looked up."""
 NEAR_POOL = 400
 """Units of each kind that an approximate index brings."""
 LINKED_AT_MOST = 500
@@ -218,6 +220,7 @@ def _ask(
         "shelves": request.shelves,
         **_moments_of(tenant, request),
         "filtered": request.is_past or any(value is not None for value in request.filters.values()),
+        "few": FEW,
         "everything": request.is_everything,
         "neutral": NEUTRAL,
         "linked": list(linked),

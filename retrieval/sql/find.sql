@@ -9,8 +9,8 @@
 --      cosines that count 0 and 1); everything bool (all memories, at `neutral` float);
 --      linked uuid[] and link_shares float[] (memories that count that much at least);
 --      known uuid[] (facts that were believed, where `past` asks for another moment);
---      filtered bool and the filters of describing.sql; min_relevance float, sort_by text,
---      at_most int
+--      filtered bool and the filters of describing.sql; few int (memories of which
+--      the vectors are looked up); min_relevance float, sort_by text, at_most int
 -- out: memory_id uuid, shelf, source_type text, score, importance, combined float, at
 --      timestamptz, lexical_rank, vector_rank bigint or NULL, lexical_found, vector_found bigint
 --      (memories of that kind in each leg), distance float or NULL (1 less the cosine),
@@ -42,6 +42,10 @@ of_agent AS MATERIALIZED (
 ),
 passing AS MATERIALIZED (
     SELECT memory.* FROM ({passing}) AS memory WHERE %(filtered)s OR %(everything)s
+),
+-- Where few pass, their vectors are looked up one by one, and no others are read; no row: many.
+few AS MATERIALIZED (
+    SELECT array_agg(id) AS ids FROM passing HAVING %(filtered)s AND count(*) <= %(few)s
 ),
 asked AS MATERIALIZED (
     SELECT language, lexeme, place
@@ -134,9 +138,15 @@ vector_unit AS (
             AND (%(conversation_id)s::uuid IS NULL OR conversation_id = (SELECT id FROM home))
             AND shelf = ANY(%(shelves)s::text[]) AND shelf NOT IN (SELECT shelf FROM near)
             AND (%(past)s OR invalid_at IS NULL) AND {passes}
-            AND (SELECT vector FROM aim) IS NOT NULL
+            AND (SELECT vector FROM aim) IS NOT NULL AND NOT EXISTS (SELECT FROM few)
         OFFSET 0
     ) AS compared
+    UNION ALL
+    SELECT memory_id, embedding <#> (SELECT vector FROM aim)
+    FROM indexing_searchvector
+    WHERE tenant_id = %(tenant)s AND model = %(model)s AND dim = %(dim)s
+        AND memory_id = ANY((SELECT ids FROM few)::uuid[])
+        AND (%(past)s OR invalid_at IS NULL) AND (SELECT vector FROM aim) IS NOT NULL
     UNION ALL ({near_facts})
     UNION ALL ({near_episodes})
     UNION ALL ({near_notes})

@@ -2,17 +2,19 @@
 --
 -- in:  tenant, conversation uuid; facts uuid[]; pinned int (facts at most that were not asked
 --      for, guidelines and dangers); seqs bigint[] (messages of which the content is wanted);
---      episodes uuid[], described bool (whether their own rows are wanted), whole bool (whether
---      all their messages are), retired bool (whether it is wanted which messages are over)
--- out: kind text, row json, in no order:
---      fact [id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, evidence]:
---          place null of those asked for, else from 1, newest first; evidence [[id, episode_id,
+--      episodes uuid[]; whole bool (whether all their messages are wanted), bytes_at_most int
+--      (of those messages), retired bool (whether it is wanted which messages are over);
+--      counter text (of tokens)
+-- out: a row of each kind: kind text, rows json (null: none)
+--      fact [[id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, evidence], …]:
+--          place null of those asked for, else from 1, newest first; evidence [[episode_id,
 --          message_seqs], …], oldest first
---      message [id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id]:
---          content and sizes are null of a message that only says a fact
---      episode [id, title, summary, stability, difficulty, surprise, start_at, end_at,
---          created_at, last_reviewed_at, consolidated_at]
---      retired seq: a message that says what is over or wrong, and nothing that is still active
+--      message [[id, seq, role, name, content, occurred_at, metadata, quarters, episode_id], …],
+--          by seq: content is null of a message that only says a fact; quarters of a token of
+--          the content, null if that counter has not counted it
+--      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
+--      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
+--      retired [seq, …]: messages that say what is over or wrong, and nothing still active
 -- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
 WITH
@@ -28,6 +30,20 @@ evidence AS MATERIALIZED (
     WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 ),
+-- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.
+beyond AS MATERIALIZED (
+    SELECT episode_id FROM (
+        SELECT episode_id, row_number() OVER ranked AS place, sum(bytes) OVER ranked AS bytes
+        FROM (
+            SELECT episode_id, sum(octet_length(content) + octet_length(metadata::text)) AS bytes
+            FROM episodic_message
+            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+            GROUP BY episode_id
+        ) AS size
+        WINDOW ranked AS (ORDER BY array_position(%(episodes)s::uuid[], episode_id))
+    ) AS added
+    WHERE place > 1 AND bytes > %(bytes_at_most)s
+),
 message AS MATERIALIZED (
     SELECT id, bool_or(is_read) AS is_read
     FROM (
@@ -37,6 +53,7 @@ message AS MATERIALIZED (
         UNION ALL
         SELECT id, TRUE FROM episodic_message
         WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+            AND episode_id NOT IN (SELECT episode_id FROM beyond)
         UNION ALL
         SELECT message.id, FALSE
         FROM (SELECT episode_id, unnest(message_seqs) AS seq FROM evidence) AS source
@@ -45,36 +62,45 @@ message AS MATERIALIZED (
     ) AS wanted
     GROUP BY id
 )
-SELECT 'fact' AS kind, json_build_array(
+SELECT 'fact' AS kind, json_agg(json_build_array(
     id, category, fact, keywords, is_pinned, valid_at, invalid_at, place, (
-        SELECT coalesce(json_agg(json_build_array(id, episode_id, message_seqs) ORDER BY id), '[]')
+        SELECT coalesce(json_agg(json_build_array(episode_id, message_seqs) ORDER BY id), '[]')
         FROM evidence WHERE fact_id = semantic_fact.id
     )
-) AS row
+)) AS rows
 FROM semantic_fact LEFT JOIN pinned USING (id)
 WHERE tenant_id = %(tenant)s
     AND id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 UNION ALL
-SELECT 'message', json_build_array(
+SELECT 'message', json_agg(json_build_array(
     id, seq, role, name, CASE WHEN is_read THEN content END, occurred_at, metadata,
-    CASE WHEN is_read THEN token_sizes END, episode_id
-)
+    (token_sizes ->> %(counter)s)::int, episode_id
+) ORDER BY seq)
 FROM message JOIN episodic_message USING (id)
 WHERE tenant_id = %(tenant)s
 UNION ALL
-SELECT 'episode', json_build_array(
-    id, title, summary, stability, difficulty, surprise, start_at, end_at, created_at,
-    last_reviewed_at, consolidated_at
-)
+SELECT 'episode', json_agg(json_build_array(
+    id, title, summary, surprise, end_at, json_build_object(
+        'stability', stability, 'difficulty', difficulty, 'surprise', surprise,
+        'start_at', start_at, 'end_at', end_at, 'created_at', created_at,
+        'last_reviewed_at', last_reviewed_at, 'consolidated_at', consolidated_at
+    )
+))
 FROM episodic_episode
-WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[]) AND %(described)s
+WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
+    AND id NOT IN (SELECT episode_id FROM beyond)
 UNION ALL
-SELECT 'retired', to_json(seq)
+SELECT 'beyond', json_agg(episode_id) FROM beyond
+UNION ALL
+SELECT 'retired', json_agg(seq)
 FROM (
-    SELECT unnest(message_seqs) AS seq, invalid_at
-    FROM semantic_evidence AS evidence JOIN semantic_fact AS fact ON fact.id = fact_id
-    WHERE evidence.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s AND %(retired)s
-        AND episode_id = ANY(%(episodes)s::uuid[]) AND withdrawn_by_id IS NULL
-        AND (invalid_at IS NULL OR invalidated_because IN ('superseded', 'wrong'))
-) AS said
-GROUP BY seq HAVING every(invalid_at IS NOT NULL)
+    SELECT seq
+    FROM (
+        SELECT unnest(message_seqs) AS seq, invalid_at
+        FROM semantic_evidence AS evidence JOIN semantic_fact AS fact ON fact.id = fact_id
+        WHERE evidence.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s AND %(retired)s
+            AND episode_id = ANY(%(episodes)s::uuid[]) AND withdrawn_by_id IS NULL
+            AND (invalid_at IS NULL OR invalidated_because IN ('superseded', 'wrong'))
+    ) AS said
+    GROUP BY seq HAVING every(invalid_at IS NOT NULL)
+) AS over

@@ -56,6 +56,20 @@ def test_an_episode_holds_its_messages_and_no_score(ana: Agent, told: uuid.UUID)
         assert all(set(message) == {"role", "content"} for message in item["messages"])
 
 
+def test_an_answer_ends_early_where_episodes_are_too_large_and_says_so(
+    ana: Agent, told: uuid.UUID, episodes: list[Episode], settings: Any
+) -> None:
+    settings.PAGE_BYTES = 1  # less than any message: an answer has one episode
+    body = {"conversation_id": str(told)}
+    answer = ana.post("recent_memory/raw", body)
+    assert [item["id"] for item in answer.json()] == [str(episodes[0].id)]
+    assert answer["Memory-Cut"] == "1"
+    raw = ana.post("retrieve_memory/raw", {**body, "query": "Where does Mira run?"})
+    (served,) = raw.json()["episodic"]
+    (left_out,) = {str(row.id) for row in episodes} - {served["id"]}
+    assert raw.json()["cut"] == [left_out] and raw["Memory-Cut"] == "1"
+
+
 def test_the_limit_is_kept(ana: Agent, told: uuid.UUID, episodes: list[Episode]) -> None:
     assert [item["id"] for item in recent(ana, told, limit=1)] == [str(episodes[0].id)]
     assert len(recent(ana, told, limit=100)) == 2

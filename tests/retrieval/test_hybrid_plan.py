@@ -20,8 +20,7 @@ from django.db import connection, connections, transaction
 from episodic.models import Conversation
 from indexing.models import MemoryKind, SearchUnit, SearchVector
 from retrieval import links
-from retrieval.candidates import load_candidates
-from retrieval.hits import Hit
+from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import measure_pace, write_receipt
 from retrieval.search.in_conversation import Question, search, state

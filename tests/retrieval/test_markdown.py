@@ -8,11 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from episodic.models import Episode, Message
 from indexing.models import MemoryKind
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, FactHit, Hit
-from semantic.models import Fact
+from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, Hit, MessageRow
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -38,7 +36,7 @@ def make_fact(
 ) -> FactHit:
     return FactHit(
         found=make_found(MemoryKind.FACT, rank, 0.03),
-        fact=Fact(category=category, fact=fact),
+        fact=FactRow("", category, fact, NOW),
         sources=sources,
     )
 
@@ -55,12 +53,12 @@ def make_episode(
 ) -> EpisodeHit:
     """Return a hit; `said` holds triples (role, name, content)."""
     messages = [
-        Message(seq=seq, role=role, name=name, content=content)
+        MessageRow("", seq, role, name, content, NOW, {}, None, None)
         for seq, (role, name, content) in enumerate(said, start=1)
     ]
     return EpisodeHit(
         found=make_found(MemoryKind.EPISODE, rank, score),
-        episode=Episode(title=title, summary=summary, surprise=surprise, end_at=NOW - ago),
+        episode=EpisodeRow("", title, summary, surprise, NOW - ago),
         messages=tuple(messages),
     )
 
