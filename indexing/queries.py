@@ -117,7 +117,7 @@ def units_without_vector(
     at_most: int,
     since: datetime | None = None,
 ) -> list[SearchUnit]:
-    """Return units of a conversation that a model has made no vector for, oldest first.
+    """Return units of a conversation that a model has made no vector for, latest first.
 
     Without a conversation those that belong to none; with `since` those made from then on. Of a
     text that is spread over several units the first one stands for all.
@@ -125,7 +125,7 @@ def units_without_vector(
     lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
     if since is not None:
         lacking = lacking.filter(id__gte=first_id_at(since))
-    return list(lacking.order_by("id")[:at_most])
+    return list(lacking.order_by("-valid_at", "-id")[:at_most])
 
 
 def lock_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:

@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 
 from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
+from indexing.model_change import choose_embedder
 from indexing.models import SearchUnit, UnitKind
-from memoryproject.ai import embeddings
 from semantic.contradictions import Claim
 from semantic.correction_marks import HELD
 from semantic.models import Changeset, CorrectionMark, Evidence, Fact
@@ -196,7 +196,7 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
 
 def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:
     """Yield the places nearest in meaning to the fact that do not say what is right."""
-    model = embeddings.get_embedder().name
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:
         return

@@ -21,9 +21,9 @@ from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
 from indexing import queries as index
+from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
-from memoryproject.ai import embeddings
 from semantic import queries, reverts, suggestions
 from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
@@ -194,7 +194,7 @@ def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
 
 def read_near(fact: Fact) -> list[tuple[Fact, float]]:
     """Return the active facts with the most similar vectors and the cosine, best first."""
-    model = embeddings.get_embedder().name
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:
         return []
