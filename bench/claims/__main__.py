@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -20,6 +21,7 @@ import django
 
 from bench.retrieval.quantiles import summarise
 from bench.storm import database
+from bench.storm.field import tell
 from bench.tables import render_table
 
 PROCESSES = 5
@@ -54,6 +56,7 @@ def main() -> None:
     add("--hold", type=float, default=1.0, metavar="S", help="how long a job is held; 1")
     add("--seconds", type=float, default=25.0, help="of claiming, at each size; 25")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing must outlive us
     data_dir = database.make_folder(None)
     os.environ |= {
         "MEMORY_DATA_DIR": str(data_dir),
@@ -82,6 +85,7 @@ def _measure(data_dir: Path, size: int, given: argparse.Namespace) -> list[objec
         connection.execute(JOBS, {"jobs": size, "tenants": given.tenants})
         connection.execute("VACUUM (ANALYZE) jobs_job")
     worker = import_module("bench.claims.worker")  # it needs a Django that is set up
+    tell(f"{size:,} jobs wait …")
     share = partial(worker.work, seconds=given.seconds, hold_s=given.hold)
     threads = [given.connections // PROCESSES] * PROCESSES
     with ProcessPoolExecutor(
