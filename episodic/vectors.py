@@ -59,7 +59,6 @@ def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uui
     """
     vectors = index.headline_vectors(
         tenant=tenant,
-        model=embeddings.get_embedder().name,
         episode_ids=[episode.id for episode in episodes],
     )
     missing = [episode for episode in episodes if episode.id not in vectors]

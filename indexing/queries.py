@@ -16,7 +16,7 @@ from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
-from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.embeddings import Vectors, get_embedder
 from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant
 
@@ -31,14 +31,12 @@ class Neighbour:
     cosine: float
 
 
-def nearest(
-    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
-) -> list[Neighbour]:
+def nearest(*, tenant: Tenant, vector: Vectors, at_most: int, **where: Any) -> list[Neighbour]:
     """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
     Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
     """
-    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
@@ -46,13 +44,13 @@ def nearest(
 
 
 def nearest_units(
-    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
+    *, tenant: Tenant, vector: Vectors, at_most: int, **where: Any
 ) -> list[tuple[SearchUnit, float]]:
     """Return the units that lie nearest to a vector with their cosine, nearest first.
 
     Exact; `where` narrows them by columns of `Searchable`.
     """
-    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
     pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
     units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
@@ -65,8 +63,6 @@ def nearest_to_any(
     tenant: Tenant,
     conversation_id: uuid.UUID,
     shelf: MemoryKind,
-    model: str,
-    dim: int,
     at_most: int,
 ) -> list[uuid.UUID]:
     """Return what is still believed and lies nearest to any unit of some memories, nearest first.
@@ -80,8 +76,8 @@ def nearest_to_any(
                 "tenant": tenant.id,
                 "conversation": conversation_id,
                 "shelf": shelf,
-                "model": model,
-                "dim": dim,
+                "model": get_embedder().name,
+                "dim": get_embedder().dim,
                 "memories": list(memory_ids),
                 "at_most": at_most,
             },
@@ -89,19 +85,22 @@ def nearest_to_any(
         return [memory_id for memory_id, _ in cursor.fetchall()]
 
 
-def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
-    """Return the vector of a memory that has one unit; None: that model has made none yet."""
-    row = SearchVector.objects.of(tenant).filter(memory=memory_id, model=model).first()
+def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:
+    """Return the vectors of the model that embeds in the block around: see `model_change`."""
+    return SearchVector.objects.of(tenant).filter(model=get_embedder().name)
+
+
+def find_vector(*, tenant: Tenant, memory_id: uuid.UUID) -> Vectors | None:
+    """Return the vector of a memory that has one unit; None: the model has made none yet."""
+    row = _vectors_of(tenant).filter(memory=memory_id).first()
     return None if row is None else _to_array(row.embedding)
 
 
 def headline_vectors(
-    *, tenant: Tenant, model: str, episode_ids: Sequence[uuid.UUID]
+    *, tenant: Tenant, episode_ids: Sequence[uuid.UUID]
 ) -> dict[uuid.UUID, Vectors]:
     """Return the vector of each episode's title and summary; none where it has none yet."""
-    rows = SearchVector.objects.of(tenant).filter(
-        memory__in=list(episode_ids), model=model, kind=UnitKind.EPISODE
-    )
+    rows = _vectors_of(tenant).filter(memory__in=list(episode_ids), kind=UnitKind.EPISODE)
     return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 
 

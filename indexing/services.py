@@ -76,14 +76,14 @@ def add_entries(
     tenant: Tenant,
     conversation_id: uuid.UUID | None,
     entries: Sequence[Entry],
-    model: str = "",
+    model: str | None = None,
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry, if any does; a job makes those that are missing, and while the
-    model changes those of the other one. A text too long for one unit gets several; the vector
-    goes with the first.
+    vectors the entries carry; None: the one in use. A job makes those that are missing, and
+    while the model changes those of the other one. A text too long for one unit gets several;
+    the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -111,7 +111,9 @@ def add_entries(
         ]
         units += parts
         if entry.vector is not None:
-            vectors.append(_make_vector(parts[0], entry.vector, model=model))
+            vectors.append(
+                _make_vector(parts[0], entry.vector, model=model or embeddings.get_embedder().name)
+            )
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
     if any(entry.vector is None for entry in entries) or len(embeddings.get_embedders()) > 1:

@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
 from episodic.vectors import headline
 from indexing import queries as index_queries
 from indexing import services as index
@@ -114,12 +113,7 @@ def _texts_of(
 
     A unit whose note has changed since it was read is gone by then: its text does not matter.
     """
-    lines = {}
-    if conversation_id:
-        lines = _lines_of(
-            units,
-            episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id),
-        )
+    lines = _lines_of(units, tenant, conversation_id) if conversation_id else {}
     whole = _whole_texts(units, tenant)
     notes = note_queries.notes_by_id(tenant=tenant, note_ids=_memories(units, MemoryKind.NOTE))
     parts: dict[tuple[uuid.UUID | None, int], str] = {
@@ -142,12 +136,13 @@ def _memories(units: Sequence[SearchUnit], *shelves: MemoryKind) -> set[uuid.UUI
     return {unit.memory_id for unit in units if unit.memory_id and unit.shelf in shelves}
 
 
-def _lines_of(units: Sequence[SearchUnit], conversation: Conversation) -> dict[int | None, str]:
+def _lines_of(
+    units: Sequence[SearchUnit], tenant: Tenant, conversation_id: uuid.UUID
+) -> dict[int | None, str]:
     """Return the lines of messages, by seq."""
+    conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
-    messages = episodic_queries.messages_at(
-        tenant=conversation.tenant, conversation=conversation, seqs=seqs
-    )
+    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=seqs)
     return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
 
 

@@ -19,7 +19,6 @@ from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from jobs.enqueue import enqueue
 from jobs.models import Kind
-from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.announcing import announce_changes
@@ -190,7 +189,6 @@ def index_facts(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        model=embeddings.get_embedder().name,
         entries=[
             Entry(
                 memory=Memory(id=fact.id, tenant=conversation.tenant, kind=MemoryKind.FACT),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from indexing import queries as index
 from indexing.models import MemoryKind
 from indexing.queries import Neighbour
-from memoryproject.ai import embeddings
 from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
@@ -30,7 +29,6 @@ def find_alike(new: NewFact, *, ledger: Ledger) -> tuple[Fact | None, Fact | Non
         conversation=conversation,
         shelf=MemoryKind.FACT,
         invalid_at=None,
-        model=embeddings.get_embedder().name,
         vector=new.vector,
         at_most=CANDIDATE_LIMIT,
     )
@@ -57,7 +55,6 @@ def find_declared_wrong(
     near = index.nearest(
         memory__in=list(wrong),
         tenant=ledger.conversation.tenant,
-        model=embeddings.get_embedder().name,
         vector=new.vector,
         at_most=CANDIDATE_LIMIT,
     )
