@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-SIZE = ["--sizes=50", "200", "--tenants=5", "--connections=10", "--hold=0.05", "--seconds=1"]
+SIZE = ["--sizes", "50", "200", "--tenants=5", "--connections=10", "--hold=0.05", "--seconds=1"]
 
 
 @pytest.mark.gate
