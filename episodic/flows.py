@@ -7,6 +7,7 @@ from functools import partial
 from episodic import queries, segmentation
 from episodic.choice import make_segmenter
 from episodic.segmentation import TakeReviews
+from indexing.model_change import answering
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.enqueue import enqueue
@@ -30,9 +31,10 @@ def register(*, take_reviews: TakeReviews) -> None:
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:
     """Segment the conversation's window once."""
-    segmentation.segment_window(
-        claim=claim, segmenter=make_segmenter(find_asker(claim)), take_reviews=take_reviews
-    )
+    with answering(tenant=claim.tenant, conversation_id=claim.scope):
+        segmentation.segment_window(
+            claim=claim, segmenter=make_segmenter(find_asker(claim)), take_reviews=take_reviews
+        )
 
 
 def queue_due_windows(*, at_most: int) -> None:

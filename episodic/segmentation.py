@@ -24,7 +24,6 @@ from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
-from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point, pass_point
 
 logger = logging.getLogger("memory.episodic")
@@ -291,7 +290,6 @@ def _fill_index(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        model=embeddings.get_embedder().name,
         entries=[
             entry
             for plan, episode in zip(planned, episodes, strict=True)

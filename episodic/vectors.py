@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.conf import settings
-
 from episodic.engines import Segment, Vectors
 from episodic.models import Episode
 from indexing import queries as index
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import OpenAIEmbedder
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import Tenant
 
@@ -42,7 +41,7 @@ def embed_lines(texts: Sequence[str], *, waited: timedelta) -> Embedded:
     try:
         return Embedded(vectors=embeddings.embed_passages(texts), storable=True)
     except (ModelUnavailable, ModelMisbehaved):
-        if waited < PATIENCE or settings.EMBEDDINGS != "openai":
+        if waited < PATIENCE or not isinstance(embeddings.get_embedder(), OpenAIEmbedder):
             raise
         return Embedded(vectors=embeddings.LocalEmbedder().embed_passages(texts), storable=False)
 
@@ -60,7 +59,6 @@ def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uui
     """
     vectors = index.headline_vectors(
         tenant=tenant,
-        model=embeddings.get_embedder().name,
         episode_ids=[episode.id for episode in episodes],
     )
     missing = [episode for episode in episodes if episode.id not in vectors]

@@ -49,18 +49,18 @@ def check_size_of_vectors(
     if DEFAULT_DB_ALIAS not in (databases or ()) or not _is_migrated():
         return []
     # Every command loads this module, and few can wait the second that the models' take.
-    embedder = import_string("memoryproject.ai.embeddings.get_embedder")()
+    embedders = import_string("memoryproject.ai.embeddings.get_embedders")()
     newest = SearchVector.across_tenants.order_by("-id").values_list("model", "dim")[:LOOKED_AT]
-    sizes = sorted({dim for model, dim in newest if model == embedder.name} - {embedder.dim})
-    if not sizes:
-        return []
     return [
         Error(
             f"{embedder.name} is set to give vectors of size {embedder.dim}, but the index holds"
-            f" some of its vectors of size {sizes[0]}.",
+            f" some of its vectors of size {dim}.",
             hint="Set MEMORY_EMBEDDING_DIM as it was, or give the other model a name of its own.",
             id="indexing.E001",
         )
+        for embedder in embedders
+        for model, dim in sorted(set(newest))
+        if model == embedder.name and dim != embedder.dim
     ]
 
 

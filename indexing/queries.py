@@ -16,7 +16,7 @@ from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
-from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.embeddings import Vectors, get_embedder
 from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant
 
@@ -32,14 +32,12 @@ class Neighbour:
     cosine: float
 
 
-def nearest(
-    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
-) -> list[Neighbour]:
+def nearest(*, tenant: Tenant, vector: Vectors, at_most: int, **where: Any) -> list[Neighbour]:
     """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
     Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
     """
-    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
@@ -52,7 +50,6 @@ def nearest_to_each(
     tenant: Tenant,
     conversation_id: uuid.UUID,
     shelf: MemoryKind,
-    model: str,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
@@ -68,7 +65,7 @@ def nearest_to_each(
         "tenant": tenant.id,
         "conversation": conversation_id,
         "shelf": shelf,
-        "model": model,
+        "model": get_embedder().name,
         "dim": vectors.shape[1],
         "distance": -cosine_at_least,
         "at_most": at_most,
@@ -81,13 +78,13 @@ def nearest_to_each(
 
 
 def nearest_units(
-    *, tenant: Tenant, model: str, vector: Vectors, at_most: int, **where: Any
+    *, tenant: Tenant, vector: Vectors, at_most: int, **where: Any
 ) -> list[tuple[SearchUnit, float]]:
     """Return the units that lie nearest to a vector with their cosine, nearest first.
 
     Exact; `where` narrows them by columns of `Searchable`.
     """
-    rows = SearchVector.objects.of(tenant).filter(model=model, dim=len(vector), **where)
+    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
     pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
     units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
@@ -100,8 +97,6 @@ def nearest_to_any(
     tenant: Tenant,
     conversation_id: uuid.UUID,
     shelf: MemoryKind,
-    model: str,
-    dim: int,
     at_most: int,
 ) -> list[uuid.UUID]:
     """Return what is still believed and lies nearest to any unit of some memories, nearest first.
@@ -115,8 +110,8 @@ def nearest_to_any(
                 "tenant": tenant.id,
                 "conversation": conversation_id,
                 "shelf": shelf,
-                "model": model,
-                "dim": dim,
+                "model": get_embedder().name,
+                "dim": get_embedder().dim,
                 "memories": list(memory_ids),
                 "at_most": at_most,
             },
@@ -124,19 +119,22 @@ def nearest_to_any(
         return [memory_id for memory_id, _ in cursor.fetchall()]
 
 
-def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
-    """Return the vector of a memory that has one unit; None: that model has made none yet."""
-    row = SearchVector.objects.of(tenant).filter(memory=memory_id, model=model).first()
+def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:
+    """Return the vectors of the model that embeds in the block around: see `model_change`."""
+    return SearchVector.objects.of(tenant).filter(model=get_embedder().name)
+
+
+def find_vector(*, tenant: Tenant, memory_id: uuid.UUID) -> Vectors | None:
+    """Return the vector of a memory that has one unit; None: the model has made none yet."""
+    row = _vectors_of(tenant).filter(memory=memory_id).first()
     return None if row is None else _to_array(row.embedding)
 
 
 def headline_vectors(
-    *, tenant: Tenant, model: str, episode_ids: Sequence[uuid.UUID]
+    *, tenant: Tenant, episode_ids: Sequence[uuid.UUID]
 ) -> dict[uuid.UUID, Vectors]:
     """Return the vector of each episode's title and summary; none where it has none yet."""
-    rows = SearchVector.objects.of(tenant).filter(
-        memory__in=list(episode_ids), model=model, kind=UnitKind.EPISODE
-    )
+    rows = _vectors_of(tenant).filter(memory__in=list(episode_ids), kind=UnitKind.EPISODE)
     return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 
 
@@ -152,7 +150,7 @@ def units_without_vector(
     at_most: int,
     since: datetime | None = None,
 ) -> list[SearchUnit]:
-    """Return units of a conversation that a model has made no vector for, oldest first.
+    """Return units of a conversation that a model has made no vector for, latest first.
 
     Without a conversation those that belong to none; with `since` those made from then on. Of a
     text that is spread over several units the first one stands for all.
@@ -160,7 +158,7 @@ def units_without_vector(
     lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
     if since is not None:
         lacking = lacking.filter(id__gte=first_id_at(since))
-    return list(lacking.order_by("id")[:at_most])
+    return list(lacking.order_by("-valid_at", "-id")[:at_most])
 
 
 def lock_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:

@@ -26,8 +26,6 @@ from memoryproject.tenancy.models import Tenant
 
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
 """The columns that a vector has from its unit."""
-EVERYTHING = "everything"
-"""In the input of a job that makes vectors: also those that lacked before it was made."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -78,13 +76,14 @@ def add_entries(
     tenant: Tenant,
     conversation_id: uuid.UUID | None,
     entries: Sequence[Entry],
-    model: str = "",
+    model: str | None = None,
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry, if any does; a job makes those that are missing. A text too
-    long for one unit gets several; the vector goes with the first.
+    vectors the entries carry; None: the one in use. A job makes those that are missing, and
+    while the model changes those of the other one. A text too long for one unit gets several;
+    the vector goes with the first.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -112,10 +111,12 @@ def add_entries(
         ]
         units += parts
         if entry.vector is not None:
-            vectors.append(_make_vector(parts[0], entry.vector, model=model))
+            vectors.append(
+                _make_vector(parts[0], entry.vector, model=model or embeddings.get_embedder().name)
+            )
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
-    if any(entry.vector is None for entry in entries):
+    if any(entry.vector is None for entry in entries) or len(embeddings.get_embedders()) > 1:
         enqueue(tenant=tenant, kind=Kind.EMBED, scope=conversation_id or tenant.id)
     changed = {entry.memory.id for entry in entries}
     tell_mirror(tenant=tenant, conversation_id=conversation_id, memory_ids=changed)

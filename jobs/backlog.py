@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import DurationField, ExpressionWrapper, F, Max, Q
+from django.db.models import DurationField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
-from jobs.models import DUE, Job, State
+from jobs.models import WAITS_UNTIL, Job, State
 from jobs.turns import is_due
 from memoryproject.tenancy.walls import across_tenants
 
@@ -42,11 +42,12 @@ def measure_backlog() -> Backlog:
     Uses indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
     """
     due = Job.across_tenants.filter(is_due())
+    longest = _find_longest_due()
     dead = Job.across_tenants.filter(state=State.DEAD)
     return Backlog(
         due=due[:COUNTED_AT_MOST].count(),
         dead=dead[:COUNTED_AT_MOST].count(),
-        oldest_due_s=_to_seconds(_longest_due()),
+        oldest_due_s=_to_seconds(longest[1] if longest else None),
         last_done_s=_to_seconds(_since_last_done()),
         standstill=explain_standstill(),
     )
@@ -62,32 +63,37 @@ def _since_last_done() -> timedelta | None:
     return done.values_list(age, flat=True).first()
 
 
-def _longest_due() -> timedelta | None:
-    age = ExpressionWrapper(Now() - DUE, output_field=DurationField())
-    longest: timedelta | None = Job.across_tenants.filter(is_due()).aggregate(age=Max(age))["age"]
-    return longest
+def _find_longest_due() -> tuple[Job, timedelta] | None:
+    """Return the job that has been due for longest, and how long; None where none is due.
+
+    A row or two are read, however many wait. Uses indexes: jobs_job_open, jobs_job_by_holder.
+    """
+    longest = []
+    for state, until in WAITS_UNTIL.items():
+        age = ExpressionWrapper(Now() - F(until), output_field=DurationField())
+        due = Job.across_tenants.filter(**{"state": state, f"{until}__lte": Now()})
+        longest += [(job, job.age) for job in due.annotate(age=age).order_by(until, "id")[:1]]
+    return max(longest, key=lambda pair: pair[1], default=None)
 
 
 @across_tenants()
 def explain_standstill() -> str:
     """Return in words why due work counts as stuck; nothing while it gets on."""
-    waited = _longest_due()
-    if waited is None or waited < STANDS_STILL_AFTER:
+    longest = _find_longest_due()
+    if longest is None or longest[1] < STANDS_STILL_AFTER:
         return ""
+    oldest, waited = longest
     problem = f"a job has been due for {waited.total_seconds():.0f} s"
-    if waited >= LEFT_ALONE_AFTER and _later_work_was_taken(waited):
+    if waited >= LEFT_ALONE_AFTER and _later_work_was_taken(oldest, waited):
         return f"{problem}, and nobody takes it"
     return "" if _somebody_works() else f"{problem}, and no worker takes any"
 
 
-def _later_work_was_taken(waited: timedelta) -> bool:
+def _later_work_was_taken(oldest: Job, waited: timedelta) -> bool:
     """Return whether it is passed over: a long backlog is done in order, however slowly.
 
     Tenants take turns, and some kinds come first: only its own tenant's of its kind count.
     """
-    oldest = Job.across_tenants.filter(is_due()).order_by(DUE, "id").first()
-    if oldest is None:
-        return False
     taken = Q(state=State.RUNNING) | Q(finished_at__gt=Now() - LEFT_ALONE_AFTER)
     later = Q(run_after__gt=Now() - waited + LEFT_ALONE_AFTER)
     alike = Job.objects.of(oldest.tenant).filter(kind=oldest.kind)

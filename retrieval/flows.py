@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 
 from django.conf import settings
 
@@ -10,6 +11,7 @@ import episodic.flows
 import semantic.flows
 from episodic.choice import make_reviewer
 from events.outbox import register_receipts
+from indexing.model_change import answering
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
@@ -39,14 +41,13 @@ def register() -> None:
 
 def review(claim: Claim) -> None:
     """Rate the episodes that earlier answers served."""
-    review_retrievals(claim=claim, reviewer=make_reviewer(find_asker(claim)))
+    scope = uuid.UUID(claim.input["conversation"])
+    with answering(tenant=claim.tenant, conversation_id=scope):
+        review_retrievals(claim=claim, reviewer=make_reviewer(find_asker(claim)))
 
 
 def embed(claim: Claim) -> None:
-    """Make the vectors that the conversation lacks, a batch at a time."""
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    while vectors.embed_batch(claim):
-        if time.monotonic() >= until:
-            claims.hand_back(claim)
-            wake(claim.job_id)
-            return
+    """Make the vectors that a conversation lacks, or all that the tenant does, for a while."""
+    if not vectors.make_vectors(claim, until=time.monotonic() + settings.FLUSH_AT_MOST_S):
+        claims.hand_back(claim)
+        wake(claim.job_id)

@@ -14,6 +14,7 @@ from django.db import IntegrityError
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.queries import Progress
+from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
@@ -59,6 +60,8 @@ class Draft:
     conversation: Conversation | None
     fusion: Fusion
     vector: Vectors | None
+    model: str
+    """Whose vector that is; empty: there is none."""
     degraded: str
     tokens: int
     embedding_s: float
@@ -110,7 +113,7 @@ def _recall(
         parameters=_render_request(request, draft.fusion),
         conversation=draft.conversation,
         hits=draft.served,
-        embedding_model="" if draft.vector is None else embeddings.get_embedder().name,
+        embedding_model=draft.model,
         degraded=draft.degraded,
         tokens=draft.tokens,
         started=started,
@@ -144,20 +147,24 @@ def _draft_with_progress(
 
 def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     """Return what a request would be answered with; nothing is written, not even a receipt."""
-    with print_links(request.links):
-        return _draft(tenant, request, now)
-
-
-def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation_id
     )
+    place = conversation.id if conversation and request.scope == CONVERSATION else None
+    with print_links(request.links), answering(tenant=tenant, conversation_id=place):
+        return _draft(tenant, conversation, request, now)
+
+
+def _draft(
+    tenant: Tenant, conversation: Conversation | None, request: RecallRequest, now: datetime
+) -> Draft:
     fusion = choose_fusion(tenant, request)
     started = time.perf_counter()
     is_empty = conversation is None and request.scope == CONVERSATION
     vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
     embedded = time.perf_counter()
-    question = to_question(request, fusion, vector, now)
+    model = "" if vector is None else embeddings.get_embedder().name
+    question = to_question(request, fusion, vector, model, now)
     place = conversation
     if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
         place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
@@ -184,6 +191,7 @@ def _draft(tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
         conversation=conversation,
         fusion=fusion,
         vector=vector,
+        model=model,
         degraded=degraded,
         tokens=count_tokens(chosen.text),
         embedding_s=embedded - started,
@@ -214,14 +222,14 @@ def _search(conversation: Conversation, request: RecallRequest, question: Questi
 
 
 def to_question(
-    request: RecallRequest, fusion: Fusion, vector: Vectors | None, now: datetime
+    request: RecallRequest, fusion: Fusion, vector: Vectors | None, model: str, now: datetime
 ) -> Question:
     """Return what a request asks of the search."""
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     question = Question(
         words=request.query,
         vector=vector,
-        model=embeddings.get_embedder().name if vector is not None else "",
+        model=model,
         shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
         fact_limit=request.semantic_limit,
         episode_limit=request.episodic_limit or EPISODIC_LIMIT,

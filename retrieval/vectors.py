@@ -6,23 +6,23 @@ facts and notes, and is read from there anew.
 
 from __future__ import annotations
 
+import random
+import time
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
-from functools import partial
-from typing import Any
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from episodic import queries as episodic_queries
-from episodic.models import Conversation
 from episodic.vectors import headline
 from indexing import queries as index_queries
 from indexing import services as index
+from indexing.model_change import EVERYTHING
 from indexing.models import MemoryKind, SearchUnit, UnitKind
-from indexing.services import EVERYTHING
 from jobs.claims import Claim, SnapshotMoved, commit
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from notes import queries as note_queries
@@ -34,53 +34,86 @@ LATE_AT_MOST = timedelta(minutes=5)
 """Between the making of a unit and of the job for its vector, on clocks that differ."""
 
 
-def embed_batch(claim: Claim) -> bool:
-    """Make the vectors of some units; False where there was none left, and the job is done.
+def make_vectors(claim: Claim, *, until: float) -> bool:
+    """Make what vectors are missing, a batch at a time; return whether the job is done.
+
+    `until` is on the monotonic clock; what is left then is for another run. A job for EVERYTHING
+    looks through all conversations, in any order, so that one that fails stops no other.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
         ModelUnavailable, ModelMisbehaved: the model is away still.
     """
-    conversation = _find_scope(claim)
-    model = embeddings.get_embedder().name
-    scope: dict[str, Any] = {
-        "tenant": claim.tenant,
-        "conversation_id": conversation.id if conversation else None,
-    }
+    own = None if claim.scope == claim.tenant.id else claim.scope
     since = None if EVERYTHING in claim.input else timezone.now() - claim.waited - LATE_AT_MOST
-    find_units = partial(index_queries.units_without_vector, **scope, model=model, since=since)
-    units = find_units(at_most=BATCH)
-    if not units:
-        with commit(claim):
-            if conversation:
-                episodic_queries.lock_conversation(**scope)
-            index_queries.lock_shelves(**scope)
-            if find_units(at_most=1):  # of one who saw this job ready, and made none
-                raise SnapshotMoved(str(claim.scope))
-            return False
-    vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, conversation))
+    for scope in [own, *_find_others(claim)]:
+        while _make_batch(claim, scope, since=since):
+            if time.monotonic() >= until:
+                return False
+    with commit(claim):
+        if own:
+            episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=own)
+        index_queries.lock_shelves(tenant=claim.tenant, conversation_id=own)
+        if _find_missing(claim, own, since=since):  # of one who saw this job ready, and made none
+            raise SnapshotMoved(str(claim.scope))
+    return True
+
+
+def _find_others(claim: Claim) -> list[uuid.UUID]:
+    """Return the conversations that a job for EVERYTHING looks through."""
+    if EVERYTHING not in claim.input:
+        return []
+    lacking = {
+        scope
+        for embedder in embeddings.get_embedders()
+        for scope in index_queries.conversations_without_vectors(
+            tenant=claim.tenant, model=embedder.name
+        )
+        if scope is not None
+    }
+    return random.sample(sorted(lacking), len(lacking))
+
+
+def _find_missing(
+    claim: Claim, scope: uuid.UUID | None, *, since: datetime | None
+) -> tuple[Embedder, list[SearchUnit]] | None:
+    """Return units of a scope, and the embedder that has made no vectors of them."""
+    for embedder in embeddings.get_embedders():
+        units = index_queries.units_without_vector(
+            tenant=claim.tenant,
+            conversation_id=scope,
+            model=embedder.name,
+            at_most=BATCH,
+            since=since,
+        )
+        if units:
+            return embedder, units
+    return None
+
+
+def _make_batch(claim: Claim, scope: uuid.UUID | None, *, since: datetime | None) -> bool:
+    """Make the vectors of some units; return whether there were any."""
+    missing = _find_missing(claim, scope, since=since)
+    if missing is None:
+        return False
+    embedder, units = missing
+    with embeddings.using(embedder):
+        vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, scope))
     pass_point(Point.VECTORS_MADE)
     with commit(claim, finish=False):
-        index.add_vectors(tenant=claim.tenant, units=units, vectors=vectors, model=model)
+        index.add_vectors(tenant=claim.tenant, units=units, vectors=vectors, model=embedder.name)
         pass_point(Point.VECTORS_WRITTEN)
     return True
 
 
-def _find_scope(claim: Claim) -> Conversation | None:
-    """Return the conversation that the job is for; None: what belongs to the tenant alone."""
-    if claim.scope == claim.tenant.id:
-        return None
-    return episodic_queries.get_conversation(tenant=claim.tenant, conversation_id=claim.scope)
-
-
 def _texts_of(
-    units: Sequence[SearchUnit], tenant: Tenant, conversation: Conversation | None
+    units: Sequence[SearchUnit], tenant: Tenant, conversation_id: uuid.UUID | None
 ) -> list[str]:
     """Return what each unit's vector stands for, as when it was first indexed.
 
     A unit whose note has changed since it was read is gone by then: its text does not matter.
     """
-    lines = _lines_of(units, conversation) if conversation else {}
+    lines = _lines_of(units, tenant, conversation_id) if conversation_id else {}
     whole = _whole_texts(units, tenant)
     notes = note_queries.notes_by_id(tenant=tenant, note_ids=_memories(units, MemoryKind.NOTE))
     parts: dict[tuple[uuid.UUID | None, int], str] = {
@@ -103,12 +136,13 @@ def _memories(units: Sequence[SearchUnit], *shelves: MemoryKind) -> set[uuid.UUI
     return {unit.memory_id for unit in units if unit.memory_id and unit.shelf in shelves}
 
 
-def _lines_of(units: Sequence[SearchUnit], conversation: Conversation) -> dict[int | None, str]:
+def _lines_of(
+    units: Sequence[SearchUnit], tenant: Tenant, conversation_id: uuid.UUID
+) -> dict[int | None, str]:
     """Return the lines of messages, by seq."""
+    conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
-    messages = episodic_queries.messages_at(
-        tenant=conversation.tenant, conversation=conversation, seqs=seqs
-    )
+    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=seqs)
     return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
 
 

@@ -13,6 +13,7 @@ from episodic import services as episodic
 from episodic.choice import make_segmenter
 from episodic.models import Conversation
 from episodic.segmentation import TakeReviews
+from indexing.model_change import answering
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
@@ -49,12 +50,13 @@ def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
     """Draw facts from the conversation's fresh episodes once."""
-    consolidation.consolidate_batch(
-        claim=claim,
-        consolidator=make_consolidator(find_asker(claim)),
-        find_answers=find_answers,
-        force=bool(claim.input.get("force")),
-    )
+    with answering(tenant=claim.tenant, conversation_id=claim.scope):
+        consolidation.consolidate_batch(
+            claim=claim,
+            consolidator=make_consolidator(find_asker(claim)),
+            find_answers=find_answers,
+            force=bool(claim.input.get("force")),
+        )
 
 
 def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
@@ -67,20 +69,21 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
     while time.monotonic() < until:
-        moved = segmentation.segment_window(
-            claim=claim,
-            segmenter=segmenter,
-            take_reviews=take_reviews,
-            everything=True,
-            finish=False,
-        )
-        if not moved and not consolidation.consolidate_batch(
-            claim=claim,
-            consolidator=consolidator,
-            find_answers=find_answers,
-            force=True,
-            finish=False,
-        ):
+        with answering(tenant=claim.tenant, conversation_id=claim.scope):
+            moved = segmentation.segment_window(
+                claim=claim,
+                segmenter=segmenter,
+                take_reviews=take_reviews,
+                everything=True,
+                finish=False,
+            ) or consolidation.consolidate_batch(
+                claim=claim,
+                consolidator=consolidator,
+                find_answers=find_answers,
+                force=True,
+                finish=False,
+            )
+        if not moved:
             with claims.commit(claim):
                 return
     claims.hand_back(claim)

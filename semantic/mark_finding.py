@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 
 from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
+from indexing.model_change import answering
 from indexing.models import SearchUnit, UnitKind
-from memoryproject.ai import embeddings
 from semantic.contradictions import Claim
 from semantic.correction_marks import HELD
 from semantic.models import Changeset, CorrectionMark, Evidence, Fact
@@ -196,18 +196,17 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
 
 def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:
     """Yield the places nearest in meaning to the fact that do not say what is right."""
-    model = embeddings.get_embedder().name
-    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
-    if vector is None:
-        return
-    near = index.nearest_units(
-        tenant=fact.tenant,
-        conversation=fact.conversation_id,
-        invalid_at=None,
-        model=model,
-        vector=vector,
-        at_most=4 * NEAR_AT_MOST,
-    )
+    with answering(tenant=fact.tenant, conversation_id=fact.conversation_id):
+        vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id)
+        if vector is None:
+            return
+        near = index.nearest_units(
+            tenant=fact.tenant,
+            conversation=fact.conversation_id,
+            invalid_at=None,
+            vector=vector,
+            at_most=4 * NEAR_AT_MOST,
+        )
     left = NEAR_AT_MOST
     for unit, cosine in near:
         if cosine < NEAR_COSINE or not left or unit.memory_id == fact.id:

@@ -12,7 +12,6 @@ from episodic.models import Conversation
 from indexing import queries as index
 from indexing.models import MemoryKind
 from indexing.text import prepare
-from memoryproject.ai import embeddings
 from semantic import queries
 from semantic.engines import Category
 from semantic.models import Fact
@@ -40,14 +39,11 @@ def find_related(
     facts = queries.newest_active(conversation, at_most=LOOKED_THROUGH)
     if len(facts) <= at_most:
         return facts
-    embedder = embeddings.get_embedder()
     by_meaning = index.nearest_to_any(
         episode_ids,
         tenant=conversation.tenant,
         conversation_id=conversation.id,
         shelf=MemoryKind.FACT,
-        model=embedder.name,
-        dim=embedder.dim,
         at_most=2 * at_most,
     )
     score: defaultdict[uuid.UUID, float] = defaultdict(float)

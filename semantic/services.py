@@ -19,7 +19,6 @@ from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry
 from jobs.enqueue import enqueue
 from jobs.models import Kind
-from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.database.ids import make_id
 from semantic import queries
@@ -201,7 +200,6 @@ def index_facts(
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        model=embeddings.get_embedder().name,
         entries=[
             Entry(
                 memory=Memory(id=fact.id, tenant=conversation.tenant, kind=MemoryKind.FACT),

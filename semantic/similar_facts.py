@@ -11,7 +11,6 @@ from episodic.models import Conversation
 from indexing import queries as index
 from indexing.models import MemoryKind
 from indexing.queries import Neighbour
-from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
@@ -31,7 +30,6 @@ class SimilarFacts:
             tenant=tenant,
             conversation_id=conversation.id,
             shelf=MemoryKind.FACT,
-            model=embeddings.get_embedder().name,
             cosine_at_least=MERGE_COSINE,
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
@@ -81,7 +79,6 @@ def find_declared_wrong(
     near = index.nearest(
         memory__in=list(wrong),
         tenant=ledger.conversation.tenant,
-        model=embeddings.get_embedder().name,
         vector=new.vector,
         at_most=CANDIDATE_LIMIT,
     )

@@ -9,7 +9,7 @@ import hashlib
 import json
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
@@ -29,8 +29,8 @@ class Handler(BaseHTTPRequestHandler):
         length = int(self.headers["Content-Length"])
         texts = json.loads(self.rfile.read(length))["input"]
         rows = [
-            {"object": "embedding", "index": index, "embedding": make_vector(text, self.dim)}
-            for index, text in enumerate(texts)
+            {"object": "embedding", "index": index, "embedding": vector}
+            for index, vector in enumerate(self.embed(texts))
         ]
         body = json.dumps({"object": "list", "data": rows, "model": "synthetic"}).encode()
         self.send_response(200)
@@ -38,6 +38,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector a text."""
+        return [make_vector(text, self.dim) for text in texts]
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the terminal shows progress."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Protocol
@@ -44,6 +46,8 @@ class Embedder(Protocol):
     name: str
     """Written beside each vector; vectors of different names are never compared."""
     dim: int
+
+    def __hash__(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         """Return one unit vector a text, in order: shape (len(texts), dim).
@@ -167,31 +171,57 @@ def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> V
     return unit
 
 
-@cache
+_chosen: ContextVar[Embedder | None] = ContextVar("memory_embedder", default=None)
+
+
 def get_embedder() -> Embedder:
-    """Return this process's embedder, the same each time.
+    """Return the embedder that the block around is `using`, else this process's own."""
+    return _chosen.get() or get_embedders()[0]
+
+
+@contextmanager
+def using(embedder: Embedder) -> Iterator[None]:
+    """Embed with this one of the two until the block ends."""
+    token = _chosen.set(embedder)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@cache
+def get_embedders() -> tuple[Embedder, ...]:
+    """Return this process's embedder and, while the model changes, the one of before.
 
     The embedded models load with their first text, which must come after any fork: their
     threads do not survive one.
     """
-    if settings.EMBEDDINGS == "openai":
-        return OpenAIEmbedder(model=settings.EMBEDDING_MODEL, dim=settings.EMBEDDING_DIM)
-    if settings.EMBEDDINGS == "minilm":
+    own = _make(settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM)
+    if settings.OLD_EMBEDDINGS == "none":
+        return (own,)
+    old = _make(settings.OLD_EMBEDDINGS, settings.OLD_EMBEDDING_MODEL, settings.OLD_EMBEDDING_DIM)
+    return (own,) if old.name == own.name else (own, old)
+
+
+def _make(kind: str, model: str, dim: int) -> Embedder:
+    if kind == "openai":
+        return OpenAIEmbedder(model=model, dim=dim)
+    if kind == "minilm":
         # Its packages are not installed everywhere.
         minilm: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()
         return minilm
     return LocalEmbedder()
 
 
-_passages: OrderedDict[str, Vectors] = OrderedDict()
+_passages: OrderedDict[tuple[Embedder, str], Vectors] = OrderedDict()
 """The last texts' vectors, the oldest first: windows overlap."""
 _lock = threading.Lock()
 
 
 def forget() -> None:
-    """Let go of the embedder and of all vectors: the settings name another from now on."""
-    get_embedder.cache_clear()
-    embed_query.cache_clear()
+    """Let go of the embedders and of all vectors: the settings name others from now on."""
+    get_embedders.cache_clear()
+    _embed_query.cache_clear()
     with _lock:
         _passages.clear()
 
@@ -209,24 +239,28 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     if not texts:
         return np.zeros((0, embedder.dim), dtype=np.float32)
     with _lock:
-        known = {text: _passages[text] for text in texts if text in _passages}
+        known = {text: _passages[embedder, text] for text in texts if (embedder, text) in _passages}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
         vectors = embedder.embed_passages(missing, timeout_s=timeout_s)
         fresh = dict(zip(missing, vectors, strict=True))
         known |= fresh
         with _lock:
-            _passages.update(fresh)
+            _passages.update({(embedder, text): fresh[text] for text in fresh})
             while len(_passages) > CACHE_SIZE:
                 _passages.popitem(last=False)
     return np.stack([known[text] for text in texts])
 
 
-@lru_cache(CACHE_SIZE)
 def embed_query(text: str) -> Vectors:
     """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return get_embedder().embed_query(text)
+    return _embed_query(get_embedder(), text)
+
+
+@lru_cache(CACHE_SIZE)
+def _embed_query(embedder: Embedder, text: str) -> Vectors:
+    return embedder.embed_query(text)

@@ -20,6 +20,7 @@ from episodic.queries import database_now, find_conversation
 from indexing import text
 from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
+from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
@@ -174,8 +175,9 @@ def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
     third orders all of it together. Where the query cannot be embedded, words alone decide.
     """
     words = request.query[:CHARACTERS_READ]
-    vector, degraded = (None, "") if request.is_everything else embed_or_none(words)
-    return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
+    with answering(tenant=tenant):
+        vector, degraded = (None, "") if request.is_everything else embed_or_none(words)
+        return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
 
 
 def find_with(

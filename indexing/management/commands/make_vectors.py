@@ -1,44 +1,51 @@
-"""Queue the making of vectors that are missing."""
+"""Change the embedding model: make vectors that are missing, pause, and delete the old ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from indexing import model_change
 from indexing.queries import conversations_without_vectors
-from indexing.services import EVERYTHING
-from jobs.enqueue import enqueue
-from jobs.models import Kind
-from memoryproject.ai.embeddings import get_embedder
+from memoryproject.ai.embeddings import get_embedder, get_embedders
 from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.models import Tenant
 
 
 class Command(BaseCommand):
     help = (
-        "Queue a job for each conversation, and one for the notes that belong to none, in which "
-        "the configured embedding model has not made every vector: after a change of the model. "
-        "Workers do it; search goes on meanwhile."
+        "Have workers make every vector that the configured embedding model, or during a change "
+        "the one before it, has not made; and say how many conversations lack some. Search goes "
+        "on meanwhile. What was paused goes on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", help="name of one tenant; without it all")
+        action = parser.add_mutually_exclusive_group()
+        action.add_argument("--status", action="store_true", help="only say how many lack vectors")
+        action.add_argument("--pause", action="store_true", help="stop making them, within seconds")
+        action.add_argument(
+            "--delete", metavar="MODEL", help="delete the vectors of a model that is used no more"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name = options["tenant"]
-        tenants = [find_tenant(name)] if name else Tenant.objects.order_by("name")
-        model = get_embedder().name
-        for tenant in tenants:
-            conversations = conversations_without_vectors(tenant=tenant, model=model)
-            for conversation_id in conversations:
-                enqueue(
-                    tenant=tenant,
-                    kind=Kind.EMBED,
-                    scope=conversation_id or tenant.id,
-                    input={EVERYTHING: True},
-                )
-            beside = conversations.count(None)
-            more = ", and notes beside them" if beside else ""
-            count = len(conversations) - beside
-            self.stdout.write(f"{tenant.name}: {count} conversations{more}")
+        name, model = options["tenant"], options["delete"]
+        if model in [embedder.name for embedder in get_embedders()]:
+            raise CommandError(f"{model} is in use.")
+        for tenant in [find_tenant(name)] if name else Tenant.objects.order_by("name"):
+            if model:
+                count = model_change.delete_vectors(tenant, model=model)
+                self.stdout.write(f"{tenant.name}: {count} vectors deleted")
+                continue
+            lacking = conversations_without_vectors(tenant=tenant, model=get_embedder().name)
+            if options["pause"]:
+                model_change.pause_move(tenant)
+            elif lacking and not options["status"]:
+                model_change.start_move(tenant)
+            beside = ", and notes beside them" if None in lacking else ""
+            moving = model_change.find_move(tenant).exists()
+            state = "" if not lacking else "; being made" if moving else "; not being made"
+            self.stdout.write(
+                f"{tenant.name}: {len(lacking) - lacking.count(None)} conversations{beside}{state}"
+            )

@@ -1,0 +1,1 @@
+"""Measures what a claim costs while many jobs wait."""

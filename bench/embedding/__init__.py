@@ -1,0 +1,1 @@
+"""Measures embedding in each process against a server that all share."""

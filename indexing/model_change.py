@@ -1,0 +1,104 @@
+"""Changes the embedding model: both answer side by side, each where its vectors are complete.
+
+How far a change is stands nowhere but in the vectors: a conversation has moved when none of
+the old model's lacks one of the new model's. So a crash can leave nothing that is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from indexing import approximate
+from indexing.models import SearchVector, VectorIndex
+from jobs.enqueue import enqueue
+from jobs.models import Job, Kind, State
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Embedder
+from memoryproject.tenancy.models import Tenant
+
+EVERYTHING = "everything"
+"""In the input of a job that makes vectors: all that the tenant lacks, in every conversation."""
+LOOK_EVERY_S = 10.0
+"""At what has not moved yet. The old model answers meanwhile, which is right as well."""
+SCOPES_AT_MOST = 10_000
+DELETED_AT_ONCE = 1_000
+UNFLAG = "UPDATE jobs_job SET input = input - %s WHERE tenant_id = %s AND id = ANY(%s)"
+
+_looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = OrderedDict()
+"""Until when a scope need not be looked at again; for ever where it has moved."""
+
+
+def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:
+    """Return the embedder whose vectors are complete there; without a conversation, everywhere."""
+    new, *before = embeddings.get_embedders()
+    if not before:
+        return new
+    scope = (new, tenant.id, conversation_id)
+    if time.monotonic() > _looked.get(scope, 0.0):
+        moved = _has_moved(tenant, conversation_id, old=before[0].name, new=new.name)
+        _looked[scope] = float("inf") if moved else time.monotonic() + LOOK_EVERY_S
+        if len(_looked) > SCOPES_AT_MOST:
+            _looked.popitem(last=False)
+    return new if _looked.get(scope) == float("inf") else before[0]
+
+
+@contextmanager
+def answering(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Iterator[None]:
+    """Embed and search with that embedder until the block ends."""
+    with embeddings.using(choose_embedder(tenant=tenant, conversation_id=conversation_id)):
+        yield
+
+
+def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:
+    """Return whether all that the old model has vectors of has one of the new model.
+
+    Uses index: indexing_vector_by_time, indexing_vector_one_a_model. The latest are moved
+    first, so that the first look as a rule meets one that is not.
+    """
+    if conversation_id is None and find_move(tenant).exists():
+        return False
+    where: dict[str, Any] = {"conversation": conversation_id} if conversation_id else {}
+    rows = SearchVector.objects.of(tenant)
+    made = rows.filter(unit=OuterRef("unit"), model=new)
+    return not rows.filter(~Exists(made), model=old, **where).exists()
+
+
+def find_move(tenant: Tenant) -> QuerySet[Job]:
+    """Return the open job that makes all vectors of a tenant, if there is one."""
+    return Job.objects.of(tenant).filter(
+        kind=Kind.EMBED,
+        scope=tenant.id,
+        state__in=[State.READY, State.RUNNING],
+        input__has_key=EVERYTHING,
+    )
+
+
+def start_move(tenant: Tenant) -> None:
+    """Have every vector made that one of the models lacks; where that was paused, go on."""
+    enqueue(tenant=tenant, kind=Kind.EMBED, scope=tenant.id, input={EVERYTHING: True})
+
+
+def pause_move(tenant: Tenant) -> None:
+    """Let the job end with the slice that it is at; what new memories lack is made as ever."""
+    with connection.cursor() as cursor:
+        ids = list(find_move(tenant).values_list("id", flat=True))
+        cursor.execute(UNFLAG, [EVERYTHING, tenant.id, ids])
+
+
+def delete_vectors(tenant: Tenant, *, model: str) -> int:
+    """Delete the vectors and approximate indexes of a model that is not used; return how many."""
+    for index in VectorIndex.objects.of(tenant).filter(model=model):
+        approximate.drop(index)
+    rows = SearchVector.objects.of(tenant).filter(model=model)
+    count = 0
+    while ids := list(rows.order_by("id").values_list("id", flat=True)[:DELETED_AT_ONCE]):
+        count += rows.filter(id__in=ids).delete()[0]
+    return count
