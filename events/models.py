@@ -56,7 +56,6 @@ class Webhook(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(secret_version__gte=1), name="events_webhook_secret_version"
             ),
@@ -108,7 +107,6 @@ class Event(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("redeliver_event", "Can have events delivered again")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(state="delivered", delivered_at__isnull=False)
                 | Q(state__in=["pending", "dead"], delivered_at=None),
@@ -149,7 +147,6 @@ class Notification(TenantModel):
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took that mail.")
 
     class Meta(TenantModel.Meta):
-        constraints = [*TenantModel.Meta.constraints]
         indexes = [
             models.Index(
                 fields=["person", "tenant"],

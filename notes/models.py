@@ -52,7 +52,6 @@ class NoteState(TenantModel):
     class Meta(TenantModel.Meta):
         abstract = True
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(source_type__in=[kind.value for kind in SourceType]),
                 name="%(app_label)s_%(class)s_source_type_known",
@@ -154,7 +153,9 @@ class NoteVersion(NoteState):
     class Meta(NoteState.Meta):
         constraints = [
             *NoteState.Meta.constraints,
-            models.UniqueConstraint(fields=["note", "version"], name="notes_version_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "note", "version"], name="notes_version_once"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -183,7 +184,6 @@ class Link(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "from_memory", "to_memory", "link_type"], name="notes_link_once"
             ),

@@ -18,6 +18,7 @@ WITH
         AND NOT EXISTS (
             SELECT FROM notes_note AS gone
             WHERE gone.id = link.to_memory_id AND gone.deleted_at IS NOT NULL
+                AND gone.tenant_id = %(tenant)s
         )
     ORDER BY link.to_memory_id DESC, link.link_type DESC
     LIMIT %(fan)s
@@ -30,6 +31,7 @@ UNION ALL (
         AND NOT EXISTS (
             SELECT FROM notes_note AS gone
             WHERE gone.id = link.from_memory_id AND gone.deleted_at IS NOT NULL
+                AND gone.tenant_id = %(tenant)s
         )
     ORDER BY link.from_memory_id DESC, link.link_type DESC
     LIMIT %(fan)s

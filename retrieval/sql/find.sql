@@ -73,11 +73,12 @@ rarity AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT count(*)::float8 AS df FROM (
             SELECT FROM (
-                SELECT tenant_id, invalid_at FROM indexing_searchunit
+                SELECT invalid_at FROM indexing_searchunit
                 WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
+                    AND tenant_id = %(tenant)s
                 OFFSET 0
             ) AS unit
-            WHERE tenant_id = %(tenant)s AND invalid_at IS NULL
+            WHERE invalid_at IS NULL
             LIMIT %(frequent)s
         ) AS holding
     ) AS frequency
@@ -96,11 +97,12 @@ candidate AS MATERIALIZED (
     SELECT unit.id
     FROM word CROSS JOIN LATERAL (
         SELECT id FROM (
-            SELECT id, tenant_id, invalid_at, shelf, memory_id FROM indexing_searchunit
+            SELECT id, invalid_at, shelf, memory_id FROM indexing_searchunit
             WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
+                AND tenant_id = %(tenant)s
             OFFSET 0
         ) AS holding
-        WHERE tenant_id = %(tenant)s AND (%(past)s OR invalid_at IS NULL)
+        WHERE (%(past)s OR invalid_at IS NULL)
             AND shelf = ANY(%(shelves)s::text[]) AND {passes}
         LIMIT %(candidates)s
     ) AS unit
