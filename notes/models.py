@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from episodic.models import Conversation
 from indexing.models import Memory
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 from notes.kinds import LinkType, SourceType, Valence
@@ -95,7 +96,7 @@ class Note(NoteState):
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
         """Return what holds of notes about these users, or about nobody in their conversations."""
-        theirs = Conversation.across_tenants.filter(user_id__in=users)
+        theirs = Conversation.across_tenants.filter(walls.rows_seen(), user_id__in=users)
         return Q(user_id__in=users) | Q(user_id="", conversation__in=theirs)
 
     conversation = TenantForeignKey(

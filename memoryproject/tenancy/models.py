@@ -13,6 +13,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from memoryproject.database.ids import make_id
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.managers import TenantManager
 from memoryproject.text.cleaning import DEFANGED, PLAIN
@@ -80,6 +81,10 @@ class TenantModel(models.Model):
             from_queryset = rows.filter(tenant_id=self.tenant_id)
         super().refresh_from_db(using, fields, from_queryset)
 
+    def delete(self, using: Any = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
+        rows = type(self).across_tenants.using(using or self._state.db)
+        return rows.filter(tenant_id=self.tenant_id, id=self.id).delete()
+
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
         """Return what holds of the rows that a key bound to these users may see."""
@@ -88,7 +93,7 @@ class TenantModel(models.Model):
         home: Any = cls._meta.get_field(cls.users_by).related_model
         if home is None:
             return Q(**{f"{cls.users_by}__in": users})
-        theirs = home.across_tenants.filter(home.of_users(users))
+        theirs = home.across_tenants.filter(walls.rows_seen(), home.of_users(users))
         return Q(**{f"{cls.users_by}__in": theirs})
 
     class Meta:

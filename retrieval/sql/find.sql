@@ -66,19 +66,20 @@ size AS MATERIALIZED (
     FROM indexing_shelfsize WHERE tenant_id = %(tenant)s
     GROUP BY shelf HAVING sum(units) > 0
 ),
--- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are.
+-- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are; so
+-- the tenant is named outside, twice. Inside, a tenant of 3,000 units among 69,000 paid 362 ms a
+-- word instead of 0.6 on one server; where tables are distributed, it has to stand there.
 rarity AS MATERIALIZED (
     SELECT place, ln(1 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) AS idf
     FROM word CROSS JOIN (SELECT coalesce(sum(n), 0) AS n FROM size) AS whole
     CROSS JOIN LATERAL (
         SELECT count(*)::float8 AS df FROM (
             SELECT FROM (
-                SELECT invalid_at FROM indexing_searchunit
+                SELECT tenant_id, invalid_at FROM indexing_searchunit
                 WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
-                    AND tenant_id = %(tenant)s
                 OFFSET 0
             ) AS unit
-            WHERE invalid_at IS NULL
+            WHERE tenant_id = %(tenant)s AND invalid_at IS NULL
             LIMIT %(frequent)s
         ) AS holding
     ) AS frequency
@@ -97,12 +98,11 @@ candidate AS MATERIALIZED (
     SELECT unit.id
     FROM word CROSS JOIN LATERAL (
         SELECT id FROM (
-            SELECT id, invalid_at, shelf, memory_id FROM indexing_searchunit
+            SELECT id, tenant_id, invalid_at, shelf, memory_id FROM indexing_searchunit
             WHERE public.memory_terms(kind, language, lexical_text, own_words) && word.terms
-                AND tenant_id = %(tenant)s
             OFFSET 0
         ) AS holding
-        WHERE (%(past)s OR invalid_at IS NULL)
+        WHERE tenant_id = %(tenant)s AND (%(past)s OR invalid_at IS NULL)
             AND shelf = ANY(%(shelves)s::text[]) AND {passes}
         LIMIT %(candidates)s
     ) AS unit
