@@ -126,6 +126,7 @@ NAMED = (
 """What names the tenant of a table, known by its own name or another in the statement."""
 OVER_ALL_TENANTS = {
     "jobs/sql/next_job.sql": "the job that is due, of any tenant; its table stays on one node",
+    "episodic/queries.py": "places in conversations of all tenants: people's searches find them",
     "indexing/approximate.py": "{} is the scope of an index, which begins with the tenant",
 }
 
