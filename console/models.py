@@ -52,7 +52,6 @@ class ExportRun(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name = "export"
-        constraints = [*TenantModel.Meta.constraints]
 
     def __str__(self) -> str:
         return f"{self.table} as {self.format}"
@@ -83,7 +82,6 @@ class ImportRun(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name = "import"
-        constraints = [*TenantModel.Meta.constraints]
 
     def __str__(self) -> str:
         return self.file_name
@@ -101,8 +99,9 @@ class ImportBatch(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "import batches"
         constraints = [
-            *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["run", "position"], name="console_import_batch_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "run", "position"], name="console_import_batch_once"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -86,7 +86,6 @@ class Conversation(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "external_id"], name="episodic_conversation_external_id"
             ),
@@ -145,7 +144,6 @@ class Withholding(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(condition=~Q(reason=""), name="episodic_withholding_reasoned"),
         ]
 
@@ -190,7 +188,6 @@ class Episode(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(first_seq__gte=1, last_seq__gte=F("first_seq")),
                 name="episodic_episode_range",
@@ -208,6 +205,7 @@ class Episode(TenantModel):
             ExclusionConstraint(
                 name="episodic_episode_no_overlap",
                 expressions=[
+                    ("tenant", RangeOperators.EQUAL),
                     ("conversation", RangeOperators.EQUAL),
                     (
                         Func(
@@ -303,10 +301,11 @@ class Message(TenantModel):
             ("reveal_content", "Can have a conversation shown, which is recorded"),
         ]
         constraints = [
-            *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["conversation", "seq"], name="episodic_message_seq"),
             models.UniqueConstraint(
-                fields=["conversation", "client_key", "client_index"],
+                fields=["tenant", "conversation", "seq"], name="episodic_message_seq"
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "conversation", "client_key", "client_index"],
                 name="episodic_message_client_key",
             ),
             models.CheckConstraint(condition=Q(seq__gte=1), name="episodic_message_seq_positive"),
@@ -352,8 +351,9 @@ class Review(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["job", "episode"], name="episodic_review_once_a_job"),
+            models.UniqueConstraint(
+                fields=["tenant", "job", "episode"], name="episodic_review_once_a_job"
+            ),
             models.CheckConstraint(
                 condition=Q(rating__in=[rating.value for rating in Rating]),
                 name="episodic_review_rating_known",
@@ -375,7 +375,6 @@ class Reveal(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(condition=~Q(reason=""), name="episodic_reveal_has_reason"),
         ]
         indexes = [models.Index(fields=["person", "until"], name="episodic_reveal_by_person")]
@@ -397,7 +396,6 @@ class ErasedKey(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(fields=["tenant", "digest"], name="episodic_erased_key_once"),
         ]
 

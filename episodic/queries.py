@@ -293,8 +293,10 @@ def messages_in_places(places: Sequence[tuple[uuid.UUID, int]]) -> QuerySet[Mess
     """
     return Message.across_tenants.extra(
         where=[
-            "(episodic_message.conversation_id, episodic_message.seq)"
-            " IN (SELECT * FROM unnest(%s::uuid[], %s::bigint[]))"
+            "(episodic_message.tenant_id, episodic_message.conversation_id, episodic_message.seq)"
+            " IN (SELECT home.tenant_id, home.id, place.seq"
+            " FROM unnest(%s::uuid[], %s::bigint[]) AS place (conversation_id, seq)"
+            " JOIN episodic_conversation AS home ON home.id = place.conversation_id)"
         ],
         params=[[place[0] for place in places], [place[1] for place in places]],
     )

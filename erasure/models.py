@@ -66,7 +66,6 @@ class Erasure(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("erase", "Can erase for good")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(scope__in=Scope.values), name="erasure_erasure_scope_known"
             ),
@@ -105,7 +104,6 @@ class RetentionPolicy(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "retention policies"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(older_than_days__gte=1)
                 | Q(unserved_days__gte=1)
@@ -141,7 +139,6 @@ class Hold(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(condition=~Q(reason=""), name="erasure_hold_has_reason"),
         ]
         indexes = [

@@ -54,7 +54,6 @@ class Webhook(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(secret_version__gte=1), name="events_webhook_secret_version"
             ),
@@ -106,7 +105,6 @@ class Event(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("redeliver_event", "Can have events delivered again")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(state="delivered", delivered_at__isnull=False)
                 | Q(state__in=["pending", "dead"], delivered_at=None),
@@ -147,7 +145,6 @@ class Notification(TenantModel):
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took that mail.")
 
     class Meta(TenantModel.Meta):
-        constraints = [*TenantModel.Meta.constraints]
         indexes = [
             models.Index(
                 fields=["person", "tenant"],

@@ -40,7 +40,6 @@ class Memory(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "memories"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(kind__in=MemoryKind.values), name="indexing_memory_kind_known"
             ),
@@ -152,8 +151,9 @@ class SearchVector(Searchable):
 
     class Meta(Searchable.Meta):
         constraints = [
-            *Searchable.Meta.constraints,
-            models.UniqueConstraint(fields=["unit", "model"], name="indexing_vector_one_a_model"),
+            models.UniqueConstraint(
+                fields=["tenant", "unit", "model"], name="indexing_vector_one_a_model"
+            ),
             models.CheckConstraint(
                 condition=Q(
                     dim=Func(
@@ -203,7 +203,6 @@ class ShelfSize(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "conversation", "shelf"],
                 nulls_distinct=False,
@@ -228,7 +227,6 @@ class WordCount(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "conversation", "shelf", "slot"],
                 nulls_distinct=False,
@@ -255,7 +253,7 @@ class VectorIndex(TenantModel):
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     model = models.CharField(max_length=200)
     dim = models.PositiveSmallIntegerField()
-    name = models.CharField(max_length=63, unique=True, help_text="Of the index in Postgres.")
+    name = models.CharField(max_length=63, help_text="Of the index in Postgres.")
     recall = models.FloatField(
         null=True, help_text="Of the 100 nearest, when it was built: 0.0 to 1.0."
     )
@@ -264,12 +262,13 @@ class VectorIndex(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "vector indexes"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "conversation", "shelf", "model"],
                 nulls_distinct=False,
                 name="indexing_vector_index_one_a_scope",
             ),
+            # Over all tenants Postgres sees to it, which has no two indexes of a name.
+            models.UniqueConstraint(fields=["tenant", "name"], name="indexing_vector_index_name"),
         ]
 
     def __str__(self) -> str:

@@ -120,10 +120,11 @@ def find(
         # Walking back from now would not reach what is long ago, or stands far apart.
         "walks": every and scope == Scope(tenant_id=scope.tenant_id),
     }
-    rows = _run(_statement(walks=False, of_tenant=False), params)
+    of_tenant = scope.tenant_id is not None
+    rows = _run(_statement(walks=False, of_tenant=of_tenant), params)
     many = bool(rows[0][0])
     if many and params["walks"]:
-        rows = _run(_statement(walks=True, of_tenant=scope.tenant_id is not None), params)
+        rows = _run(_statement(walks=True, of_tenant=of_tenant), params)
     matches = tuple(_once(rows, by_place=kind is UnitKind.MESSAGE))
     return Matches(matches, complete=not many and len(matches) < pool)
 

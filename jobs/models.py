@@ -91,7 +91,6 @@ class Job(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("operate_job", "Can retry and cancel")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "kind", "scope"],
                 condition=Q(state=State.READY),
@@ -194,7 +193,6 @@ class LLMCall(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name = "model call"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "request_sha256"],
                 condition=Q(ok=True),

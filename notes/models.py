@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from episodic.models import Conversation
 from indexing.models import Memory
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 from notes.kinds import LinkType, SourceType, Valence
@@ -50,7 +51,6 @@ class NoteState(TenantModel):
     class Meta(TenantModel.Meta):
         abstract = True
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(source_type__in=[kind.value for kind in SourceType]),
                 name="%(app_label)s_%(class)s_source_type_known",
@@ -94,7 +94,7 @@ class Note(NoteState):
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
         """Return what holds of notes about these users, or about nobody in their conversations."""
-        theirs = Conversation.across_tenants.filter(user_id__in=users)
+        theirs = Conversation.across_tenants.filter(walls.rows_seen(), user_id__in=users)
         return Q(user_id__in=users) | Q(user_id="", conversation__in=theirs)
 
     conversation = TenantForeignKey(
@@ -152,7 +152,9 @@ class NoteVersion(NoteState):
     class Meta(NoteState.Meta):
         constraints = [
             *NoteState.Meta.constraints,
-            models.UniqueConstraint(fields=["note", "version"], name="notes_version_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "note", "version"], name="notes_version_once"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -181,7 +183,6 @@ class Link(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "from_memory", "to_memory", "link_type"], name="notes_link_once"
             ),

@@ -38,7 +38,6 @@ class Alias(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "aliases"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "kind", "value"], name="people_alias_of_one_person"
             ),
@@ -63,7 +62,6 @@ class Merge(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "person"],
                 condition=Q(undone_at=None),

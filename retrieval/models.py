@@ -74,7 +74,6 @@ class Retrieval(TenantModel):
 
     class Meta(TenantModel.Meta):
         permissions = [("run_playground", "Can run searches in the playground")]
-        constraints = [*TenantModel.Meta.constraints]
         indexes = [
             models.Index(
                 fields=["conversation", "created_at"],
@@ -113,8 +112,9 @@ class RetrievalHit(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["retrieval", "memory_id"], name="retrieval_hit_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "retrieval", "memory_id"], name="retrieval_hit_once"
+            ),
         ]
         indexes = [models.Index(fields=["memory_id"], name="retrieval_hit_by_memory")]
 
@@ -144,7 +144,6 @@ class Context(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(used_tokens=0)
                 | Q(max_tokens__gte=F("used_tokens") + F("reserved_tokens")),
@@ -195,11 +194,12 @@ class ContextSection(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
-                fields=["context", "position"], name="retrieval_section_position"
+                fields=["tenant", "context", "position"], name="retrieval_section_position"
             ),
-            models.UniqueConstraint(fields=["context", "memory"], name="retrieval_section_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "context", "memory"], name="retrieval_section_once"
+            ),
             models.CheckConstraint(
                 condition=Q(kind="system", memory=None) | Q(kind="retrieved", memory__isnull=False),
                 name="retrieval_section_kind",
@@ -241,7 +241,6 @@ class MemoryTest(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(condition=~Q(query=""), name="retrieval_test_asks"),
         ]
         indexes = [

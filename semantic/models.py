@@ -124,9 +124,8 @@ class Fact(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
-                fields=["conversation", "content_hash"],
+                fields=["tenant", "conversation", "content_hash"],
                 condition=Q(invalid_at=None),
                 name="semantic_fact_held_once",
             ),
@@ -197,9 +196,8 @@ class Evidence(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "evidence"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
-                fields=["fact", "episode"],
+                fields=["tenant", "fact", "episode"],
                 condition=Q(withdrawn_by=None),
                 name="semantic_evidence_counts_once",
             ),
@@ -242,9 +240,8 @@ class Change(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
-                fields=["changeset", "position"], name="semantic_change_position"
+                fields=["tenant", "changeset", "position"], name="semantic_change_position"
             ),
         ]
         indexes = [
@@ -291,7 +288,6 @@ class Suggestion(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "old_fact", "new_fact", "kind"],
                 nulls_distinct=False,
@@ -363,7 +359,6 @@ class CorrectionMark(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "fact", "place_id"], name="semantic_correctionmark_once"
             ),
@@ -393,7 +388,6 @@ class Triage(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "triage"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(fields=["tenant", "fact"], name="semantic_triage_once"),
         ]
 

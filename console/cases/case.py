@@ -127,10 +127,9 @@ def _find_reply(retrieval: Retrieval, reader: Reader) -> ShownMessage | None:
     home = retrieval.conversation_id
     if home is None:
         return None
-    rows = Message.across_tenants.filter(
-        conversation=home, role=Role.ASSISTANT, seq__gt=retrieval.through_seq
-    )
-    first = Message.across_tenants.filter(id__in=rows.order_by("seq").values("id")[:1])
+    messages = Message.across_tenants.filter(tenant=retrieval.tenant_id)
+    rows = messages.filter(conversation=home, role=Role.ASSISTANT, seq__gt=retrieval.through_seq)
+    first = messages.filter(id__in=rows.order_by("seq").values("id")[:1])
     return next(iter(read_transcript(first, conversation_id=home, reader=reader)), None)
 
 
@@ -177,8 +176,9 @@ def _read_messages(
         | Q(episode__in=[hit.memory_id for hit in of_episodes])
         | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER)
     )
-    ids = Message.across_tenants.filter(shown, conversation=retrieval.conversation_id)
-    rows = Message.across_tenants.filter(id__in=ids.order_by("seq").values("id")[:MESSAGES_AT_MOST])
+    messages = Message.across_tenants.filter(tenant=retrieval.tenant_id)
+    ids = messages.filter(shown, conversation=retrieval.conversation_id)
+    rows = messages.filter(id__in=ids.order_by("seq").values("id")[:MESSAGES_AT_MOST])
     return read_transcript(rows, conversation_id=retrieval.conversation_id, reader=reader)
 
 

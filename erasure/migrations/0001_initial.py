@@ -1,4 +1,4 @@
-"""What was erased, by whom, when and how much of it."""
+"""Erasures, policies and holds, and the functions that let an erasure past what keeps history."""
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
@@ -7,13 +7,27 @@ import django.db.models.manager
 from django.db import migrations, models
 
 import memoryproject.database.ids
+from memoryproject.tenancy.migration_operations import AddTenantPolicy, read_sql
+
+KEEP_NOT = """
+DROP TRIGGER erasure_erasure_done ON erasure_erasure;
+DROP TRIGGER erasure_erasure_kept ON erasure_erasure;
+"""
+NO_FUNCTIONS = """
+DROP FUNCTION public.memory_erase_import(uuid, uuid);
+DROP FUNCTION public.memory_forget_acts(uuid, uuid[]);
+DROP FUNCTION public.memory_erase_history(uuid, uuid);
+DROP FUNCTION public.memory_forget_reasons(uuid, uuid[]);
+DROP FUNCTION public.memory_check_erasing(uuid, text);
+"""
 
 
 class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("tenancy", "0002_initial"),
+        ("semantic", "0001_initial"),
+        ("tenancy", "0001_initial"),
     ]
 
     operations = [
@@ -37,6 +51,9 @@ class Migration(migrations.Migration):
                             ("conversation", "a conversation"),
                             ("note", "a note"),
                             ("user", "a user's notes"),
+                            ("person", "a person"),
+                            ("import", "an import"),
+                            ("retention", "what a retention policy no longer keeps"),
                             ("tenant", "a tenant"),
                         ],
                         max_length=16,
@@ -108,12 +125,21 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "base_manager_name": "across_tenants",
                 "constraints": [
-                    models.UniqueConstraint(
-                        fields=("tenant", "id"), name="erasure_erasure_tenant_id"
-                    ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("scope__in", ["message", "conversation", "note", "user", "tenant"])
+                            (
+                                "scope__in",
+                                [
+                                    "message",
+                                    "conversation",
+                                    "note",
+                                    "user",
+                                    "person",
+                                    "import",
+                                    "retention",
+                                    "tenant",
+                                ],
+                            )
                         ),
                         name="erasure_erasure_scope_known",
                     ),
@@ -141,4 +167,157 @@ class Migration(migrations.Migration):
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
         ),
+        migrations.CreateModel(
+            name="Hold",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryproject.database.ids.make_id,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "conversation_id",
+                    models.UUIDField(help_text="NULL: of the whole tenant.", null=True),
+                ),
+                ("actor", models.CharField(help_text="Who wanted it.", max_length=200)),
+                ("reason", models.TextField(help_text="Why, in their own words.")),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("lifted_at", models.DateTimeField(help_text="NULL: it holds.", null=True)),
+                ("lifted_by", models.CharField(blank=True, max_length=200)),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="tenancy.tenant",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+                "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("lifted_at", None)),
+                        fields=["tenant", "conversation_id"],
+                        name="erasure_hold_in_force",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("reason", ""), _negated=True),
+                        name="erasure_hold_has_reason",
+                    )
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("across_tenants", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="RetentionPolicy",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryproject.database.ids.make_id,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("conversation", "conversations"), ("note", "notes")],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "source_type",
+                    models.CharField(
+                        blank=True,
+                        help_text="Only notes of this source type; empty: all.",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "older_than_days",
+                    models.PositiveIntegerField(
+                        help_text="Nothing was said in it, or written of it, for so long.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "unserved_days",
+                    models.PositiveIntegerField(
+                        help_text="No answer was given from it for so long, by the receipts.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "keep_newest",
+                    models.PositiveIntegerField(
+                        help_text="Beyond so many, the ones that changed last counted first.",
+                        null=True,
+                    ),
+                ),
+                ("actor", models.CharField(help_text="Who made it.", max_length=200)),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "looked_at",
+                    models.DateTimeField(help_text="When it was last applied.", null=True),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="tenancy.tenant",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "retention policies",
+                "abstract": False,
+                "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("older_than_days__gte", 1),
+                            ("unserved_days__gte", 1),
+                            ("keep_newest__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="erasure_retentionpolicy_asks_something",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("source_type", ""), ("kind", "note"), _connector="OR"),
+                        name="erasure_retentionpolicy_source_type_of_notes",
+                    ),
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("across_tenants", django.db.models.manager.Manager()),
+            ],
+        ),
+        AddTenantPolicy("erasure_erasure"),
+        AddTenantPolicy("erasure_hold"),
+        AddTenantPolicy("erasure_retentionpolicy"),
+        migrations.RunSQL(read_sql(__file__, "kept"), KEEP_NOT),
+        migrations.RunSQL(read_sql(__file__, "erasing"), NO_FUNCTIONS),
     ]

@@ -1,10 +1,10 @@
 -- A part of tenant_words.sql: the newest units that hold the words, found by walking back.
 --
 -- in:  those of tenant_words.sql; {narrowed}, and {of_tenant} to walk a tenant's units alone
--- out: pool (id uuid), at most `pool` of them
--- index: indexing_searchunit_tenant_id with {of_tenant}, else the primary key
+-- out: pool (tenant_id, id uuid), at most `pool` of them
+-- index: the primary key with {of_tenant}, else indexing_searchunit_by_id
 candidate AS MATERIALIZED (
-    SELECT unit.id
+    SELECT unit.tenant_id, unit.id
     FROM (
         SELECT * FROM indexing_searchunit
         WHERE kind = %(kind)s{of_tenant}
@@ -16,4 +16,4 @@ candidate AS MATERIALIZED (
         ))
     LIMIT %(pool)s
 ),
-pool AS (SELECT id FROM candidate)
+pool AS (SELECT tenant_id, id FROM candidate)

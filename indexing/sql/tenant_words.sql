@@ -13,7 +13,7 @@
 -- out: many bool (there were more candidates than looked at), unit_id, memory_id,
 --      conversation_id uuid, seq bigint or NULL, language text, lexemes text[] (those
 --      asked for, in its language), score float; where nothing is found one row of NULLs
--- index: indexing_unit_by_terms; indexing_searchunit_tenant_id where {pool} walks
+-- index: indexing_unit_by_terms; indexing_searchunit_pkey where {pool} walks
 -- {pool} is what has the words, by the index or, for words that are everywhere, by walking
 -- back from the newest unit; {narrowed} keeps to tenant, conversation, times and phrases.
 WITH
@@ -38,7 +38,7 @@ own AS MATERIALIZED (
             public.memory_ts(
                 unit.language, public.memory_own(unit.lexical_text, unit.own_words)
             ) AS ts
-        FROM pool JOIN indexing_searchunit AS unit USING (id)
+        FROM pool JOIN indexing_searchunit AS unit USING (tenant_id, id)
         JOIN asked ON asked.language = unit.language
         OFFSET 0
     ) AS pool
@@ -50,13 +50,13 @@ rarity AS MATERIALIZED (
     FROM word
     CROSS JOIN (
         SELECT coalesce(sum(units), 0)::float8 AS n FROM indexing_shelfsize
-        WHERE shelf = CASE %(kind)s WHEN 'message' THEN 'episode' ELSE %(kind)s END
+        WHERE shelf = CASE %(kind)s WHEN 'message' THEN 'episode' ELSE %(kind)s END{of_tenant}
     ) AS size
     CROSS JOIN LATERAL (
         SELECT count(*)::float8 AS df FROM (
             SELECT FROM indexing_searchunit
             WHERE public.memory_terms(kind, language, lexical_text, own_words)
-                @> ARRAY[public.memory_term(%(kind)s, lexeme)]
+                @> ARRAY[public.memory_term(%(kind)s, lexeme)]{of_tenant}
             -- Of a single word the frequency makes no difference.
             LIMIT (SELECT CASE WHEN count(*) > 1 THEN %(frequent)s ELSE 0 END FROM word)
         ) AS holding

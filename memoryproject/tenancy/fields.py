@@ -3,14 +3,17 @@
 from typing import Any
 
 from django.db import models
+from django.db.models.expressions import Col
+from django.db.models.lookups import Exact
+from django.db.models.sql.where import WhereNode
 
 
 class TenantForeignKey(models.ForeignKey[Any, Any]):
     """A foreign key between two rows of the same tenant.
 
-    Django's own constraint is off: the migration adds (tenant, column) → (tenant, id)
-    with `AddTenantReference`, so Postgres itself refuses an edge between tenants.
-    Nothing cascades: deleting is the business of one service, in one order.
+    Django's own constraint is off: `postgresql/schema.py` adds (tenant, column) → (tenant, id),
+    so Postgres itself refuses an edge between tenants. Nothing cascades: deleting is the
+    business of one service, in one order.
     """
 
     def __init__(self, to: Any, **options: Any) -> None:
@@ -18,3 +21,15 @@ class TenantForeignKey(models.ForeignKey[Any, Any]):
         options["db_constraint"] = False
         options.setdefault("related_name", "+")
         super().__init__(to, **options)
+
+    def get_extra_restriction(self, alias: Any, related_alias: Any) -> Any:
+        """Return that both rows of a join have one tenant: it is asked for where they lie."""
+        theirs: Any = self.remote_field.model._meta.get_field("tenant")
+        ours: Any = self.model._meta.get_field("tenant")
+        key = ours.target_field
+        same: Any = Exact(Col(alias, theirs, key), Col(related_alias, ours, key))
+        return WhereNode([same])
+
+    def get_extra_descriptor_filter(self, instance: Any) -> dict[str, Any]:
+        """Return what else the row has that an attribute leads to."""
+        return {"tenant_id": instance.tenant_id}

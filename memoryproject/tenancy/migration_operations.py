@@ -1,12 +1,18 @@
-"""Steps that migrations of every app take; kept stable, since old migrations use them."""
+"""Steps that migrations of every app take; kept stable, since they use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 from django.db import migrations
 from django.db.migrations.operations.base import Operation
 
+from memoryproject.tenancy.postgresql.schema import reference_name, reference_sql
 
-def reference_name(table: str, column: str) -> str:
-    """Return the name of the constraint that keeps `table.column` in its tenant."""
-    return f"{table}_{column}_same_tenant"[:63]
+
+def read_sql(migration: str, name: str) -> str:
+    """Return the text of sql/<name>.sql beside a migration's file."""
+    return (Path(migration).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 class Statement(migrations.RunSQL):
@@ -15,20 +21,13 @@ class Statement(migrations.RunSQL):
     deconstruct = Operation.deconstruct
 
 
-class AddTenantReference(Statement):
-    """Make Postgres refuse a reference from one tenant's row to another's.
+class ShareMemoryId(Statement):
+    """Make a table's ids those of memories of the same tenant."""
 
-    Adds FOREIGN KEY (tenant_id, `column`) → `target` (tenant_id, id). With `deferred`
-    it is checked at commit, for rows that point at each other.
-    """
-
-    def __init__(self, table: str, column: str, target: str, *, deferred: bool = False) -> None:
-        name = reference_name(table, column)
-        timing = "DEFERRABLE INITIALLY DEFERRED" if deferred else ""
+    def __init__(self, table: str) -> None:
         super().__init__(
-            f'ALTER TABLE "{table}" ADD CONSTRAINT "{name}" '
-            f'FOREIGN KEY (tenant_id, "{column}") REFERENCES "{target}" (tenant_id, id) {timing}',
-            f'ALTER TABLE "{table}" DROP CONSTRAINT "{name}"',
+            reference_sql(table, "id", "indexing_memory"),
+            f'ALTER TABLE "{table}" DROP CONSTRAINT "{reference_name(table, "id")}"',
         )
 
 
@@ -80,16 +79,11 @@ CREATE TRIGGER {table}_stored_more AFTER INSERT ON {table} REFERENCING NEW TABLE
     FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
 CREATE TRIGGER {table}_stored_less AFTER DELETE ON {table} REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
-SELECT public.memory_add_stored(tenant_id, count(*), sum({size})) FROM {table} GROUP BY tenant_id;
 """
 COUNT_CHANGED = """
 CREATE TRIGGER {table}_stored_anew AFTER UPDATE ON {table}
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
-"""
-FORGET_STORED = """
-DROP FUNCTION public.{table}_stored() CASCADE;
-SELECT public.memory_add_stored(tenant_id, -count(*), -sum({size})) FROM {table} GROUP BY tenant_id;
 """
 
 
@@ -103,7 +97,7 @@ class CountStored(Statement):
         size = " + ".join(f"octet_length({column}::text)" for column in columns)
         make = COUNT_STORED + (COUNT_CHANGED if changes else "")
         super().__init__(
-            make.format(table=table, size=size), FORGET_STORED.format(table=table, size=size)
+            make.format(table=table, size=size), f"DROP FUNCTION public.{table}_stored() CASCADE"
         )
 
 

@@ -11,6 +11,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from memoryproject.database.ids import make_id
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.managers import TenantManager
 from memoryproject.text.cleaning import DEFANGED, PLAIN
@@ -65,6 +66,23 @@ class TenantModel(models.Model):
     users_by: ClassVar[str] = ""
     """The column that says which user's a row is, or the one of its conversation; empty: none."""
 
+    def _do_update(self, *args: Any, **options: Any) -> Any:
+        """Update the row by its whole key: Django knows the id alone."""
+        rows, *rest = args
+        return super()._do_update(rows.filter(tenant_id=self.tenant_id), *rest, **options)
+
+    def refresh_from_db(
+        self, using: Any = None, fields: Any = None, from_queryset: Any = None
+    ) -> None:
+        if from_queryset is None and "tenant_id" in self.__dict__:
+            rows = type(self).across_tenants.using(using or self._state.db)
+            from_queryset = rows.filter(tenant_id=self.tenant_id)
+        super().refresh_from_db(using, fields, from_queryset)
+
+    def delete(self, using: Any = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
+        rows = type(self).across_tenants.using(using or self._state.db)
+        return rows.filter(tenant_id=self.tenant_id, id=self.id).delete()
+
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
         """Return what holds of the rows that a key bound to these users may see."""
@@ -73,17 +91,12 @@ class TenantModel(models.Model):
         home: Any = cls._meta.get_field(cls.users_by).related_model
         if home is None:
             return Q(**{f"{cls.users_by}__in": users})
-        theirs = home.across_tenants.filter(home.of_users(users))
+        theirs = home.across_tenants.filter(walls.rows_seen(), home.of_users(users))
         return Q(**{f"{cls.users_by}__in": theirs})
 
     class Meta:
         abstract = True
         base_manager_name = "across_tenants"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "id"], name="%(app_label)s_%(class)s_tenant_id"
-            )
-        ]
 
 
 class StoredSize(TenantModel):
@@ -171,7 +184,6 @@ class APIKey(TenantModel):
         verbose_name = "API key"
         permissions = [("manage_apikey", "Can make and revoke keys")]
         constraints = [
-            *TenantModel.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(previous_hash=None, previous_until=None)
                 | Q(previous_hash__isnull=False, previous_until__isnull=False),
@@ -200,7 +212,6 @@ class Membership(TenantModel):
     class Meta(TenantModel.Meta):
         default_manager_name = "across_tenants"  # of the form on the page of a person
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "person", "role"], name="tenancy_membership_once"
             ),
@@ -230,7 +241,6 @@ class KeyUsage(TenantModel):
         verbose_name = "usage of a key"
         verbose_name_plural = "usage of keys"
         constraints = [
-            *TenantModel.Meta.constraints,
             models.UniqueConstraint(
                 fields=["tenant", "key", "day"], name="tenancy_keyusage_one_a_day"
             ),

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
+from django.db.models import Q
+
 from memoryproject.edge.errors import Forbidden
 
 NOBODY = ""
@@ -26,6 +28,12 @@ _users: ContextVar[tuple[str, ...] | None] = ContextVar("memory_users", default=
 def get_seen() -> str:
     """Return whose rows are seen now: a tenant's id, EVERYBODY or NOBODY."""
     return _seen.get()
+
+
+def rows_seen() -> Q:
+    """Return what the policies hold of rows seen now, for a statement to name the tenant, too."""
+    whose = _seen.get()
+    return Q() if whose in (NOBODY, EVERYBODY) else Q(tenant_id=whose)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Notes, their versions, and links between memories."""
+"""What was written on purpose, and links."""
 
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
@@ -9,15 +9,20 @@ from django.db import migrations, models
 
 import memoryproject.database.ids
 import memoryproject.tenancy.fields
+from memoryproject.tenancy.migration_operations import (
+    AddTenantPolicy,
+    CountStored,
+    ShareMemoryId,
+)
 
 
 class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("episodic", "0004_episodes_in_order"),
-        ("indexing", "0014_parts_of_notes"),
-        ("tenancy", "0003_managing_keys"),
+        ("episodic", "0001_initial"),
+        ("indexing", "0001_initial"),
+        ("tenancy", "0001_initial"),
     ]
 
     operations = [
@@ -152,11 +157,25 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "client_index",
+                    models.PositiveSmallIntegerField(
+                        db_default=0, default=0, help_text="Its place in that request: 0, 1, 2, …"
+                    ),
+                ),
+                (
                     "body_sha256",
                     models.CharField(
                         blank=True,
                         help_text="Of that request, with an idempotency key.",
                         max_length=64,
+                    ),
+                ),
+                (
+                    "token_sizes",
+                    models.JSONField(
+                        db_default=models.Value({}, models.JSONField()),
+                        default=dict,
+                        help_text="Quarters of a token of the cleaned content, by counter.",
                     ),
                 ),
                 (
@@ -198,6 +217,9 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "permissions": [
+                    ("curate_note", "Can change and delete notes, draw and remove links")
+                ],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
             },
@@ -440,7 +462,6 @@ class Migration(migrations.Migration):
                     )
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "id"), name="notes_link_tenant_id"),
                     models.UniqueConstraint(
                         fields=("tenant", "from_memory", "to_memory", "link_type"),
                         name="notes_link_once",
@@ -500,12 +521,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("deleted_at__isnull", False)),
                 fields=["id"],
                 name="notes_note_deleted",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "id"), name="notes_note_tenant_id"
             ),
         ),
         migrations.AddConstraint(
@@ -589,13 +604,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="note",
             constraint=models.UniqueConstraint(
-                fields=("tenant", "client_key"), name="notes_note_client_key"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "id"), name="notes_noteversion_tenant_id"
+                fields=("tenant", "client_key", "client_index"), name="notes_note_client_key"
             ),
         ),
         migrations.AddConstraint(
@@ -679,7 +688,17 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="noteversion",
             constraint=models.UniqueConstraint(
-                fields=("note", "version"), name="notes_version_once"
+                fields=("tenant", "note", "version"), name="notes_version_once"
             ),
+        ),
+        AddTenantPolicy("notes_link"),
+        AddTenantPolicy("notes_note"),
+        AddTenantPolicy("notes_noteversion"),
+        ShareMemoryId("notes_note"),
+        CountStored(
+            "notes_note", ["label", "description", "content", "excerpt", "metadata"], changes=True
+        ),
+        CountStored(
+            "notes_noteversion", ["label", "description", "content", "excerpt", "metadata"]
         ),
     ]

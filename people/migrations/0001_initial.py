@@ -1,4 +1,4 @@
-"""People, their names and ids, and merges of two into one."""
+"""Who is who."""
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -7,13 +7,14 @@ from django.db import migrations, models
 
 import memoryproject.database.ids
 import memoryproject.tenancy.fields
+from memoryproject.tenancy.migration_operations import AddTenantPolicy
 
 
 class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("tenancy", "0012_keys_of_users"),
+        ("tenancy", "0001_initial"),
     ]
 
     operations = [
@@ -113,6 +114,18 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [models.Index(fields=["tenant", "into"], name="people_merge_by_into")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("undone_at", None)),
+                        fields=("tenant", "person"),
+                        name="people_merge_holds_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("person", models.F("into")), _negated=True),
+                        name="people_merge_of_two",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -165,57 +178,21 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "aliases",
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["tenant", "person"], name="people_alias_by_person")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "kind", "value"), name="people_alias_of_one_person"
+                    )
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
         ),
-        migrations.AddConstraint(
-            model_name="person",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "id"), name="people_person_tenant_id"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="merge",
-            index=models.Index(fields=["tenant", "into"], name="people_merge_by_into"),
-        ),
-        migrations.AddConstraint(
-            model_name="merge",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "id"), name="people_merge_tenant_id"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="merge",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("undone_at", None)),
-                fields=("tenant", "person"),
-                name="people_merge_holds_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="merge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("person", models.F("into")), _negated=True),
-                name="people_merge_of_two",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="alias",
-            index=models.Index(fields=["tenant", "person"], name="people_alias_by_person"),
-        ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "id"), name="people_alias_tenant_id"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alias",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "kind", "value"), name="people_alias_of_one_person"
-            ),
-        ),
+        AddTenantPolicy("people_alias"),
+        AddTenantPolicy("people_merge"),
+        AddTenantPolicy("people_person"),
     ]

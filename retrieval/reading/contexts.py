@@ -180,13 +180,23 @@ def delete_expired(*, at_most: int) -> int:
     For the reconciler. One that somebody is adding to is left for the next time.
     Uses index: retrieval_context_by_expiry.
     """
+    expired = Context.across_tenants.filter(expires_at__lte=database_now())
+    due: dict[uuid.UUID, list[uuid.UUID]] = {}
+    for owner, context_id in expired.order_by("expires_at", "id").values_list("tenant", "id")[
+        :at_most
+    ]:
+        due.setdefault(owner, []).append(context_id)
+    return sum(_delete_of(owner, ids) for owner, ids in due.items())
+
+
+def _delete_of(owner: uuid.UUID, ids: list[uuid.UUID]) -> int:
+    """Delete those contexts of one tenant that nobody has locked; return how many."""
     with transaction.atomic():
-        expired = Context.across_tenants.filter(expires_at__lte=database_now())
-        locked = expired.order_by("expires_at", "id").select_for_update(skip_locked=True)
-        ids = list(locked.values_list("id", flat=True)[:at_most])
-        ContextSection.across_tenants.filter(context__in=ids).delete()
-        Context.across_tenants.filter(id__in=ids).delete()
-    return len(ids)
+        contexts = Context.across_tenants.filter(tenant=owner, id__in=ids)
+        free = contexts.order_by("id").select_for_update(skip_locked=True)
+        locked = list(free.values_list("id", flat=True))
+        ContextSection.across_tenants.filter(tenant=owner, context__in=locked).delete()
+        return contexts.filter(id__in=locked).delete()[0]
 
 
 def _add_section(context: Context, *, separator: int = 0, **fields: Any) -> ContextSection:

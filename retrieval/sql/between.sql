@@ -4,7 +4,7 @@
 -- out: link_id uuid or NULL: derived; from uuid, to uuid; link_type text; made_by and actor, NULL
 --      where derived; in order of the ends
 -- index: indexing_memory_pkey, notes_note_deleted, notes_link_once, the unique ones on evidence's
---      fact and episode, semantic_fact_tenant_id, episodic_episode_in_order
+--      fact and episode, semantic_fact_pkey, episodic_episode_in_order
 -- Both ends are asked of the registry, so that a forged row shows nothing of a stranger's.
 WITH shown AS MATERIALIZED (
     SELECT memory.id
@@ -13,6 +13,7 @@ WITH shown AS MATERIALIZED (
         AND NOT EXISTS (
             SELECT FROM notes_note AS gone
             WHERE gone.id = memory.id AND gone.deleted_at IS NOT NULL
+                AND gone.tenant_id = %(tenant)s
         )
 ),
 edge AS (

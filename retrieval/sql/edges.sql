@@ -4,8 +4,8 @@
 --      count; fan int or NULL: edges of one type and direction at most, the newest others first
 -- out: link_id uuid or NULL: derived; other uuid; link_type text; outward bool: from near to other
 -- index: notes_link_once, notes_link_backwards, notes_note_deleted, those on evidence's fact_id
---      and episode_id, semantic_fact_tenant_id and the one on superseded_by_id,
---      episodic_episode_tenant_id, episodic_episode_in_order
+--      and episode_id, semantic_fact_pkey and the one on superseded_by_id,
+--      episodic_episode_pkey, episodic_episode_in_order
 -- The tenant is named for every row. Whether the other end is his, too, whoever takes an edge
 -- asks of the registry: only a forged row would name a stranger's.
 WITH
@@ -18,6 +18,7 @@ WITH
         AND NOT EXISTS (
             SELECT FROM notes_note AS gone
             WHERE gone.id = link.to_memory_id AND gone.deleted_at IS NOT NULL
+                AND gone.tenant_id = %(tenant)s
         )
     ORDER BY link.to_memory_id DESC, link.link_type DESC
     LIMIT %(fan)s
@@ -30,6 +31,7 @@ UNION ALL (
         AND NOT EXISTS (
             SELECT FROM notes_note AS gone
             WHERE gone.id = link.from_memory_id AND gone.deleted_at IS NOT NULL
+                AND gone.tenant_id = %(tenant)s
         )
     ORDER BY link.from_memory_id DESC, link.link_type DESC
     LIMIT %(fan)s

@@ -70,7 +70,9 @@ size AS MATERIALIZED (
     FROM indexing_shelfsize WHERE tenant_id = %(tenant)s
     GROUP BY shelf HAVING sum(units) > 0
 ),
--- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are.
+-- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are; so
+-- the tenant is named outside, twice. Inside, a tenant of 3,000 units among 69,000 paid 362 ms a
+-- word instead of 0.6 on one server; where tables are distributed, it has to stand there.
 rarity AS MATERIALIZED (
     SELECT place, ln(1 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) AS idf
     FROM word CROSS JOIN (SELECT coalesce(sum(n), 0) AS n FROM size) AS whole

@@ -4,7 +4,7 @@
 --      and direction of the last link of the page before, or all NULL
 -- out: link_id uuid or NULL: derived; other uuid, its kind; link_type text, outward bool: it points
 --      away from the memory; made_by, `server` where derived; actor, created_at, NULL there
--- index: those of edges.sql, indexing_memory_tenant_id, notes_link_pkey
+-- index: those of edges.sql, and the primary keys
 WITH near AS (
     SELECT memory.id, memory.kind::text AS kind
     FROM indexing_memory AS memory

@@ -6,7 +6,7 @@
 -- out: depth int from 1, id uuid, kind text, via uuid: the nearer end of the edge that led there,
 --      link_type text, outward bool: the edge points from `via` to `id`, cut bool: there are more
 --      within the depth; nearest first, then newest
--- index: those of edges.sql, indexing_memory_tenant_id
+-- index: those of edges.sql, indexing_memory_pkey
 -- `ids` are the level's memories, `seen` all up to it. Arrays, because a recursion sees only the
 -- rows of its last step, and may aggregate them only inside a lateral subquery. A level that does
 -- not fit is the last; after one that just fits, an empty one says whether there was more.

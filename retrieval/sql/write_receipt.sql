@@ -26,3 +26,5 @@ FROM unnest(
     %(hits)s::uuid[], %(memories)s::uuid[], %(shelves)s::text[], %(ranks)s::int[],
     %(scores)s::float8[], %(lexical_ranks)s::int[], %(vector_ranks)s::int[]
 ) AS hit (id, memory_id, shelf, rank, score, lexical, vector)
+-- Rows of a SELECT for a distributed table would else come by COPY, which policies refuse.
+ON CONFLICT (tenant_id, id) DO NOTHING

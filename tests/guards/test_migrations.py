@@ -6,13 +6,10 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from events.models import Event
-from memoryproject.tenancy.models import Tenant
+from tests.guards.test_tenant_walls import OURS
 from tests.migrating import migrated_database
 
 pytestmark = pytest.mark.gate
-
-OURS = ["tenancy", "jobs", "indexing", "episodic", "semantic", "notes", "retrieval", "console"]
 
 
 @pytest.mark.django_db
@@ -28,16 +25,3 @@ def test_every_migration_can_be_taken_back_and_run_again() -> None:
             call_command("migrate", label, "zero", verbosity=0)
         call_command("migrate", verbosity=0)
         assert "semantic_fact" in connections["owner"].introspection.table_names()
-
-
-@pytest.mark.django_db(databases=["default", "owner"], transaction=True)
-def test_events_for_people_go_where_they_are_taken_back() -> None:
-    with migrated_database("memory_people_back"), connections["owner"].cursor() as cursor:
-        cursor.execute("SET memory.tenant = '*'")
-        tenant = Tenant.objects.using("owner").create(name="ana's")
-        Event(tenant=tenant, type="job.dead", scope=tenant.id, data={}).save(using="owner")
-        cursor.execute("RESET memory.tenant")
-        call_command("migrate", "events", "0001", verbosity=0)
-        cursor.execute("SET memory.tenant = '*'")
-        cursor.execute("SELECT count(*) FROM events_event")
-        assert cursor.fetchone() == (0,)

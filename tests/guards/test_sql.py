@@ -21,7 +21,12 @@ APPS = [
     "erasure",
     "people",
 ]
-FILES = [path for app in APPS for path in (settings.BASE_DIR / app).rglob("*.sql")]
+FILES = [
+    path
+    for app in APPS
+    for path in (settings.BASE_DIR / app).rglob("*.sql")
+    if "migrations" not in path.parts
+]
 SOURCES = [
     path
     for app in APPS

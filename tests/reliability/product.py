@@ -78,6 +78,20 @@ class Product:
         with self.connect() as connection:
             return connection.execute(statement.encode()).fetchall()
 
+    def make_older(self) -> None:
+        """Take a column and a policy away, which a version before had not."""
+        self._execute("ALTER TABLE jobs_job RENAME COLUMN holder TO not_yet")
+        self._execute("ALTER TABLE jobs_job NO FORCE ROW LEVEL SECURITY")
+
+    def make_newer(self) -> None:
+        """Give both back, as a migration would."""
+        self._execute("ALTER TABLE jobs_job RENAME COLUMN not_yet TO holder")
+        self._execute("ALTER TABLE jobs_job FORCE ROW LEVEL SECURITY")
+
+    def _execute(self, statement: str) -> None:
+        with self.connect() as connection:
+            connection.execute(statement.encode())
+
     def connect(self, user: str = embedded.SUPERUSER) -> psycopg.Connection[tuple[Any, ...]]:
         """Open a connection past the product."""
         place = embedded.locate(self.data_dir).address

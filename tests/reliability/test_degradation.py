@@ -143,7 +143,7 @@ def assert_admin_says_so(caller: Caller, token: str) -> None:
 @pytest.mark.gate
 @pytest.mark.alone
 def test_a_database_that_is_not_migrated_yet_is_called_away(product: Product) -> None:
-    product.manage("migrate", "jobs", "0001", "-v0")
+    product.make_older()
     with web(product.around()) as port:
         caller = product.caller(port)
         assert_unavailable(say(caller))
@@ -151,8 +151,8 @@ def test_a_database_that_is_not_migrated_yet_is_called_away(product: Product) ->
         ready = caller.get("health/ready")
         assert_unavailable(ready)
         assert "walls" in ready.json()["fields"], "a table has no policy yet"
-        product.manage("migrate", "-v0")
-        product.manage("migrate", "jobs", "0011", "-v0")
+        product.make_newer()
+        product.manage("migrate", "console", "0001", "-v0")
         assert say(caller).status == 201, "nothing that it needs is missing"
         ready = caller.get("health/ready")
         assert_unavailable(ready)

@@ -5,7 +5,7 @@
 -- in:  tenant uuid; firsts, nexts uuid[]: the least id of each span, and of what follows it;
 --      at_most int
 -- out: place int from 1, count int; a row for each span
--- index: the unique one on (tenant_id, id) that every table of tenants has
+-- index: the primary key that every table of tenants has: (tenant_id, id)
 SELECT span.place, counted.count
 FROM unnest(%(firsts)s::uuid[], %(nexts)s::uuid[]) WITH ORDINALITY AS span (first, next, place)
 CROSS JOIN LATERAL (

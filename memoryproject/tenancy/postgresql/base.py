@@ -18,6 +18,7 @@ from psycopg.pq import TransactionStatus
 from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
+from memoryproject.tenancy.postgresql.schema import SchemaEditor
 
 LATE_S, REPLICA_LATE_S = 2.0, 0.5
 """So much longer than a statement may take is waited for the server to say so."""
@@ -49,6 +50,8 @@ class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no
 class DatabaseOperations(operations.DatabaseOperations):
     """As Django's, but a captured query is told without what goes along with it."""
 
+    compiler_module = "memoryproject.tenancy.postgresql.compiler"
+
     def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
         return str(self.compose_sql(sql, params))
 
@@ -62,6 +65,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     ops_class = DatabaseOperations
+    SchemaEditorClass = SchemaEditor
     wait_s: float | None = None
     """How long a statement may take, whatever a request has left; None: no limit of its own."""
     _alive_at = 0.0
