@@ -305,6 +305,7 @@ MIDDLEWARE = [
     "memoryproject.tenancy.middleware.WallsMiddleware",
     "console.signin.pages.RequireFactorMiddleware",
     "console.masking.MaskMiddleware",
+    "console.page_reads.ReadLogMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"
 WSGI_APPLICATION = "memoryproject.wsgi.application"

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from console.models import PageRead
 from episodic.models import Episode, Message, Reveal
 from episodic.revealing import READ
 from memoryproject.tenancy.models import Tenant
@@ -161,6 +162,14 @@ REVEALS = Export(
     ),
     states={"open": Q(until__gt=Now()), "over": Q(until__lte=Now())},
 )
+READS = Export(
+    name="reads",
+    title="Read log: who looked at what in the admin",
+    permission="console.view_pageread",
+    rows=PageRead.objects.of,
+    fields=columns_of("id person page subject words_sha256 created_at"),
+    states={"of one row": Q(subject__isnull=False), "of lists": Q(subject=None)},
+)
 ANSWERS = Export(
     name="answers",
     title="Answers: who asked what, and when",
@@ -172,5 +181,5 @@ ANSWERS = Export(
     ),
     states={"in a conversation": Q(conversation__isnull=False), "in all": Q(conversation=None)},
 )
-TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS)
+TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS, READS)
 EXPORTS = {export.name: export for export in TABLES}
