@@ -19,7 +19,7 @@ from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
 from console.keys.admin import APIKeyAdmin
-from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
+from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from console.notes import page as note_page
 from console.people import page as person_page
 from console.signin.actions import remove_second_factors
@@ -89,6 +89,14 @@ class ExportRunAdmin(ReadOnlyAdmin):
     list_display = ("started_at", "person", "table", "format", "rows", "finished_at", "tenant")
     list_filter = ("table", "started_at", "tenant")
     search_fields = ("person",)
+
+
+@admin.register(PageRead)
+class PageReadAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "person", "page", "subject", "tenant")
+    list_filter = ("created_at", "tenant")
+    search_fields = ("person", "page")
+    id_search = ("id", "subject")
 
 
 @admin.register(ImportRun)

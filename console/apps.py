@@ -8,5 +8,6 @@ class ConsoleConfig(AppConfig):
     verbose_name = "Console"
 
     def ready(self) -> None:
-        """Let an erasure delete the console's own rows."""
+        """Let an erasure delete the console's own rows, and time delete the read log."""
+        import_module("jobs.flows").register_chore(import_module("console.page_reads").delete_old)
         import_module("erasure.other_rows").register(import_module("console.erasing.rows").ERASER)

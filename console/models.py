@@ -57,6 +57,25 @@ class ExportRun(TenantModel):
         return f"{self.table} as {self.format}"
 
 
+class PageRead(TenantModel):
+    """That somebody looked at content in the admin: who, where and when, never what it said."""
+
+    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    page = models.CharField(max_length=64, help_text="The page by the name of its address.")
+    subject = models.UUIDField(null=True, help_text="What it was about; NULL: a list or a search.")
+    words_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of what was searched for, under the server's pepper."
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        verbose_name = "page read"
+        indexes = [models.Index(fields=["created_at"], name="console_pageread_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.person}: {self.page}"
+
+
 class ImportRun(TenantModel):
     """An import of a file of facts: validated first, then written batch by batch."""
 

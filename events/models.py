@@ -26,6 +26,7 @@ class EventType(models.TextChoices):
     JOB_DEAD = "job.dead", "a job failed so often that it is not tried again"
     BUDGET_NEAR = "budget.near", "80 % of the day's budget is spent"
     TEST_FAILED = "test.failed", "a memory test that passed fails"
+    RULE_STOPPED = "rule.stopped", "a rule of the review queue stopped deciding by itself"
 
 
 class Webhook(TenantModel):

@@ -16,13 +16,14 @@ class Notice(NamedTuple):
     words: str
     permission: str
     page: str
-    """Of the admin; its address ends in the subject."""
+    """Of the admin; its address ends in the subject, but for that of the queue."""
     subject: str
     """The name in an event's data of the id that the page is about; without one the tenant."""
 
 
 CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest_change"
 JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
+QUEUE = "console:review_queue"
 NOTICES = {
     EventType.JOB_DEAD: Notice("A job is dead", "jobs.operate_job", JOB, "job_id"),
     EventType.BUDGET_NEAR: Notice(
@@ -32,6 +33,7 @@ NOTICES = {
         "Many facts were retired within an hour", CURATES, CHANGESET, "changeset_id"
     ),
     EventType.TEST_FAILED: Notice("A memory test fails", CURATES, TEST, "test_id"),
+    EventType.RULE_STOPPED: Notice("A rule stopped deciding by itself", CURATES, QUEUE, ""),
     EventType.FACT_CORRECTED: Notice(
         "A fact was retired after it was served", READS, CHANGESET, "changeset_id"
     ),
@@ -46,5 +48,6 @@ def render_words(type: str, count: int) -> str:
 
 def find_address(type: str, subject: UUID, tenant: Tenant) -> str:
     """Return the address of the page that mends it, from the tenant's side."""
-    page = reverse(NOTICES[EventType(type)].page, args=[subject])
+    notice = NOTICES[EventType(type)]
+    page = reverse(notice.page, args=[] if notice.page == QUEUE else [subject])
     return f"{page}?{urlencode({'tenant': tenant.name})}"

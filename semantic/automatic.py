@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from django.db.models import NOT_PROVIDED, Count, Q
 from django.utils import timezone
 
+from events.models import Event, EventType
+from events.outbox import NewEvent, announce
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import suggestions, triage
@@ -55,18 +57,24 @@ class Automation:
         return self.at_most > 0 and (self.undone >= UNDONE_AT_MOST or not self.is_proven)
 
 
-def list_automations(tenant: Tenant, *, now: datetime) -> list[Automation]:
-    """Return how each rule stands that somebody has decided on, or allowed to decide."""
-    rates = triage.measure_rules(tenant)
+def list_automations(
+    tenant: Tenant, *, now: datetime, rates: triage.Rates | None = None
+) -> list[Automation]:
+    """Return how each rule stands that somebody has decided on, or allowed to decide.
+
+    `rates` are those of `triage.measure_rules`, where the caller has asked already.
+    """
+    rates = triage.measure_rules(tenant) if rates is None else rates
     names = {":".join(rule) for rule in rates} | set(tenant.settings.get(SETTING, {}))
     rules = [(kind, reason) for kind, _, reason in (name.partition(":") for name in sorted(names))]
     return [_measure(tenant, rule, rates.get(rule, (0, 0)), now) for rule in rules]
 
 
-def has_stopped(tenant: Tenant, *, now: datetime) -> bool:
+def has_stopped(tenant: Tenant, *, now: datetime, rates: triage.Rates | None = None) -> bool:
     """Return whether a rule that may decide does so no longer."""
-    allowed = SETTING in tenant.settings
-    return allowed and any(row.is_stopped for row in list_automations(tenant, now=now))
+    if SETTING not in tenant.settings:
+        return False
+    return any(row.is_stopped for row in list_automations(tenant, now=now, rates=rates))
 
 
 def _measure(tenant: Tenant, rule: Rule, rate: tuple[int, int], now: datetime) -> Automation:
@@ -114,9 +122,22 @@ def decide_alone(*, at_most: int) -> None:
     now = timezone.now()
     for tenant in Tenant.objects.filter(settings__has_key=SETTING).order_by("id"):
         for row in list_automations(tenant, now=now):
+            if row.is_stopped:
+                _announce_stop(tenant, row.rule)
             room = 0 if row.is_stopped else min(row.at_most - row.today, at_most, AT_ONCE)
             if room > 0:
                 _accept(tenant, row, room)
+
+
+def _announce_stop(tenant: Tenant, rule: Rule) -> None:
+    """Tell once that a rule decides no longer, counted from when it was allowed."""
+    name = ":".join(rule)
+    _, since = _read_setting(tenant, rule)
+    announced = Event.objects.of(tenant).filter(type=EventType.RULE_STOPPED, webhook=None)
+    if not announced.filter(created_at__gte=since, data__rule_id=name).exists():
+        announce(
+            [NewEvent(EventType.RULE_STOPPED, {"rule_id": name})], tenant=tenant, scope=tenant.id
+        )
 
 
 def _accept(tenant: Tenant, row: Automation, at_most: int) -> None:

@@ -24,6 +24,8 @@ AUTOMATIC = "automatic rule "
 """How the actor of a decision begins that no person took."""
 Rule = tuple[str, str]
 """Kind and reason of a suggestion."""
+Rates = dict[Rule, tuple[int, int]]
+"""By rule how many suggestions people decided on, and how many they accepted."""
 
 
 def find_dangling(tenant: Tenant) -> QuerySet[Fact]:
@@ -64,7 +66,7 @@ def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
     return row.is_kept or bool(row.snoozed_until and row.snoozed_until > now)
 
 
-def measure_rules(tenant: Tenant) -> dict[Rule, tuple[int, int]]:
+def measure_rules(tenant: Tenant) -> Rates:
     """Return by rule how many suggestions people decided on, and how many they accepted."""
     decided = Suggestion.objects.of(tenant).filter(is_reopened=False, is_withdrawn=False)
     is_accepted = Q(decision=Suggestion.Decision.ACCEPTED)

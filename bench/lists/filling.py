@@ -1,4 +1,4 @@
-"""Rows that loading does not make: receipts and steps of changesets, as many as there would be."""
+"""Rows that loading does not make: receipts, steps of changesets, and what waits for curators."""
 
 from __future__ import annotations
 
@@ -31,6 +31,29 @@ SELECT gen_random_uuid(), tenant_id, changeset_id,
     row_number() OVER (PARTITION BY changeset_id), 'new', id, '', '{}'
 FROM semantic_fact WHERE NOT EXISTS (SELECT FROM semantic_change)
 """
+SUGGESTIONS = """
+INSERT INTO semantic_suggestion
+    (id, tenant_id, conversation_id, changeset_id, kind, old_fact_id, new_fact_id, reason,
+    decision, decided_by_id, is_withdrawn, is_reopened)
+SELECT gen_random_uuid(), tenant_id, conversation_id, changeset_id,
+    CASE WHEN place % 2 = 0 THEN 'contradiction' ELSE 'duplicate' END, id, NULL, 'same_slot',
+    CASE WHEN place % 5 = 0 THEN 'accepted' ELSE '' END,
+    CASE WHEN place % 5 = 0 THEN changeset_id END, FALSE, FALSE
+FROM (
+    SELECT *, row_number() OVER () AS place FROM (
+        SELECT * FROM semantic_fact ORDER BY id DESC LIMIT 20000
+    ) AS newest
+) AS fact
+WHERE NOT EXISTS (SELECT FROM semantic_suggestion)
+"""
+ERASURE = """
+INSERT INTO erasure_erasure
+    (id, tenant_id, scope, target, subject, actor, reason, state, counts, pages, finished_at)
+SELECT gen_random_uuid(), id, 'conversation', gen_random_uuid(), '', 'benchmark', 'asked for',
+    'done', '{}', '{}', now()
+FROM tenancy_tenant WHERE NOT EXISTS (SELECT FROM erasure_erasure)
+"""
+ADDED = (RECEIPTS, HITS, STEPS, SUGGESTIONS, ERASURE)
 FREQUENCIES = """
 SELECT word FROM (
     SELECT unnest(string_to_array(trim(trailing '.' FROM lower(fact)), ' ')) AS word
@@ -43,10 +66,10 @@ TEXT = "SELECT content FROM episodic_message WHERE length(content) > 80 ORDER BY
 
 
 def fill_audit() -> None:
-    """Add receipts, their hits and the steps of changesets, unless they are there."""
+    """Add receipts, their hits, steps, suggestions and an erasure, unless they are there."""
     with databases.superuser(FULL) as connection:
         connection.execute("SET session_replication_role = replica")
-        added = [connection.execute(statement).rowcount for statement in (RECEIPTS, HITS, STEPS)]
+        added = [connection.execute(statement).rowcount for statement in ADDED]
         if any(added):
             connection.execute("VACUUM (ANALYZE)")
 

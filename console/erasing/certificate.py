@@ -33,7 +33,7 @@ def name_counts(erasure: Erasure) -> list[tuple[str, int]]:
 
 @page_for("erasure.view_erasure")
 def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> HttpResponse:
-    """Show the certificate, with a search of all tables made for it; with words for these.
+    """Show the certificate; with `scan` all tables are searched for it, with words for these.
 
     Only who may erase may look for words: a hit says what is written somewhere.
     """
@@ -45,7 +45,8 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> HttpRespons
     elif words and not WORDS_AT_LEAST <= len(words) <= WORDS_AT_MOST:
         fault, words = f"Give {WORDS_AT_LEAST} to {WORDS_AT_MOST} characters.", ""
     try:
-        found = proof.scan(erasure, words) if words or erasure.target else None
+        if words or (erasure.target and "scan" in request.GET):
+            found = proof.scan(erasure, words)
     except Problem as problem:
         fault = problem.message
     return show_page(

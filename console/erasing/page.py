@@ -123,7 +123,7 @@ def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpRes
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
-        return redirect("console:certificate", erasure.id)
+        return redirect(reverse("console:certificate", args=[erasure.id]) + "?scan=1")
     counts = services.preview(erasure)
     return show_page(
         request,

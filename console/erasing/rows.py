@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from django.db.models import Q
 
-from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
+from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from episodic.models import Conversation
 from erasure.other_rows import Eraser
 from memoryproject.database.batches import in_batches
@@ -48,9 +48,9 @@ def count_import_rows(tenant: Tenant) -> Counter[str]:
 
 
 def erase_transfers(tenant: Tenant) -> Counter[str]:
-    """Delete a tenant's imports and exports."""
+    """Delete a tenant's imports, exports and read log."""
     counts = count_import_rows(tenant)
-    for model in (ImportBatch, ImportRun, ExportRun):
+    for model in (ImportBatch, ImportRun, ExportRun, PageRead):
         model.objects.of(tenant).delete()
     return counts
 

@@ -17,6 +17,8 @@ from jobs.models import Job, LLMCall, State
 from memoryproject.adminkit import values
 from memoryproject.tenancy import key_usage, quotas
 from memoryproject.tenancy.models import StoredSize, Tenant
+from semantic import suggestions
+from semantic.models import Fact, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Row:
     refused: int
     bytes: int
     bytes_limit: int | None
+    to_decide: int
+    """Open suggestions, and facts that are pending review."""
 
     @property
     def share(self) -> int | None:
@@ -65,6 +69,9 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[Row]:
     calls = LLMCall.across_tenants.filter(created_at__gte=midnight)
     spent = _by_tenant(calls, ids, sum=Sum("cost", default=Decimal(0)))
     stored = _by_tenant(StoredSize.across_tenants.all(), ids, bytes=Sum("byte_count"))
+    asked = _by_tenant(Suggestion.across_tenants.filter(suggestions.OPEN), ids, count=Count("id"))
+    waiting = Fact.across_tenants.filter(invalidated_because=Fact.Because.WAITING)
+    pending = _by_tenant(waiting, ids, count=Count("id"))
     used = key_usage.sum_by_tenant(ids, since=midnight.date())
     last = _find_last_messages(ids)
     rows = [
@@ -80,6 +87,7 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[Row]:
             refused=used.get(tenant.id, (0, 0))[1],
             bytes=stored.get(tenant.id, {}).get("bytes", 0),
             bytes_limit=quotas.limits_of(tenant)[0],
+            to_decide=sum(rows.get(tenant.id, {}).get("count", 0) for rows in (asked, pending)),
         )
         for tenant in tenants
     ]

@@ -24,7 +24,7 @@ from episodic.revealing import REVEAL
 from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
 from memoryproject.tenancy.models import Tenant
-from semantic import automatic
+from semantic import automatic, triage
 
 DAYS = 30
 QUEUE_AT_MOST = 5
@@ -54,10 +54,11 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if tenant is not None:
         widgets = list_widgets(request, tenant, metrics.spans_of(days, now=now), now)
         if request.user.has_perms(SEES_QUEUE):
-            items = list_items(tenant, now=now)
+            rates = triage.measure_rules(tenant)
+            items = list_items(tenant, now=now, rates=rates)
             widgets.insert(0, quality.render_queue(tenant, items, now))
             shown["queue"] = items[:QUEUE_AT_MOST] if request.user.has_perm(CURATE) else []
-            shown["rules_stopped"] = automatic.has_stopped(tenant, now=now)
+            shown["rules_stopped"] = automatic.has_stopped(tenant, now=now, rates=rates)
         if request.user.has_perms(SEES_AUDIT):
             shown["audit"] = quality.list_audit(tenant, now)
         tiles = [widget for widget in widgets if isinstance(widget, Tile)]

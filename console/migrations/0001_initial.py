@@ -1,4 +1,4 @@
-"""Imports, exports, and people's saved searches."""
+"""Imports, exports, the read log, and people's saved searches."""
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
@@ -160,6 +160,67 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="PageRead",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryproject.database.ids.make_id,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "person",
+                    models.CharField(help_text="The user's name in the admin.", max_length=150),
+                ),
+                (
+                    "page",
+                    models.CharField(
+                        help_text="The page by the name of its address.", max_length=64
+                    ),
+                ),
+                (
+                    "subject",
+                    models.UUIDField(
+                        help_text="What it was about; NULL: a list or a search.", null=True
+                    ),
+                ),
+                (
+                    "words_sha256",
+                    models.CharField(
+                        blank=True,
+                        help_text="Of what was searched for, under the server's pepper.",
+                        max_length=64,
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="tenancy.tenant",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "page read",
+                "abstract": False,
+                "base_manager_name": "across_tenants",
+                "indexes": [models.Index(fields=["created_at"], name="console_pageread_by_time")],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("across_tenants", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
             name="SavedFilter",
             fields=[
                 (
@@ -268,4 +329,5 @@ class Migration(migrations.Migration):
         AddTenantPolicy("console_exportrun"),
         AddTenantPolicy("console_importbatch"),
         AddTenantPolicy("console_importrun"),
+        AddTenantPolicy("console_pageread"),
     ]

@@ -27,7 +27,7 @@ INDEX = {
 }  # fmt: skip
 LOOKS_AT = {
     "curator": [MEMORY, WORK, INDEX],
-    "auditor": [MEMORY, WORK],
+    "auditor": [MEMORY, WORK, {"console": ["pageread"]}],
     "operator": [WORK, {"events": ["event", "webhook"]}],
 }
 SAVES = ("console", "savedfilter", "add_savedfilter", "Can add saved filter")

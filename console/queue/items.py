@@ -58,15 +58,17 @@ def list_items(
     tenant: Tenant,
     *,
     now: datetime,
+    rates: triage.Rates,
     about: uuid.UUID | None = None,
     assignee: str = "",
     set_aside: bool = False,
 ) -> list[Item]:
     """Return what is to be looked at, what matters most first; of equals the newest.
 
-    `about`: only what one fact is about. `set_aside`: what was snoozed or kept, instead.
+    `rates`: how often rules were right. `about`: only what one fact is about. `set_aside`: what
+    was snoozed or kept, instead.
     """
-    items = [item for item in _find_items(tenant) if about is None or about in _ids([item])]
+    items = [item for item in _find_items(tenant, rates) if about is None or about in _ids([item])]
     known = triage.read_triage(tenant, _ids(items))
     served = count_served(tenant, _ids(items))
     for item in items:
@@ -100,8 +102,7 @@ def _ids(items: Sequence[Item]) -> set[uuid.UUID]:
     return {fact.id for item in items for fact in item.about}
 
 
-def _find_items(tenant: Tenant) -> Iterator[Item]:
-    rates = triage.measure_rules(tenant)
+def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
     open_ones = suggestions.find_suggestions(tenant).select_related("changeset")
     for row in open_ones.order_by("-id")[:CANDIDATES]:
         decided, accepted = rates.get((row.kind, row.reason), (0, 0))

@@ -160,11 +160,14 @@ def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
 def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> HttpResponse:
     tenant = choose_tenant(request)
     chosen = {name: request.GET.get(name, "") for name in FILTERS}
-    items = []
+    items, rules, now = [], [], timezone.now()
     if tenant is not None:
+        rates = triage.measure_rules(tenant)
+        rules = automatic.list_automations(tenant, now=now, rates=rates)
         items = list_items(
             tenant,
-            now=timezone.now(),
+            now=now,
+            rates=rates,
             about=read_id(chosen["fact"]),
             assignee=request.user.get_username() if chosen["mine"] else "",
             set_aside=bool(chosen["aside"]),
@@ -182,7 +185,7 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         total=len(items),
         is_cut=len(items) >= CANDIDATES,
         chosen=chosen,
-        rules=automatic.list_automations(tenant, now=timezone.now()) if tenant else [],
+        rules=rules,
         proven_from=(automatic.DECIDED_AT_LEAST, automatic.PERCENT_AT_LEAST),
         done=done,
         done_fact=_find_fact(done) if done else None,

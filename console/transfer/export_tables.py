@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from console.models import PageRead
 from episodic.models import Conversation, Episode, Message, Reveal
 from episodic.revealing import READ
 from memoryproject.tenancy.models import Tenant, TenantModel
@@ -125,6 +126,14 @@ REVEALS = Export(
     "id conversation_id=conversation__external_id person reason created_at until",
     _either("open", "over", Q(until__gt=Now())),
 )
+READS = Export(
+    "reads",
+    "Read log: who looked at what in the admin",
+    PageRead,
+    "console.view_pageread",
+    "id person page subject words_sha256 created_at",
+    {"of one row": Q(subject__isnull=False), "of lists": Q(subject=None)},
+)
 ANSWERS = Export(
     "answers",
     "Answers: who asked what, and when",
@@ -134,7 +143,7 @@ ANSWERS = Export(
     "latency_ms",
     _either("in a conversation", "in all", Q(conversation__isnull=False)),
 )
-TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS)
+TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS, READS)
 EXPORTS = {export.name: export for export in TABLES}
 
 CONVERSATIONS = Export(

@@ -85,6 +85,10 @@ class Migration(migrations.Migration):
                                 ("job.dead", "a job failed so often that it is not tried again"),
                                 ("budget.near", "80 % of the day's budget is spent"),
                                 ("test.failed", "a memory test that passed fails"),
+                                (
+                                    "rule.stopped",
+                                    "a rule of the review queue stopped deciding by itself",
+                                ),
                             ],
                             max_length=32,
                         ),
@@ -162,6 +166,10 @@ class Migration(migrations.Migration):
                             ("job.dead", "a job failed so often that it is not tried again"),
                             ("budget.near", "80 % of the day's budget is spent"),
                             ("test.failed", "a memory test that passed fails"),
+                            (
+                                "rule.stopped",
+                                "a rule of the review queue stopped deciding by itself",
+                            ),
                         ],
                         max_length=32,
                     ),
@@ -287,6 +295,10 @@ class Migration(migrations.Migration):
                             ("job.dead", "a job failed so often that it is not tried again"),
                             ("budget.near", "80 % of the day's budget is spent"),
                             ("test.failed", "a memory test that passed fails"),
+                            (
+                                "rule.stopped",
+                                "a rule of the review queue stopped deciding by itself",
+                            ),
                         ],
                         max_length=32,
                     ),

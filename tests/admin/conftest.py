@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from console.models import ExportRun, ImportBatch, ImportRun, SavedFilter
+from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
 from erasure.holds import place_hold
 from erasure.models import RetentionPolicy
@@ -98,6 +98,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
     SavedFilter.objects.create(owner="ana", name=SCRIPT, path="/admin/search/", shared=True)
     taken = {"tenant": ana.tenant, "person": "somebody"}
     ExportRun.objects.create(**taken, table="facts", format="csv")
+    PageRead.objects.create(**taken, page="console:search")
     run = ImportRun.objects.create(**taken, file_name=f"{SCRIPT}.csv", total=0)
     ImportBatch.objects.create(tenant=ana.tenant, run=run, position=0, rows=[])
     RetentionPolicy.objects.create(

@@ -111,6 +111,11 @@ def _leave_traces(shop: Agent) -> None:
         home = Fact.objects.of(row).order_by("id")[0].conversation_id
         path = f"/admin/reveal/{home}/"
         assert auditor.post(path, {"reason": "Complaint 4711"}).status_code == 302
+    asked = {"conversation_id": str(facts[0].conversation.external_id), "query": "Where to?"}
+    assert shop.post("memory_tests", {**asked, "must_say": ["a ferry"]}).status_code == 201
+    note = shop.post("notes", {"content": "Jun's number is in the safe."}).json()
+    erasure = {"scope": "note", "id": note["id"], "reason": "Asked for in ticket 4712."}
+    assert shop.post("erasures", erasure).status_code == 200
     runaway = make_agent(SHOP, "runaway script")
     for _ in range(200):
         runaway.post("retrieve_memory", {"query": ""})

@@ -88,7 +88,7 @@ def _conversation_erasing(story: Story) -> str:
 
 def _certificate(story: Story) -> str:
     row = Erasure.across_tenants.filter(tenant=story.agent.tenant).latest("id")
-    return reverse("console:certificate", args=[row.id])
+    return reverse("console:certificate", args=[row.id]) + "?scan=1"
 
 
 def _note(label: str, page: str, asked: str = "") -> Callable[[Story], str]:

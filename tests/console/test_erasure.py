@@ -57,7 +57,9 @@ def test_the_word_erases_and_leads_to_the_record(ana: Agent, told: uuid.UUID) ->
     form = {"reason": "asked for", "typed": "message 3"}
     answer = browser.post(address("message", message.id), form)
     erasure = Erasure.objects.of(ana.tenant).get()
-    assert answer["Location"] == reverse("console:certificate", args=[erasure.id])
+    paper = reverse("console:certificate", args=[erasure.id])
+    assert answer["Location"] == f"{paper}?scan=1"
+    assert "Look for it in all tables" in browser.get(paper).content.decode()
     assert browser.get(answer["Location"]).status_code == 200
     assert browser.get(reverse("admin:erasure_erasure_changelist")).status_code == 200
     assert (erasure.state, erasure.counts["messages"]) == ("done", 1)

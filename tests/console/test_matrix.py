@@ -86,6 +86,7 @@ TABLES = {
     "indexing.wordcount": "cs",
     "indexing.vectorindex": "cs",
     "console.exportrun": "cas",
+    "console.pageread": "as",
     "console.importrun": "cas",
     "console.importbatch": "s",
     "console.savedfilter": "s",

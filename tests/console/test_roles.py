@@ -42,6 +42,7 @@ MAY = {
         "console.add_savedfilter"
     ),
 }
+SEES["auditor"] += " console.pageread"
 EXPECTED: Rights = {
     role: {table.replace(".", ".view_") for table in SEES[role].split()} | set(MAY[role].split())
     for role in SEES

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
+from events import recipients
+from events.models import Event, Notification
+from events.notices import find_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import automatic, reverts, suggestions, triage
@@ -79,6 +83,16 @@ def test_a_proven_rule_decides_so_many_a_day_until_its_decisions_are_undone(
         act = Act(ana.tenant, "curator", "No.")
         reverts.revert_changeset(act=act, changeset_id=row.decided_by_id)
     assert read_rule(ana.tenant).is_stopped
+    for _ in range(2):
+        automatic.decide_alone(at_most=100)
+    assert len(decided_alone(ana.tenant)) == 3
+    (stop,) = Event.objects.of(ana.tenant).filter(type="rule.stopped")  # told once
+    assert stop.data == {"rule_id": "duplicate:near_words", "count": 1}
+    boss = User.objects.create_superuser("boss")
+    recipients.notify_people(at_most=100)
+    told = Notification.objects.of(ana.tenant).get(type="rule.stopped", person=boss)
+    assert find_address(told.type, told.subject, ana.tenant).startswith("/admin/review-queue/?")
+    assert not Notification.objects.of(cleo.tenant).exists()
     Tenant.objects.filter(id=ana.tenant.id).update(
         settings={automatic.SETTING: {"duplicate:near_words": [9, timezone.now().isoformat()]}}
     )

@@ -168,6 +168,7 @@ def test_all_tenants_stand_in_a_table_until_one_is_chosen_and_then_it_stays(
     rows = open_home(operator).context["rows"]
     assert [(row.tenant, row.dead_jobs) for row in rows] == [(cleo.tenant, 1), (ana.tenant, 0)]
     assert rows[1].last_message is not None and rows[1].bytes > 0 and rows[0].share == 0
+    assert "to decide on" not in open_home(operator).content.decode()
     assert open_home(operator, tenant="ana's").context["tenant"] == ana.tenant
     assert open_home(operator).context["tenant"] == ana.tenant
     assert len(open_home(operator, tenant="").context["rows"]) == 2
@@ -322,6 +323,18 @@ def test_a_curators_home_is_the_queue_and_how_often_wrong_facts_were_served(
     assert "Jonas sings." in text and "who had messages shown" not in text
     text = html.unescape(open_home(auditor).content.decode())
     assert "who had messages shown" in text and "Open the queue" not in text
+
+
+def test_a_curator_sees_of_all_tenants_how_much_is_to_be_decided_on(
+    curator: Client, ana: Agent, cleo: Agent
+) -> None:
+    talk = Talk(ana)
+    talk.learn(new("Jonas sings."))
+    talk.learn(new("Jonas hums."), hints=[contradicts("Jonas sings.", "Jonas hums.")])
+    answer = open_home(curator)
+    counts = {row.tenant: row.to_decide for row in answer.context["rows"]}
+    assert counts == {ana.tenant: 1, cleo.tenant: 0}
+    assert "to decide on" in answer.content.decode()
 
 
 def test_an_auditors_home_lists_who_had_messages_shown(

@@ -218,8 +218,8 @@ def test_bad_input_is_the_form_again_with_words(
     ("role", "tables"),
     [
         ("curator", {*WRITTEN, "facts", "episodes", "messages"}),
-        (SUPERUSER, {*WRITTEN, "facts", "episodes", "messages"}),
-        ("auditor", {*WRITTEN, "facts"}),
+        (SUPERUSER, {*WRITTEN, "facts", "episodes", "messages", "reads"}),
+        ("auditor", {*WRITTEN, "facts", "reads"}),
         ("operator", set()),
         ("", set()),
     ],

@@ -176,6 +176,7 @@ EventTypeEnum: TypeAlias = Literal[
     "job.dead",
     "budget.near",
     "test.failed",
+    "rule.stopped",
 ]
 
 
