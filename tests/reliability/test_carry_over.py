@@ -47,7 +47,7 @@ def test_a_database_of_the_last_landing_is_carried_over(folder: Path) -> None:
         ours = {table: rows for table, rows in EXPECTED["rows"].items() if is_ours(table)}
         assert {table: counts[table] for table in ours} == ours
         assert all(ours.values())
-        assert new.query(WHO_READS_THE_LOG) == "auditor"
+        assert new.query(WHO_READS_THE_LOG) == [("auditor",)]
         check_answers(new)
     finally:
         new.stop()
