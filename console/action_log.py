@@ -1,7 +1,5 @@
 """Records and lists what people did to a row or a memory, in Django's own log."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

@@ -1,7 +1,5 @@
 """Registers the console's tables, and the stories and actions of all tables' pages."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from console import webhooks

@@ -4,8 +4,6 @@ A template shows one by `{% include "console/chart.html" with chart=chart %}`. C
 are named, and chosen by the page for light and dark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

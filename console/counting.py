@@ -1,7 +1,5 @@
 """Counts rows up to a cap, and writes such counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Form parts that several pages share: a reason, words, lines, a time, a conversation's id."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar

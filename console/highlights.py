@@ -1,7 +1,5 @@
 """Marks the words of a search in a text, and the difference between two texts, as HTML."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Memories with their labels, as lists and pictures show them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

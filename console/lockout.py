@@ -1,7 +1,5 @@
 """The page after too many wrong passwords."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Masks titles and summaries on all pages of the admin, for who may not read messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase

@@ -1,7 +1,5 @@
 """Saved filters, and the records of exports and imports."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q

@@ -1,7 +1,5 @@
 """Writes down who looked at content in the admin, and forgets it after a year."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Shared by the console's views: permissions, rendering, choice of a tenant, rows, actions."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Lists and counts the answers that a memory was served in."""
 
-from __future__ import annotations
-
 from django.conf import settings
 
 from memoryproject.tenancy.models import TenantModel

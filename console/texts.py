@@ -1,7 +1,5 @@
 """What the admin says for the codes that tables hold, and its tour, read from `texts.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

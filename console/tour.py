@@ -1,7 +1,5 @@
 """A tour of the admin in five steps: what each page is for, for whoever opens it first."""
 
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 

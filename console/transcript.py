@@ -1,7 +1,5 @@
 """Messages as pages show them: in order, masked for who may not read them, long ones cut."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Having events delivered again, on record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin, messages

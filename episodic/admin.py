@@ -1,7 +1,5 @@
 """Admin of conversations, messages, episodes, reviews, quarantines and the unmask log."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

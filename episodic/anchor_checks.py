@@ -6,8 +6,6 @@ before it means on any day on which it was said, or is another day of the week t
 named. Where a phrase has no date and code knows one, it is added.
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Posting messages, flushing a conversation, and taking up what was set aside."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import uuid

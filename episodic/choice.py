@@ -1,7 +1,5 @@
 """Chooses the engine: a language model where there is one to ask, else the offline one."""
 
-from __future__ import annotations
-
 from episodic.engines import Reviewer, Segmenter
 from episodic.llm.reviewer import LLMReviewer
 from episodic.llm.segmenter import LLMSegmenter

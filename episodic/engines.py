@@ -5,8 +5,6 @@ get these plain values and return these plain values; neither sees an id, a mode
 instance or the database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

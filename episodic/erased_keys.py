@@ -1,7 +1,5 @@
 """Remembers idempotency keys whose requests were erased, and refuses a late retry."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import uuid

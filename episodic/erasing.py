@@ -3,8 +3,6 @@
 Everything here runs inside the transaction of one erasure, under the conversation's lock.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 

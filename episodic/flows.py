@@ -1,7 +1,5 @@
 """The job that segments a window of messages, and the chore that finds windows fallen silent."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from episodic import queries, segmentation

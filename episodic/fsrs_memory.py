@@ -3,8 +3,6 @@
 Fuzz and learning steps are off: an episode is no flash card in training.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

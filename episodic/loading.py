@@ -1,7 +1,5 @@
 """Reads whole conversations from files, and posts them as an agent would."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

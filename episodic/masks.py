@@ -1,7 +1,5 @@
 """Whether titles and summaries load masked in this thread, for who may not read messages."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tables of conversations, messages, episodes, reviews, quarantines and unmaskings."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Tells conversations apart for people: their speakers, first words, and last message."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery

@@ -1,7 +1,5 @@
 """Queries of conversations, windows and episodes. Every one names its tenant."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Listing messages and episodes, and showing one message."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

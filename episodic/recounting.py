@@ -4,8 +4,6 @@ For withholding and erasing: both run inside the caller's transaction, under the
 conversation's lock.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 

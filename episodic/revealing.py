@@ -4,8 +4,6 @@ Curators do; auditors see a mask until they have a conversation shown, for an ho
 with a reason, which leaves a row that nobody can change.
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 from functools import cached_property

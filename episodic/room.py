@@ -4,8 +4,6 @@ A worker that stands still must not let the backlog grow without end: an agent t
 told so can slow down. What is taken is never dropped.
 """
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Sum

@@ -5,8 +5,6 @@ everything in one transaction. Until that commit nothing has changed; after it, 
 messages are in episodes, the episodes are findable, and what follows is queued.
 """
 
-from __future__ import annotations
-
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Stores messages, and updates episodes after reviews and consolidation."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Counts and cuts words, also where the script puts no spaces between them."""
 
-from __future__ import annotations
-
 import re
 
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")

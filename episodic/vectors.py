@@ -5,8 +5,6 @@ needs, which compares lines with each other; its vectors are not stored, since s
 would have nothing to compare them with.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Pure rules, no clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 

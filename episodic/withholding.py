@@ -5,8 +5,6 @@ that holds a withheld message is taken apart: what else it holds returns to the 
 so that its episodes and facts are made anew without what is withheld.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Sequence
 

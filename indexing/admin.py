@@ -1,7 +1,5 @@
 """Admin of the search index: memories, units, vectors and their statistics."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

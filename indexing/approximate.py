@@ -4,8 +4,6 @@ An index over all rows would answer a filtered search with the few of its neares
 pass the filter. These are partial instead, so that every row in one passes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import time

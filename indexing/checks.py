@@ -1,7 +1,5 @@
 """System checks: pgvector is new enough, and vectors have the size of those in the index."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

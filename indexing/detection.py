@@ -1,7 +1,5 @@
 """Detects the text search language of a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Erases memories from the index, inside the transaction of one erasure."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Sequence

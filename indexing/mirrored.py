@@ -1,7 +1,5 @@
 """Queues the mirror job for memories that have changed, in the transaction that changes them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 

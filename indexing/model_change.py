@@ -4,8 +4,6 @@ How far a change is stands nowhere but in the vectors: a conversation has moved 
 the old model's lacks one of the new model's. So a crash can leave nothing that is wrong.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections import OrderedDict

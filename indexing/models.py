@@ -1,7 +1,5 @@
 """The registry of memories, and everything about them that can be searched."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models

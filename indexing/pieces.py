@@ -1,7 +1,5 @@
 """Cuts texts to what one search unit holds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain

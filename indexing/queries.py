@@ -1,7 +1,5 @@
 """Reading the index for those who write it; answering agents is retrieval's business."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

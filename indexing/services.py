@@ -1,7 +1,5 @@
 """Writing the index: the one door through which text becomes findable."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

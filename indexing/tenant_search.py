@@ -4,8 +4,6 @@ Agents search one conversation by words and meaning, which is retrieval's busine
 somebody looks for what he remembers of the wording, wherever it was said.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ runs are cut into single characters and overlapping pairs instead: on Chinese qu
 R@5 rose from .03 with whole runs to .86 with pairs and .88 with both.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """The search box of large lists: by the index of words, not by reading every row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

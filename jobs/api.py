@@ -1,7 +1,5 @@
 """The state of background work."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """How much work is due, and whether any of it gets done."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

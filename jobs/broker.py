@@ -1,7 +1,5 @@
 """The queue of wake-ups, looked at less often while nothing comes."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

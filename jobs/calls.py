@@ -4,8 +4,6 @@ A call that was answered once is never paid again: a job that crashed after the 
 gets the same answer when it runs anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

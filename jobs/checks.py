@@ -1,7 +1,5 @@
 """System check: a budget that can be kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

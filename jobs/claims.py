@@ -6,8 +6,6 @@ everything in one commit that checks the lease token. A run that outlived its le
 finds another token there and writes nothing.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ cluster then looks healthy and does nothing. So any sudden death kills the whole
 the supervisor starts a new one: jobs survive that, since their truth is a table.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

@@ -1,7 +1,5 @@
 """Doing the work in this process until there is none, for tests, imports and scripts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Called inside the transaction that wrote the data: the job and its wake-up becom
 visible with the data or not at all.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """Erasing what models answered, and taking work back that has read what is being erased."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Durable background work, and what models were asked."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now

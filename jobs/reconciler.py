@@ -4,8 +4,6 @@ It only makes rows that the partial unique indexes permit, so it may run as ofte
 wanted, in as many places as wanted; one at a time does the work.
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

@@ -5,8 +5,6 @@ than that to answer. A worker that hangs must not hold its job for ever, so the 
 gives up with the job's own time limit.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

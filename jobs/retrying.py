@@ -1,7 +1,5 @@
 """Taking up dead work again, and giving up work that nobody has begun."""
 
-from __future__ import annotations
-
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 

@@ -5,8 +5,6 @@ when it has ended. So whatever runs at once, and whoever dies in between, no ten
 spends more than the budget.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from datetime import UTC, datetime, timedelta

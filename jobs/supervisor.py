@@ -1,7 +1,5 @@
 """Keeps one cluster of workers alive, and reconciles beside it."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a worker does when it is woken: claim the job, run its flow, settle the outcome."""
 
-from __future__ import annotations
-
 import logging
 import random
 import uuid

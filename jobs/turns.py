@@ -1,7 +1,5 @@
 """Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first."""
 
-from __future__ import annotations
-
 import uuid
 from functools import cache
 from pathlib import Path

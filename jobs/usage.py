@@ -1,7 +1,5 @@
 """What a tenant's model calls came to, day by day."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -6,8 +6,6 @@ read by a reader that makes four kinds of values, it must look like a wake-up, a
 becomes of it is told by its job alone.
 """
 
-from __future__ import annotations
-
 import datetime
 import io
 import logging

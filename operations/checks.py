@@ -1,7 +1,5 @@
 """What must hold at the database before people's words are entrusted to it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether the server can serve, and whether what it was given gets done."""
 
-from __future__ import annotations
-
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 from drf_spectacular.types import OpenApiTypes

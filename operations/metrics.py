@@ -1,7 +1,5 @@
 """What Prometheus scrapes: counts of all web processes, and what the database knows."""
 
-from __future__ import annotations
-
 import hmac
 import math
 import os

@@ -1,7 +1,5 @@
 """Receipts: what was asked, by whom, and what was served."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.db.models import Q
 

@@ -4,8 +4,6 @@ A receipt says what an agent was told. Nobody was told this, so there is none: i
 exposure of a memory, waits for no review, and is no source of echoes.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

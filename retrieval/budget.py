@@ -1,7 +1,5 @@
 """A budget of tokens to spend, and the fence: marks around a text for a prompt that count in it."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Quotes, under a fact or an episode, the messages that it was drawn from."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Erases receipts and contexts, inside the transaction of one erasure; and pages, after it."""
 
-from __future__ import annotations
-
 import shutil
 import uuid
 from collections.abc import Sequence

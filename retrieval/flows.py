@@ -1,7 +1,5 @@
 """The jobs that review answers, make vectors and write the mirror; it hands receipts to others."""
 
-from __future__ import annotations
-
 import time
 import uuid
 

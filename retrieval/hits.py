@@ -3,8 +3,6 @@
 A row is values only: hundreds are loaded for an answer, of which a few are served.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -4,8 +4,6 @@ Scores are deviations from the mean message, so that they add up: a message that
 deviation closer in meaning outweighs one that is half a deviation richer in words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

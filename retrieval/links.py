@@ -5,8 +5,6 @@ another's place, or that episodes follow each other is read from where it is tru
 revert changes the links with it.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Renders facts, episodes and messages as markdown for a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache

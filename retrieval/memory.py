@@ -1,7 +1,5 @@
 """One memory, of any kind, with its whole text; and how memories are loaded."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Memory tests: questions with expectations, run after each changeset and by command."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence

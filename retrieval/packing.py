@@ -6,8 +6,6 @@ that tell most: more of them fit. Cost is counted in quarters of a token, which 
 exactly over the parts of a block: nothing is rendered twice.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The flow that answers an agent: embed the query, search once, load, write the receipt."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ It has no search units: it is short, and read whole. Words decide what is shown,
 recency; the message that the caller names always is.
 """
 
-from __future__ import annotations
-
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from indexing import text

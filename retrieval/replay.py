@@ -5,8 +5,6 @@ somebody said, where it stands: which row, which part of it. Facts, titles and m
 never edited, so the same text comes back; and what is erased is in no receipt.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import uuid

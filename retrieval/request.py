@@ -1,7 +1,5 @@
 """What an agent asks of `retrieve_memory` and `context_pre_retrieve`."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Chooses what an answer serves of what was found: all of it, or what a budget holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

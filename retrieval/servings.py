@@ -1,7 +1,5 @@
 """Counts the answers that memories were served in."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection
 from typing import Any

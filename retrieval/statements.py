@@ -3,8 +3,6 @@
 Of constants only: whatever somebody said is a parameter.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path

@@ -6,8 +6,6 @@ that were found: "That's awesome!" is said everywhere, a name or a number once. 
 question count twice.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ What can be found lies in the index; what it is made from lies with episodes, me
 facts and notes, and is read from there anew.
 """
 
-from __future__ import annotations
-
 import random
 import time
 import uuid

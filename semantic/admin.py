@@ -1,7 +1,5 @@
 """Admin lists of facts, evidence, suggestions, changesets and changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Announces what the steps of a changeset have made of facts."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Lists facts, and shows a fact or an episode with its evidence and history."""
 
-from __future__ import annotations
-
 import uuid
 from functools import partial
 from typing import Any

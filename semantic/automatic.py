@@ -3,8 +3,6 @@
 Off by default. Each decision is a changeset of its own, with the rule as its actor.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta

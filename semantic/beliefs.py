@@ -4,8 +4,6 @@ A fact's row has its present state; each change of it, with who and why, is a st
 changeset, and these are never altered. So any past state can be read back exactly.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

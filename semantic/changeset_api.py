@@ -1,7 +1,5 @@
 """Lists, shows, previews and reverts changesets."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which engine consolidates: a language model where there is one to ask, else the offline one."""
 
-from __future__ import annotations
-
 from jobs.calls import Asker
 from semantic.engines import Consolidator
 from semantic.llm.consolidator import LLMConsolidator

@@ -6,8 +6,6 @@ aliases, and get proposals. Write: under the conversation's lock, apply each pro
 that is no echo of an answer and mark the episodes, in one transaction.
 """
 
-from __future__ import annotations
-
 import logging
 import uuid
 from collections.abc import Sequence

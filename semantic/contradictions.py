@@ -1,7 +1,5 @@
 """Decides whether a text still says what a retired fact said, against what is right."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ left of what they had read is learnt anew. A later run is reverted too where it 
 a fact that one of these had changed. What people have done since stays as it is.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ An answer asks for the marks of what it serves, and only in conversations in whi
 was ever corrected. `mark_finding` makes the marks.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

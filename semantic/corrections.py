@@ -1,7 +1,5 @@
 """Corrects a fact: puts a curator's sentence in the place of a wrong one."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 

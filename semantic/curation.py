@@ -4,8 +4,6 @@ Each act is a changeset with its actor and reason, and so can be reverted. A fac
 was declared wrong is not derived again from the same words, until it is restored.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

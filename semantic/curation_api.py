@@ -1,7 +1,5 @@
 """Invalidates, restores, approves, rejects and corrects facts, for keys that curate."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Reads the details in which two alike sentences may differ: numbers, dates, names, negations."""
 
-from __future__ import annotations
-
 import re
 
 from memoryproject.text.words import STOP_WORDS, read_words, stem

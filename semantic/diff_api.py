@@ -1,7 +1,5 @@
 """Compares what was believed at two moments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Decides whether two facts say the same, where near vectors alone would merge too much."""
 
-from __future__ import annotations
-
 import re
 
 from memoryproject.text.sentences import HAN

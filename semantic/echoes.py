@@ -6,8 +6,6 @@ what an answer printed, quoted by anybody, is cut out before a message is read; 
 agent says in words of its own is compared word by word.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections import defaultdict

@@ -5,8 +5,6 @@ it back. The state of a fact is what the steps that are in effect have made of i
 their order, so that it does not matter in which order changesets are undone.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What the pipeline asks of a consolidator, whichever engine answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

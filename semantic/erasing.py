@@ -6,8 +6,6 @@ a new wording may keep an old one's words. The other episodes behind them are dr
 A fact worded elsewhere stays, and loses the evidence.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -4,8 +4,6 @@ An import is a changeset with its actor and reason, and so can be reverted. It o
 what is not active: doing it twice does it once. A fact that was declared wrong stays out.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

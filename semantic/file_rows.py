@@ -1,7 +1,5 @@
 """Parses and checks a row of a file of facts: whether it is a fact that could be imported."""
 
-from __future__ import annotations
-
 import json
 import re
 import uuid

@@ -1,7 +1,5 @@
 """The jobs that draw facts from episodes and roll sources back, and the chore for leftovers."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Judges proposals by who says them: which are left undone, which wait for a curator."""
 
-from __future__ import annotations
-
 from episodic.models import Role
 from semantic.engines import Action, Category, Proposal
 from semantic.models import Fact

@@ -1,7 +1,5 @@
 """Picks the names and nouns that a fact should be found by."""
 
-from __future__ import annotations
-
 import re
 
 from memoryproject.text.sentences import HAN

@@ -1,7 +1,5 @@
 """Lists the places that still say what a retired fact said, and takes decisions on them."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

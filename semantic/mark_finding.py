@@ -4,8 +4,6 @@ What a person retires is looked for at once, which may take a second; what is sa
 facts are drawn from it.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Decides on marks: confirms them, drops them, or withholds what they mark."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Facts, their evidence, changesets with their changes, and suggestions."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Applies what an engine proposed, step by step, inside the transaction of its run."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 

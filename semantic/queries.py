@@ -1,7 +1,5 @@
 """Finds and counts facts, their evidence, versions and changes. Every query names its tenant."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 import uuid

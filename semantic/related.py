@@ -1,7 +1,5 @@
 """Chooses which active facts a consolidation is shown."""
 
-from __future__ import annotations
-
 import math
 import re
 import uuid

@@ -1,7 +1,5 @@
 """Facts with their evidence and history as the API answers with them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any

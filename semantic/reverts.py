@@ -5,8 +5,6 @@ revert is refused or that part is left as it is. A fact that other evidence supp
 kept, without the evidence that the changeset brought.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Each conversation is a transaction of its own, so that nobody waits for all of t
 are done at once; where there are more, a worker goes on with them.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections import Counter

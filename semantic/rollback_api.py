@@ -1,7 +1,5 @@
 """Rolls back what came from one source, lists rollbacks and lifts them."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from typing import Any

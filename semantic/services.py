@@ -4,8 +4,6 @@ Consolidation, curation, reverts and imports call these. Each call writes its st
 the changeset; the caller holds the conversation's lock.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Finds the facts that say what a new one says in like words: the same, or declared wrong."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 

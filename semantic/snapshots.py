@@ -1,7 +1,5 @@
 """Reads what a consolidation shows to an engine: episodes and related facts."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Finds the messages behind a proposal: who says it, and who only repeats an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from episodic.engines import Line

@@ -1,7 +1,5 @@
 """Recognises sentences that tell the agent how to behave, whatever they are filed under."""
 
-from __future__ import annotations
-
 import re
 
 from memoryproject.text.sentences import split_sentences

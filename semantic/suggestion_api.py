@@ -1,7 +1,5 @@
 """Lists, accepts and declines suggested contradictions and duplicates."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 

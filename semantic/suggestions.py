@@ -4,8 +4,6 @@ A curator's decision is a changeset with its actor and reason, and so can be rev
 pair of facts is suggested once: what was declined does not come back.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """What curators agree on about facts in the review queue, and how often rules were right."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any

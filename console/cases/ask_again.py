@@ -1,7 +1,5 @@
 """Repeats the questions whose answers served a fact, and shows each answer before and after."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 

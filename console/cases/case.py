@@ -3,8 +3,6 @@
 A fact's sentence never changes; its state at the time comes from the states in changesets.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A case as JSON: what its page shows, masked for who may not read messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """A fact's state when an answer was given, and the changes of it since then."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The pages of the case file: finding an answer, explaining it, and the links on its receipt."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime, timedelta
 from typing import Any

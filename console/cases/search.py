@@ -1,7 +1,5 @@
 """Finds the answers that a person may mean, by a phrase, an id, a conversation or a time."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

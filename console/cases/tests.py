@@ -1,7 +1,5 @@
 """Memory tests in the admin: turning a case into one, running and deleting it, its page."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of an episode: its messages, facts, answers, and retrievability as a curve."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The page of a conversation: its timeline, its progress, the slider of time; and unmasking it."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta

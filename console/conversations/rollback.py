@@ -1,7 +1,5 @@
 """Rolling back a source: form, preview, the page of its quarantine, and lifting that."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

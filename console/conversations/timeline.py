@@ -1,7 +1,5 @@
 """A conversation's timeline: blocks of messages with facts, and the strip of all its episodes."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

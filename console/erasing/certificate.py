@@ -1,7 +1,5 @@
 """The certificate of an erasure, to print: who, why, how many, and what a search still finds."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The erase page of the admin: a preview, and a form in which the name is typed."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Deletes the console's own rows, saved filters, imports and exports, inside an erasure."""
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Retiring, restoring and correcting a fact, and reverting a changeset; each act can be undone."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Retiring and restoring many facts at once: a preview, then all of them or none."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Changes in words, with the states before and after, and the page of a changeset."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

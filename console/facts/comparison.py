@@ -1,7 +1,5 @@
 """The comparison page: what was believed at one moment and not at another, with who and why."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from typing import Any

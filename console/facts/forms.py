@@ -1,7 +1,5 @@
 """The forms by which people change facts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

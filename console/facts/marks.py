@@ -1,7 +1,5 @@
 """Places that still say what a retired fact said: showing them, and deciding on them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of a fact: sources, versions, history, similar facts, the answers it was served in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

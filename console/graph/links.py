@@ -1,7 +1,5 @@
 """The page of a link, and creating and deleting links. All of it is on record."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Mapping

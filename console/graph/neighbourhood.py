@@ -1,7 +1,5 @@
 """The graph around a memory: memories with their labels, and the links among them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Counts a tenant's rows by day or week for the front page, each count up to a cap."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path

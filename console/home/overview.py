@@ -1,7 +1,5 @@
 """The front page of all tenants: a row a tenant, with its open work, cost, storage and refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 Each section is made only for those who may see its rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What is for curators and auditors on the front page: the queue, quality, cases and reveals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any

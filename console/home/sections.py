@@ -1,7 +1,5 @@
 """The sections of the front page: messages, facts, answers, memory tests, jobs, and spend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Retrying and cancelling jobs, one by one or many, on record."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

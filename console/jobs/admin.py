@@ -1,7 +1,5 @@
 """Background work, and what models were asked."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The pages of a job and of a model call: steps, results, explanations of failures, and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Creating, revoking, rotating and limiting API keys, and setting a tenant's budget, on record."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The list of API keys: what each called in the last days, sortable, and its acts."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The forms of an API key (a new one, a new secret, another rate) and of a tenant's budget."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any

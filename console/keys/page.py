@@ -1,7 +1,5 @@
 """The pages of an API key and of a tenant: scopes, keys, and what the language model cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

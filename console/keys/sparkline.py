@@ -1,7 +1,5 @@
 """Draws a few numbers as small bars, within a line of text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.utils.html import format_html, format_html_join

@@ -1,7 +1,5 @@
 """What keys called, as pages show it: sums for lists, and day by day for one key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

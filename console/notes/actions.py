@@ -1,7 +1,5 @@
 """Changing, deleting and restoring a note, on record."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.contrib import messages

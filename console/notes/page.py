@@ -1,7 +1,5 @@
 """The page of a note: its versions, links, the answers and contexts it was served in, and acts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile, zip_longest
 from typing import Any

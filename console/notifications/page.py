@@ -1,7 +1,5 @@
 """The list of a person's notifications, the number at the bell, and the choice of mails."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

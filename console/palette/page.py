@@ -1,7 +1,5 @@
 """What the command palette finds: pages, rows by id, facts, conversations, and what was opened."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Adding a person, merging two and undoing that, and a file of all that is somebody's."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page of a person: names and ids, what is theirs, and the forms that change who is who."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

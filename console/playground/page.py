@@ -4,8 +4,6 @@ The address holds the question, so it can be passed on. It is checked by the API
 form and answered by the API's own service; nothing is written.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

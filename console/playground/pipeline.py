@@ -3,8 +3,6 @@
 For episodes the retrievability stands before the answer. A memory has the same colour in all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

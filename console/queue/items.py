@@ -1,7 +1,5 @@
 """What is to be looked at in a tenant, ranked by how often it was served and how doubtful it is."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The review queue's page, and what can be done there: accept, merge, correct, keep, snooze."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The search page: facts, episodes, notes and messages by their words, of one or all tenants."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Results of a search as the page shows them: facts, episodes, notes and messages of a tenant."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Saving an address of the admin under a name, for oneself or for all, and deleting it."""
 
-from __future__ import annotations
-
 import uuid
 
 from django import forms

@@ -1,7 +1,5 @@
 """Taking second factors away from people who have lost them, on record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.mfa.models import Authenticator

@@ -1,7 +1,5 @@
 """What django-allauth asks of us: who may come in, from where, and how secrets are kept."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import logging

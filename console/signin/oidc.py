@@ -1,7 +1,5 @@
 """Signing in by an OpenID Connect provider: to it and back, and what its token must prove."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from typing import Any

@@ -1,7 +1,5 @@
 """The login, the pages of second factors in the admin's frame, and the page of open sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit

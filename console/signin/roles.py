@@ -1,7 +1,5 @@
 """Gives people who come from the provider the roles that a claim names, and no others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

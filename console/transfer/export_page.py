@@ -1,7 +1,5 @@
 """The page of exports: choose, count and download rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from django.core.exceptions import PermissionDenied

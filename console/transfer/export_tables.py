@@ -1,7 +1,5 @@
 """The tables that can be exported: columns, states, and who may; and the whole-memory file's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

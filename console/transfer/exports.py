@@ -6,8 +6,6 @@ such a file goes out under the ids that it had there, so that two exports with a
 between are equal.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time

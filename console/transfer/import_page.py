@@ -1,7 +1,5 @@
 """The pages of imports: upload a file, preview, confirm or cancel, and progress."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.conf import settings

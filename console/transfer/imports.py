@@ -4,8 +4,6 @@ Each batch is one transaction that also marks it, so a run can be interrupted an
 resumed, in the page or by `manage.py import_facts --resume`.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

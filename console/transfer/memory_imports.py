@@ -5,8 +5,6 @@ both. A conversation that another than such an import has made keeps its message
 and gets none of the file's.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections import Counter

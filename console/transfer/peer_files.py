@@ -4,8 +4,6 @@ Each format is a function from one element of the file to neutral records. Nothi
 what a file does not say is empty.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -5,8 +5,6 @@ names each row with the record that it came from, by which a second run knows it
 the row was erased since. `erasure.imports` undoes it.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ A spreadsheet takes a cell that begins with = + - @ or a tab for a formula. Such
 go out with an apostrophe before them, and lose it when they come back.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Reads the partition that a model answered by the last message of each episode. Pure."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

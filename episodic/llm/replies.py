@@ -1,7 +1,5 @@
 """The forms in which a language model answers about episodes."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The reviewer that asks a language model, and ignores what it cannot use."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

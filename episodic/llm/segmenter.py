@@ -1,7 +1,5 @@
 """The segmenter that asks a language model, and never trusts its counting."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

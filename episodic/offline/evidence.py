@@ -4,8 +4,6 @@ Gap g lies between line g and line g + 1. All of it comes from the window alone,
 same window always gives the same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 A new language is a new file. For any other there is `NEUTRAL`, which knows no word.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import tomllib

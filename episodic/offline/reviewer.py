@@ -5,8 +5,6 @@ and few other served episodes have, and when it lies closer to it than to the ot
 Closeness alone proves nothing: the same people talk on about much the same matters.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """The segmenter that needs no model: deterministic, a few milliseconds a window."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

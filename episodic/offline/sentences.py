@@ -1,7 +1,5 @@
 """Splits lines into sentences and ranks them by what they tell of the whole."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A summary quotes the sentences that tell most, in the order they were said, each
 its speaker and with the date of every relative time phrase beside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

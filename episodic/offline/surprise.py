@@ -6,8 +6,6 @@ changes a life add to it. A monotone map then gives the number its meaning: 0.2 
 0.6 high, 0.9 extremely high.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Titles of 5 to 15 words: who spoke, and the noun phrases or the sentence that carry the talk."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

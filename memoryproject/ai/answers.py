@@ -1,7 +1,5 @@
 """Reading an answer in any of the shapes that OpenAI-compatible servers give it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ in time has held a worker for as long as a call may take, so two of them open it
 of one conversation count once: it may be its fault, and others get their answers.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 import uuid

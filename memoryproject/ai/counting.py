@@ -4,8 +4,6 @@ No network: multilingual-e5's tokenizer comes with the embedded model, whichever
 the vocabularies of OpenAI's models come with toktok.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections import Counter

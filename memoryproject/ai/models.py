@@ -1,7 +1,5 @@
 """What is known of the models that we call over a network."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 

@@ -6,8 +6,6 @@ a single line that is too long for its share loses its middle, and the call's re
 how much was left out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The connection to an OpenAI-compatible provider, and what its failures mean."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

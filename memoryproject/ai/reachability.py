@@ -1,7 +1,5 @@
 """Looks at the start whether the configured endpoint can be asked, in words for an operator."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from django.conf import settings

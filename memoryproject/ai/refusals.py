@@ -5,8 +5,6 @@ its own, some only in their sentence, some not at all. That sentence may quote w
 said: it is searched here for names and figures of speech of ours, and goes no further.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

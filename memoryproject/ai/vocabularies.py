@@ -1,7 +1,5 @@
 """Counts tokens as OpenAI's models do, by vocabularies that come with toktok: no network."""
 
-from __future__ import annotations
-
 import toktok  # noqa: TID251
 
 ENCODINGS = ("cl100k_base", "o200k_base")

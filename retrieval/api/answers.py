@@ -1,7 +1,5 @@
 """What calls share that look through a whole tenant: filters, the mirror without a database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The calls `contexts`: start one, add memories within its budget, and read it."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """What the retrieve calls take and give, as the API describes it."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from django.http import HttpResponse

@@ -1,7 +1,5 @@
 """The calls `memories/{id}/links` and `walk`: list and follow the links of a memory."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from typing import Any

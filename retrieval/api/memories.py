@@ -1,7 +1,5 @@
 """The calls `memories/{id}`: peek at one memory, and read a chunk of it."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The calls `memory_tests`: questions with expectations, and whether answers meet them."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The calls `retrievals`: receipts of answers, with what each served."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict

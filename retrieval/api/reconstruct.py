@@ -1,7 +1,5 @@
 """The call `reconstruct_context`: what a query is about, with what it is linked with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

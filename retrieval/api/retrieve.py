@@ -1,7 +1,5 @@
 """Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta

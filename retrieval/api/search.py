@@ -1,7 +1,5 @@
 """The call `search`: facts, episodes and notes of a whole tenant."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema

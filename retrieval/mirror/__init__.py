@@ -6,8 +6,6 @@ is, is known from where it lies. Rows are the truth: a page is written from what
 when it is written, under the tenant's lock, so whoever writes last has read last.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

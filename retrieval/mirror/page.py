@@ -4,8 +4,6 @@ A page shows texts cleaned, so that no viewer loads or follows anything. Where t
 one, the field `Exact` keeps it to the letter, packed.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

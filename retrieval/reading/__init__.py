@@ -1,7 +1,5 @@
 """Peek and chunk: what one memory is, and its text within a limit."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass, replace
 

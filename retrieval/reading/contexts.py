@@ -4,8 +4,6 @@ What is used is added up: each section by itself, and what parts it from the one
 counter counts a whole larger than that, so the text keeps within it too.
 """
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta

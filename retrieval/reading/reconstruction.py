@@ -4,8 +4,6 @@ Three steps: search within the hours that the level of focus looks back; follow 
 of the best that were found; put both together, each memory once and whole.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence

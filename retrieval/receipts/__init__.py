@@ -1,7 +1,5 @@
 """Writes receipts of answers, hands served episodes to a review, and measures latency."""
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

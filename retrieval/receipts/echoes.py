@@ -4,8 +4,6 @@ A receipt names memories, not the words printed of them: all that a memory can s
 as served, in each form in which `markdown` and `packing` may print it.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Reviews served episodes: rates each by what was said after the answer."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Searches one conversation: runs the statement that finds and ranks facts and episodes."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

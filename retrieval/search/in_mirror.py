@@ -4,8 +4,6 @@ By words alone: there is no index and are no vectors. The newest pages are read 
 for a limited time. Links are followed as they were stored, not backwards.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

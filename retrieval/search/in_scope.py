@@ -4,8 +4,6 @@ The ranks of both legs are those of the search of a tenant; they are fused, and 
 weighted, by the numbers of the question.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

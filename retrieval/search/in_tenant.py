@@ -3,8 +3,6 @@
 By keywords and by meaning, narrowed by filters, and by the links of what was found.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

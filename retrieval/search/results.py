@@ -1,7 +1,5 @@
 """Answers `search`: finds memories, loads them, fits them into the budget, writes the receipt."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Mapping, Sequence

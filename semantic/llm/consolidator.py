@@ -1,7 +1,5 @@
 """The consolidator that asks a language model."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

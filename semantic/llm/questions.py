@@ -4,8 +4,6 @@ What is too long for one question is spread over several; of a long message no w
 left out, it only stands on several lines under the same number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

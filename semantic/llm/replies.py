@@ -4,8 +4,6 @@ What code can tell by itself is not asked for, since an answer is what costs tim
 which episode, and the sentence of a fact that is only confirmed or over.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator

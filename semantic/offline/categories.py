@@ -1,7 +1,5 @@
 """Says which of the eight kinds a fact is, by its words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from memoryproject.text.sentences import detect_writing

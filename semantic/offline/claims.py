@@ -4,8 +4,6 @@ A claim says that a person's slot has a value: Sam's home is Porto, Mila's age i
 1,150 euros, Sam likes coffee. The patterns of each slot are in the lexicon.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Decides what a newer fact makes of an older one: nothing, a repetition, its end, or a doubt."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Distils episodes into facts without a language model: what users state, and what ends it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Finds explicit corrections of what was just said, and mends the fact that holds the mistake."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

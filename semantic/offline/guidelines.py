@@ -1,7 +1,5 @@
 """Finds what a user asks of the assistant for good: manner, tone, a name to be called by."""
 
-from __future__ import annotations
-
 import re
 
 from memoryproject.text.sentences import Writing

@@ -1,7 +1,5 @@
 """Judges what a new statement makes of an active fact: repeated, ended, partly so, or in doubt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Loads the words and patterns of a language, one TOML file each in `lexicon/`."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Left out: code blocks, quoted lines, pasted mails and articles, what stands in q
 questions, hypotheticals, jokes, hearsay, small talk and imperatives.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Writes and reads facts that quote their speaker: `Sam: "…"`."""
 
-from __future__ import annotations
-
 import re
 
 QUOTATION = re.compile(r"^(?P<speaker>[^\":\n]{1,100}): \"(?P<sentence>.*)\"$", re.DOTALL)

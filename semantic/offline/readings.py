@@ -1,7 +1,5 @@
 """Reads a fact as it is compared: its claims, its words, its clauses and values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

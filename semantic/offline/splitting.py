@@ -1,7 +1,5 @@
 """Cuts sentences that state several things, so that one can end without the others."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

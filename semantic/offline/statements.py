@@ -4,8 +4,6 @@ A plain first-person sentence is put into the third person. Any other that tells
 kept as a quotation, `Sam: "…"`. Both name the speaker, and have their dates worked out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

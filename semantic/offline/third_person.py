@@ -4,8 +4,6 @@ Plain means: "I" or "my" comes first, nobody else is addressed or included, and 
 is mentioned three times at most. Everything else stays a quotation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

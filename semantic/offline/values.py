@@ -1,7 +1,5 @@
 """Finds the values in a sentence by their kind: weekdays, times, dates, numbers, names."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 

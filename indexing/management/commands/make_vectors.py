@@ -1,7 +1,5 @@
 """Change the embedding model: make vectors that are missing, pause, and delete the old ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser

@@ -1,7 +1,5 @@
 """Set what the language model may cost a tenant in a day."""
 
-from __future__ import annotations
-
 from decimal import Decimal, InvalidOperation
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Roll back one source: quarantine what it posted since some moment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser

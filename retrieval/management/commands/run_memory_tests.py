@@ -1,7 +1,5 @@
 """Run memory tests, and say which fail."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser

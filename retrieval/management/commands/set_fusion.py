@@ -1,7 +1,5 @@
 """Set the numbers by which a tenant's memories are ordered."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
