@@ -11,6 +11,7 @@ from episodic.models import Message
 from erasure import flow, imports, persons, retention, tenants
 from erasure.holds import check_holds
 from erasure.models import Erasure, RetentionPolicy, Scope
+from jobs.claims import LIMITS
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
@@ -37,7 +38,7 @@ def preview(erasure: Erasure) -> dict[str, int]:
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'")
+            cursor.execute(LIMITS)
         erasure.save(force_insert=True)
         counts: Counter[str] = Counter()
         while (done := flow.erase_next(erasure.tenant, erasure)) is not None:
