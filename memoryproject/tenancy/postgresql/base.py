@@ -213,6 +213,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         kept = {name: new[name] for name in new if name not in passed}
         if is_idle:
             kept["citus.propagate_set_commands"] = "local"
+            if not self.autocommit:  # a reference table is written after no parallel reading
+                kept["citus.multi_shard_modify_mode"] = "sequential"
         parts = [f"set_config('{name}', '{value}', true)" for name, value in kept.items()]
         before = ["BEGIN"] if is_idle else []
         before += [f"SELECT {', '.join(parts)}"] if parts else []
