@@ -65,6 +65,9 @@ class ApartCursor(Cursor):
         """Run one message; of several statements in it the last one's result is kept."""
         before, is_alone = self.frame()
         connection = self.connection
+        while isinstance(query, str) and query.lstrip().startswith("SET LOCAL ") and ";" in query:
+            setting, _, query = query.partition(";")
+            before = [*before, setting]
         try:
             with connection.pipeline() if before and self.serves else nullcontext():
                 for statement in before:
