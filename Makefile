@@ -21,12 +21,13 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run login test clients coverage lint docs manifests images audit lock screens demo stop clean install install-dev
+.PHONY: help run login test test-cluster clients coverage lint docs manifests images audit lock screens demo stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
 	@echo "make login  print the API key and the admin's login; a changed password is set anew"
 	@echo "make test   run the tests; make test ARGS='-k window' runs some"
+	@echo "make test-cluster PG=/usr/lib/postgresql/18  run tests on a cluster of a PostgreSQL with Citus"
 	@echo "make clients  check the clients' types, and run their tests against a server of their own"
 	@echo "make coverage  run the tests and say how much of each module they run"
 	@echo "make screens  take pictures of every screen of the admin (SCREENS=docs/screens)"
@@ -52,6 +53,14 @@ login: install
 # All of the suite is run by two processes, each with a server of its own; a part by one.
 test: install-dev
 	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips} $(if $(ARGS),$(ARGS),-n 2 --dist worksteal)
+
+# PG names the folder with bin/. docs/cluster.md says how to get Citus.
+CLUSTER_TESTS = tests/cluster tests/tenancy/test_matrix.py tests/security/test_attacks.py \
+	tests/erasure/test_canary.py tests/erasure/test_facts.py tests/erasure/test_resurrection.py \
+	tests/api
+test-cluster: install-dev
+	@if [ -z "$(PG)" ]; then echo "skipped: PG names no PostgreSQL with Citus"; \
+	else TEST_CLUSTER_PG="$(PG)" exec $(VENV_PYTHON) -m pytest -m "not images" $(or $(ARGS),$(CLUSTER_TESTS)); fi
 
 # What the clients need is in virtualenvs of its own: the server knows nothing of it. The
 # frameworks stand apart, since langchain-tests brings plugins that change any run of pytest.

@@ -50,7 +50,7 @@ def scan(erasure: Erasure, words: str = "") -> Proof:
         with transaction.atomic(), connection.cursor() as cursor:
             for model in _list_models():
                 left_ms = max(1, round(1000 * (until - time.monotonic())))
-                cursor.execute(f"SET LOCAL statement_timeout = {left_ms:d}")
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])
                 _scan_table(model, erasure, words, proof)
     except OperationalError as error:
         raise Unavailable("It takes too long now. Try again when less is going on.") from error

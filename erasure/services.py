@@ -17,6 +17,7 @@ from erasure.holds import check_holds
 from erasure.imports import imports_of
 from erasure.models import Erasure, RetentionPolicy, Scope, State
 from erasure.retention import find_due
+from jobs.claims import LIMITS
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
@@ -90,7 +91,7 @@ def preview(erasure: Erasure) -> dict[str, int]:
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'")
+            cursor.execute(LIMITS)
         erasure.save(force_insert=True)
         counts: Counter[str] = Counter()
         while (done := flow.erase_next(erasure.tenant, erasure)) is not None:

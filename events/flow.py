@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Case, Exists, F, OuterRef, Value, When
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now, TruncDay
 
 from events import mail, recipients, sending
@@ -108,12 +108,12 @@ def note(event: Event, outcome: sending.Outcome) -> None:
     if outcome.is_delivered:
         rows.update(state=State.DELIVERED, delivered_at=Now(), error_class="", **columns)
         return
-    is_late = When(queued_at__lt=Now() - GIVEN_UP_AFTER, then=Value(State.DEAD))
+    is_late = event.queued_at < read_database_clock() - GIVEN_UP_AFTER
     rows.update(
         attempts=F("attempts") + 1,
         retry_at=Now() + backoff(event.attempts + 1),
         error_class=outcome.error,
-        state=Case(is_late, default=Value(State.PENDING)),
+        state=State.DEAD if is_late else State.PENDING,
         **columns,
     )
 
@@ -124,26 +124,27 @@ def queue_retries(*, at_most: int) -> None:
     Uses index: events_event_due.
     """
     due = Event.across_tenants.filter(
-        webhook=OuterRef("pk"), state=State.PENDING, retry_at__lte=Now()
+        tenant=OuterRef("tenant"), webhook=OuterRef("pk"), state=State.PENDING, retry_at__lte=Now()
     )
     known = [JobState.READY, JobState.RUNNING, JobState.DEAD]
-    jobs = Job.across_tenants.filter(
-        tenant=OuterRef("tenant"), scope=OuterRef("pk"), kind=Kind.DELIVER, state__in=known
-    )
-    rows = Webhook.across_tenants.filter(Exists(due), ~Exists(jobs), stopped_at=None)
+    jobs = Job.across_tenants.filter(kind=Kind.DELIVER, state__in=known)
+    busy = list(jobs.order_by().values_list("scope", flat=True))  # jobs may lie on another node
+    rows = Webhook.across_tenants.filter(Exists(due), stopped_at=None).exclude(id__in=busy)
     for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
         enqueue(tenant=webhook.tenant, kind=Kind.DELIVER, scope=webhook.id)
 
 
 def announce_spent_budgets(*, at_most: int) -> None:
     """Tell each webhook once a day (UTC) that its tenant's work waits for money."""
-    parked = Job.across_tenants.filter(
-        tenant=OuterRef("tenant"), state=JobState.READY, error_class=BudgetSpent.__name__
-    )
+    parked = Job.across_tenants.filter(state=JobState.READY, error_class=BudgetSpent.__name__)
+    whose = list(parked.order_by().values_list("tenant", flat=True).distinct())
     told = Event.across_tenants.filter(
-        webhook=OuterRef("pk"), type=EventType.BUDGET_SPENT, created_at__gte=TruncDay(Now())
+        tenant=OuterRef("tenant"),
+        webhook=OuterRef("pk"),
+        type=EventType.BUDGET_SPENT,
+        created_at__gte=TruncDay(Now()),
     )
-    rows = Webhook.across_tenants.filter(Exists(parked), ~Exists(told), stopped_at=None)
+    rows = Webhook.across_tenants.filter(~Exists(told), tenant__in=whose, stopped_at=None)
     for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
         event = NewEvent(EventType.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
         announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])

@@ -26,6 +26,10 @@ from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants
 
+LIMITS = (
+    "SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '60s', true)"
+)
+"""How long effects wait for a lock, and one statement of them runs."""
 LEASE = timedelta(seconds=30)
 """How long a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
 MAX_ATTEMPTS = 5
@@ -191,7 +195,7 @@ def commit(
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'")
+            cursor.execute(LIMITS)
         yield
         pass_point(Point.EFFECTS_WRITTEN)
         if finish:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.cluster import nodes
 from tests.template import migrated_server
 
 _open = ExitStack()
@@ -35,7 +36,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     """Start the server before Django is set up; who only hands tests to workers needs none."""
     hands_out = getattr(early_config.known_args_namespace, "numprocesses", None)
     if "PYTEST_XDIST_WORKER" in os.environ or not hands_out:
-        os.environ["MEMORY_DATA_DIR"] = str(_open.enter_context(migrated_server()))
+        server = nodes.distributed_server() if nodes.PLACE in os.environ else migrated_server()
+        os.environ["MEMORY_DATA_DIR"] = str(_open.enter_context(server))
     return (yield)
 
 

@@ -6,6 +6,7 @@ and takes the roles with it.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ from psycopg import sql
 
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
+from tests.cluster import nodes
 
 MADE_BY_MIGRATIONS = [
     "auth_group",
@@ -29,6 +31,8 @@ LARGE = 1024 * 1024
 def delete_all_rows(*_: Any) -> None:
     """Delete what was committed, whatever keeps history or points to it."""
     address = embedded.locate(settings.DATA_DIR).address
+    if nodes.RUNS in os.environ:
+        nodes.empty_shards(settings.DATA_DIR)
     with connect_as_superuser(address, database=address.database) as connection:
         connection.execute("SET session_replication_role = replica")  # no triggers, no checks
         tables = _own_tables(connection)
@@ -43,7 +47,8 @@ def delete_all_rows(*_: Any) -> None:
 def _own_tables(connection: psycopg.Connection) -> list[tuple[sql.Identifier, int]]:
     found = connection.execute(
         "SELECT relname, pg_relation_size(oid) FROM pg_class"
-        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL(%s)",
+        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> ALL(%s)"
+        f" AND oid NOT IN ({nodes.list_distributed()})",
         [MADE_BY_MIGRATIONS],
     )
     return [(sql.Identifier(name), size) for name, size in found]

@@ -55,6 +55,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "counts": "numbers, and names of columns of a file; goes with the tenant",
         "faults": "lines and reasons in our words; goes with the tenant",
     },
+    "console_pageread": {
+        "person": WHO,
+        "page": WORD,
+        "words_sha256": "a hash under the server's pepper; goes after a year, and with the tenant",
+    },
     "console_savedfilter": {
         "owner": WHO,
         "name": "a person's own; one whose address names what is erased goes",

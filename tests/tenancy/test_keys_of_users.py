@@ -211,6 +211,7 @@ NOBODYS = {
             "ImportRun",
             "Reveal",
             "Membership",
+            "PageRead",
             "KeyUsage",
             "Hold",
             "RetentionPolicy",

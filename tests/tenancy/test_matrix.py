@@ -219,7 +219,8 @@ def test_each_kind_has_rows_to_be_asked_for(past: Past) -> None:
 
 
 HAVE_NO_ROWS = {
-    "console_exportrun", "console_importrun", "console_importbatch", "episodic_reveal",
+    "console_exportrun", "console_importrun", "console_importbatch", "console_pageread",
+    "episodic_reveal",
     "episodic_review", "events_notification", "indexing_vectorindex", "indexing_wordcount",
     "jobs_llmcall", "semantic_triage", "tenancy_keyusage", "tenancy_membership",
 }  # fmt: skip

@@ -3,11 +3,15 @@
 `SET LOCAL` goes before the statement in the same message, so it costs no round trip and
 ends with the transaction: of a statement alone, or of the block around it. Nothing hangs
 on the session, which a pooler may lend to another client after each transaction.
+
+Citus hands each `SET LOCAL` on to the nodes with the whole message that it came in. There
+all go in messages of their own, in one pipeline.
 """
 
 import select
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NoReturn, Self
 
 from django.db import NotSupportedError
@@ -47,6 +51,35 @@ class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no
     executemany = copy = stream = _refuse
 
 
+class ApartCursor(Cursor):
+    """A cursor for Citus: what goes before its statements goes in messages of its own."""
+
+    frame: Callable[[], tuple[list[str], bool]] = staticmethod(lambda: ([], False))
+    """Returns what goes before, and whether the statement is alone in a transaction."""
+    serves = False
+    """A statement of the owner may be several, which a pipeline does not take."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        """Run one message; of several statements in it the last one's result is kept."""
+        before, is_alone = self.frame()
+        connection = self.connection
+        while isinstance(query, str) and query.lstrip().startswith("SET LOCAL ") and ";" in query:
+            setting, _, query = query.partition(";")
+            before = [*before, setting]
+        try:
+            with connection.pipeline() if before and self.serves else nullcontext():
+                for statement in before:
+                    connection.execute(statement)
+                super().execute(query, params, **options)
+                if is_alone:
+                    connection.execute("COMMIT")
+        except BaseException:
+            if is_alone and not connection.closed:
+                connection.execute("ROLLBACK")
+            raise
+        return self
+
+
 class DatabaseOperations(operations.DatabaseOperations):
     """As Django's, but a captured query is told without what goes along with it."""
 
@@ -68,7 +101,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
     wait_s: float | None = None
     """How long a statement may take, whatever a request has left; None: no limit of its own."""
+    is_distributed = False
+    """Whether Citus is there."""
     _alive_at = 0.0
+    _local: dict[str, str] = {}
+    """What is set in this transaction already; kept for Citus alone."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection that waits little longer for a statement than the server may work.
@@ -105,7 +142,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._commit()  # type: ignore[misc]
             return
         with deadlines.watching(None), self.wrap_database_errors:
-            self.connection.execute("SET LOCAL statement_timeout = 0; COMMIT")
+            self.connection.execute("SELECT set_config('statement_timeout', '0', true); COMMIT")
 
     def is_usable(self) -> bool:
         """Return whether the server answers, by the connection's socket where that can tell.
@@ -136,6 +173,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """
         super().init_connection_state()
         self._alive_at = time.monotonic()
+        look = self.connection.execute("SELECT FROM pg_extension WHERE extname = 'citus'")
+        self.is_distributed = look.fetchone() is not None
+        if self.is_distributed:
+            self.connection.cursor_factory = ApartCursor
         if "ROLE" not in self.settings_dict:
             return
         try:
@@ -149,24 +190,67 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if name:
             raise NotSupportedError("A cursor on the server would hang on the session.")
         cursor = super().create_cursor()
-        cursor.preamble = self._preamble
+        if self.is_distributed:
+            cursor.frame, cursor.serves = self._frame, "ROLE" in self.settings_dict
+        else:
+            cursor.preamble = self._preamble
         return cursor
 
     def _preamble(self) -> str:
-        status = self.connection.info.transaction_status
-        if status == TransactionStatus.INERROR:
-            return ""  # nothing but ROLLBACK is heard
+        local = self._list_local()
+        begin = "BEGIN; " if local and not self.autocommit and self._is_idle() else ""
+        return begin + "".join(f"{set_local(name, local[name])}; " for name in local)
+
+    def _frame(self) -> tuple[list[str], bool]:
+        """Return what goes before a statement on Citus, and whether it is alone."""
+        is_idle, local = self._is_idle(), self._list_local()
+        if is_idle:
+            self._local = {}
+        if not local:
+            return [], False
+        passed = {"memory.tenant", *self.settings_dict.get("LOCAL", {})}
+        new = {name: local[name] for name in local if local[name] != self._local.get(name)}
+        self._local = {**self._local, **new}
+        kept = {name: new[name] for name in new if name not in passed}
+        if is_idle:
+            kept["citus.propagate_set_commands"] = "local"
+            if not self.autocommit:  # a reference table is written after no parallel reading
+                kept["citus.multi_shard_modify_mode"] = "sequential"
+        parts = [f"set_config('{name}', '{value}', true)" for name, value in kept.items()]
+        before = ["BEGIN"] if is_idle else []
+        before += [f"SELECT {', '.join(parts)}"] if parts else []
+        before += [set_local(name, new[name]) for name in new if name in passed]
+        return before, is_idle and self.autocommit
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        super()._savepoint_rollback(sid)  # type: ignore[misc]
+        self._local = {}
+
+    def _savepoint_commit(self, sid: str) -> None:
+        super()._savepoint_commit(sid)  # type: ignore[misc]
+        self._local = {}  # Citus tells nodes that come in later what was set before it alone
+
+    def _is_idle(self) -> bool:
+        status: TransactionStatus = self.connection.info.transaction_status
+        return status == TransactionStatus.IDLE
+
+    def _list_local(self) -> dict[str, str]:
+        """Return what holds for a statement, by the name of the setting; nothing: none is sent."""
         role = self.settings_dict.get("ROLE")
-        opens = not self.autocommit and status == TransactionStatus.IDLE
-        begin = "BEGIN; " if opens else ""
+        if self.connection.info.transaction_status == TransactionStatus.INERROR:
+            return {}  # nothing but ROLLBACK is heard
         if not role and self.autocommit:
-            return ""
+            return {}
         local = {"role": role} if role else {}
         local |= {"memory.tenant": walls.get_seen(), **self.settings_dict.get("LOCAL", {})}
         if (limit_ms := self._find_limit_ms()) is not None:
             local["statement_timeout"] = str(limit_ms)
-        # Words of the settings and of `walls`, none of which holds a quote.
-        return begin + "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
+        return local
+
+
+def set_local(name: str, value: str) -> str:
+    """Return a statement; names and values are of the settings and of `walls`, without quotes."""
+    return f"SET LOCAL {name} = '{value}'"
 
 
 def is_quiet(socket: int) -> bool:

@@ -36,7 +36,7 @@ from tests.shared import ana, told
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
-QUERIES_AT_MOST = 41
+QUERIES_AT_MOST = 42
 
 
 def open_home(browser: Client, **query: Any) -> Any:

@@ -1,0 +1,205 @@
+"""Turns a migrated database on a coordinator of Citus into a distributed one, step by step.
+
+What stands in the way of a move (foreign keys, triggers, policies that hold the owner) is
+taken off first, and noted in a table, from which it is put back. Until then nobody serves: the
+serving role may not use the schema. What is done is seen in the catalogue, so a run that was
+killed is gone on with by the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import connections, transaction
+
+from memoryproject.tenancy.walls import across_tenants
+
+REFERENCE = ["tenancy_apikey", "tenancy_tenant"]
+"""On every node: a key is looked up before it is known whose it is."""
+LOCAL = ["events_notification", "jobs_job", "jobs_llmcall", "tenancy_membership"]
+"""On the coordinator: workers lock jobs of all tenants in turn, and people see many tenants."""
+ANCHOR = "episodic_conversation"
+"""The table beside whose shards those of all others lie."""
+BESIDE_ROWS = ["memory_erase_history", "memory_erase_import", "memory_forget_reasons"]
+"""Functions of the owner, which run where the rows of the tenant are that they name first."""
+SAVED = "public.memory_undistributed"
+"""What was taken off, and the number of rows of each table; there until all is done."""
+
+TABLES = f"""
+SELECT c.oid, c.relname, coalesce(t.citus_table_type, 'local') AS kind, t.colocation_id,
+    CASE WHEN c.relname = ANY(%(local)s) THEN 'local'
+        WHEN c.relname = ANY(%(reference)s) THEN 'reference' ELSE 'distributed' END AS wanted
+FROM pg_class c LEFT JOIN citus_tables t ON t.table_name = c.oid
+WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+    AND (c.relname = 'tenancy_tenant' OR EXISTS (SELECT FROM pg_attribute
+        WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped))
+ORDER BY c.relname <> '{ANCHOR}', c.relname
+"""
+# No foreign key can lead from a table of many nodes to one of the coordinator alone.
+OBSTACLES = f"""
+WITH ours AS MATERIALIZED ({TABLES})
+SELECT format('ALTER TABLE %%I DROP CONSTRAINT %%I', o.relname, k.conname),
+    CASE WHEN o.wanted = 'local' OR t.wanted <> 'local' THEN
+        format('ALTER TABLE %%I ADD CONSTRAINT %%I %%s', o.relname, k.conname,
+            pg_get_constraintdef(k.oid)) ELSE '' END, 1 AS step
+FROM pg_constraint k JOIN ours o ON o.oid = k.conrelid JOIN ours t ON t.oid = k.confrelid
+WHERE k.contype = 'f' AND (o.wanted <> 'local' OR t.wanted <> 'local')
+UNION ALL
+SELECT format('DROP TRIGGER %%I ON %%I', g.tgname, o.relname), pg_get_triggerdef(g.oid), 2
+FROM pg_trigger g JOIN ours o ON o.oid = g.tgrelid
+WHERE NOT g.tgisinternal AND o.wanted <> 'local'
+UNION ALL
+SELECT format('ALTER TABLE %%I NO FORCE ROW LEVEL SECURITY', o.relname),
+    format('ALTER TABLE %%I FORCE ROW LEVEL SECURITY', o.relname), 3
+FROM pg_class c JOIN ours o ON o.oid = c.oid
+WHERE c.relforcerowsecurity AND o.wanted <> 'local'
+ORDER BY 3, 1
+"""
+FUNCTIONS = """
+SELECT p.oid::regprocedure::text FROM pg_proc p
+WHERE p.pronamespace = 'public'::regnamespace AND p.proname = ANY(%(beside)s) AND NOT EXISTS (
+    SELECT FROM pg_catalog.pg_dist_object o
+    WHERE o.classid = 'pg_proc'::regclass AND o.objid = p.oid AND o.force_delegation)
+ORDER BY 1
+"""
+IS_WALLED = """
+SELECT relrowsecurity AND relforcerowsecurity AND EXISTS (
+    SELECT FROM pg_policy WHERE polrelid = pg_class.oid)
+FROM pg_class WHERE oid = '%s'::regclass
+"""
+NAMES = {"local": LOCAL, "reference": REFERENCE, "beside": BESIDE_ROWS}
+
+
+class NotDistributed(Exception):
+    """The database cannot be distributed, or is not what it should be at the end."""
+
+
+def _ask(statement: str, params: Any = None) -> list[tuple[Any, ...]]:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(statement, params)
+        return cursor.fetchall() if cursor.description else []
+
+
+def check_citus() -> None:
+    """Raise NotDistributed where Citus is not in the database."""
+    if not _ask("SELECT 1 FROM pg_extension WHERE extname = 'citus'"):
+        raise NotDistributed("Citus is not in this database: CREATE EXTENSION citus first.")
+
+
+def plan() -> Iterator[str]:
+    """Yield the statements that are left to be run, in their order."""
+    if not _is_begun():
+        yield from (take for take, _, _ in _list_obstacles())
+    yield from _list_moves()
+    yield from _list_functions()
+    backs = _list_backs() if _is_begun() else [(0, back) for _, back, _ in _list_obstacles()]
+    yield from (back for _, back in backs if back)
+
+
+def _list_obstacles() -> list[tuple[Any, ...]]:
+    return _ask(OBSTACLES, NAMES) if any(_list_moves()) else []
+
+
+def _list_moves() -> Iterator[str]:
+    for _, name, kind, _, wanted in _ask(TABLES, NAMES):
+        if kind != "local" or wanted == "local":
+            continue
+        if wanted == "reference":
+            yield f"SELECT create_reference_table('{name}')"
+        else:
+            beside = "none" if name == ANCHOR else ANCHOR
+            beside = f"colocate_with => '{beside}'"
+            yield f"SELECT create_distributed_table('{name}', 'tenant_id', {beside})"
+
+
+def _list_functions() -> Iterator[str]:
+    for (name,) in _ask(FUNCTIONS, NAMES):
+        yield (f"SELECT create_distributed_function('{name}', 'whose', "
+               f"colocate_with => '{ANCHOR}', force_delegation => TRUE)")  # fmt: skip
+
+
+def _list_backs() -> list[tuple[Any, ...]]:
+    return _ask(f"SELECT place, back FROM {SAVED} WHERE place > 0 ORDER BY place")
+
+
+def _is_begun() -> bool:
+    return _ask("SELECT to_regclass(%s) IS NOT NULL", [SAVED]) == [(True,)]
+
+
+def run() -> Iterator[str]:
+    """Do all that is left to do, and yield each statement when it is done.
+
+    Raises:
+        NotDistributed: something is not as it should be; then nobody serves yet.
+    """
+    if not _is_begun() and (obstacles := _list_obstacles()):
+        _begin(obstacles)
+        yield from (take for take, _, _ in obstacles)
+    for statement in _list_moves():
+        _ask(statement)
+        yield statement
+    if _is_begun():
+        for _, name, kind, _, _ in _ask(TABLES, NAMES):
+            if kind != "local":  # what was copied still lies on the coordinator's disk
+                _ask("SELECT truncate_local_data_after_distributing_table(%s)", [name])
+    for statement in _list_functions():
+        _ask(statement)
+        yield statement
+    for place, back in _list_backs() if _is_begun() else []:
+        with transaction.atomic(using="owner"):
+            _ask("SELECT set_config('citus.enable_unsafe_triggers', 'on', true)")
+            if back:
+                _ask(back)
+            _ask(f"DELETE FROM {SAVED} WHERE place = %s", [place])
+        if back:
+            yield back
+    check()
+    if _is_begun():
+        with transaction.atomic(using="owner"):
+            _ask(f"DROP TABLE {SAVED}")
+            _ask("GRANT USAGE ON SCHEMA public TO memory_app")
+
+
+@across_tenants()
+def _begin(obstacles: list[tuple[Any, ...]]) -> None:
+    """Count rows and take off what stands in the way, in one transaction."""
+    with transaction.atomic(using="owner"):
+        _ask("REVOKE USAGE ON SCHEMA public FROM memory_app")
+        _ask(f"CREATE TABLE {SAVED} (place int NOT NULL, back text NOT NULL, row_count bigint)")
+        for take, _, _ in obstacles:
+            _ask(take)
+        for _, name, _, _, _ in _ask(TABLES, NAMES):
+            _ask(f"INSERT INTO {SAVED} SELECT 0, %s, count(*) FROM {name}", [name])
+        for place, (_, back, _) in enumerate(obstacles, start=1):
+            _ask(f"INSERT INTO {SAVED} VALUES (%s, %s, NULL)", [place, back])
+
+
+@across_tenants()
+def check() -> dict[str, str]:
+    """Return the kind of each table of tenants.
+
+    Raises:
+        NotDistributed: a table is of another kind, lies apart from the others, lost rows, or
+            a shard has no policy that holds its owner, too.
+    """
+    faults: list[str] = []
+    tables = _ask(TABLES, NAMES)
+    counts = (
+        dict(_ask(f"SELECT back, row_count FROM {SAVED} WHERE place = 0")) if _is_begun() else {}
+    )
+    with transaction.atomic(using="owner"):
+        for _, name, kind, _, wanted in tables:
+            faults += [f"{name} is {kind}, not {wanted}"] * (kind != wanted)
+            there = _ask(f"SELECT count(*) FROM {name}")[0][0]
+            if counts.get(name, there) != there:
+                faults.append(f"{name} has {there} rows of {counts[name]}")
+    if len({group for _, _, kind, group, _ in tables if kind == "distributed"}) > 1:
+        faults.append("not all tables lie side by side")
+    for _, name, kind, _, _ in tables:
+        if kind != "local":
+            walled = _ask("SELECT result FROM run_command_on_placements(%s, %s)", [name, IS_WALLED])
+            faults += [f"a shard of {name} has no policy"] * (set(walled) != {("t",)})
+    if faults:
+        raise NotDistributed("; ".join(faults))
+    return {name: kind for _, name, kind, _, _ in tables}
