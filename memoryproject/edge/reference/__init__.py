@@ -114,9 +114,12 @@ def _add_leads(result: dict[str, Any]) -> None:
 
 def _add_sentences(operation: dict[str, Any], call: dict[str, Any]) -> None:
     operation |= {"tags": call["tags"], "summary": call["summary"]}
+    has_pages = any(one["name"] == "limit" for one in operation.get("parameters", []))
     for status, response in operation["responses"].items():
         response["description"] = call.get(status) or TEXTS["statuses"][status]
         headers = call.get("headers", []) if status < "300" else []
+        if status == "200" and has_pages:
+            headers = [*headers, "Memory-Read-From", "Memory-Read-Age"]
         if status in ("429", "503"):
             headers = ["Retry-After"]
         if headers:
