@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import nodes
 from tests.emptying import delete_all_rows
 from tests.reliability.conformance import call_all, list_differences
 from tests.reliability.conftest import folder as folder
 from tests.reliability.conftest import template as template
 from tests.reliability.product import Product, installed
 
-pytestmark = pytest.mark.skipif(nodes.PLACE not in os.environ, reason="PG names no Citus")
+pytestmark = pytest.mark.cluster
 
 
 def test_a_cluster_changes_no_answer(template: Product, folder: Path) -> None:
