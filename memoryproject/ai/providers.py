@@ -1,5 +1,7 @@
 """The connection to an OpenAI-compatible provider, and what its failures mean."""
 
+from __future__ import annotations  # evaluated, they would load what is late
+
 import json
 import math
 import time

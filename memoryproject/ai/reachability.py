@@ -1,5 +1,7 @@
 """Looks at the start whether the configured endpoint can be asked, in words for an operator."""
 
+from __future__ import annotations  # evaluated, they would load what is late
+
 from typing import TYPE_CHECKING
 
 from django.conf import settings

@@ -4,6 +4,8 @@ A name is looked up once for each connection, judged, and connected to at the ad
 that were judged. No redirect is followed: it would take the key elsewhere.
 """
 
+from __future__ import annotations  # evaluated, they would load what is late
+
 import socket
 import time
 from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from tests.migrating import empty_database, migrated_database
+from tests.migrating import migrated_database
 
 Rights = dict[str, set[str]]
 
@@ -47,27 +47,12 @@ EXPECTED: Rights = {
     role: {table.replace(".", ".view_") for table in SEES[role].split()} | set(MAY[role].split())
     for role in SEES
 }
-BEFORE_ROLES = {
-    "ai": "0001",
-    "tenancy": "0002",
-    "jobs": "0004",
-    "indexing": "0011",
-    "episodic": "0002",
-    "semantic": "0002",
-    "retrieval": "0003",
-    "auth": "0012",
-}
-"""How far the migrations went in the release that knew no roles."""
 RIGHTS = """
 SELECT auth_group.name, django_content_type.app_label, auth_permission.codename
 FROM auth_group_permissions
 JOIN auth_group ON auth_group.id = group_id
 JOIN auth_permission ON auth_permission.id = permission_id
 JOIN django_content_type ON django_content_type.id = content_type_id
-"""
-NAMES = """
-SELECT app_label, model, codename, auth_permission.name
-FROM auth_permission JOIN django_content_type ON django_content_type.id = content_type_id
 """
 
 pytestmark = [
@@ -86,13 +71,6 @@ def read_rights() -> Rights:
     return found
 
 
-def read_permissions() -> set[tuple[str, ...]]:
-    """Return every permission that there is, with its words."""
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(NAMES)
-        return {tuple(row) for row in cursor.fetchall()}
-
-
 def test_a_fresh_database_has_the_roles_also_after_going_back_and_forth() -> None:
     with migrated_database("memory_roles_fresh"):
         assert read_rights() == EXPECTED
@@ -100,15 +78,3 @@ def test_a_fresh_database_has_the_roles_also_after_going_back_and_forth() -> Non
         assert read_rights() == {}
         call_command("migrate", verbosity=0)
         assert read_rights() == EXPECTED
-
-
-def test_a_database_of_the_release_before_gets_the_same_as_a_fresh_one() -> None:
-    with migrated_database("memory_roles_fresh"):
-        fresh = read_permissions()
-    with empty_database("memory_roles_upgraded"):
-        for app, name in BEFORE_ROLES.items():
-            call_command("migrate", app, name, verbosity=0)
-        assert read_rights() == {}
-        call_command("migrate", verbosity=0)
-        assert read_rights() == EXPECTED
-        assert read_permissions() == fresh

@@ -11,22 +11,22 @@ INVARIANTS = {
     """,
     "the next seq follows the last": """
         SELECT c.id FROM episodic_conversation c JOIN episodic_message m ON m.conversation_id = c.id
-        GROUP BY c.id HAVING max(m.seq) + 1 <> c.next_seq
+        GROUP BY c.id, c.next_seq HAVING max(m.seq) + 1 <> c.next_seq
     """,
     "what is counted as waiting waits": """
         SELECT c.id FROM episodic_conversation c LEFT JOIN episodic_message m
             ON m.conversation_id = c.id AND m.episode_id IS NULL AND m.quarantined_by_id IS NULL
-        GROUP BY c.id HAVING count(m.id) <> c.pending_count
+        GROUP BY c.id, c.pending_count HAVING count(m.id) <> c.pending_count
     """,
     "an episode holds just its range": """
         SELECT e.id FROM episodic_episode e LEFT JOIN episodic_message m ON m.episode_id = e.id
-        GROUP BY e.id
+        GROUP BY e.id, e.first_seq, e.last_seq
         HAVING count(m.id) <> e.last_seq - e.first_seq + 1
             OR min(m.seq) <> e.first_seq OR max(m.seq) <> e.last_seq
     """,
     "an episode can be found, once by its headline and once by each message": """
         SELECT e.id FROM episodic_episode e LEFT JOIN indexing_searchunit u ON u.memory_id = e.id
-        GROUP BY e.id
+        GROUP BY e.id, e.first_seq, e.last_seq
         HAVING count(u.id) FILTER (WHERE u.kind = 'episode') <> 1
             OR count(DISTINCT u.first_seq) FILTER (WHERE u.kind = 'message')
                 <> e.last_seq - e.first_seq + 1
@@ -43,7 +43,8 @@ INVARIANTS = {
         SELECT f.id FROM semantic_fact f
         LEFT JOIN semantic_evidence v ON v.fact_id = f.id
         LEFT JOIN episodic_episode e ON e.id = v.episode_id
-        GROUP BY f.id HAVING count(e.id) = 0 OR bool_or(e.conversation_id <> f.conversation_id)
+        GROUP BY f.id, f.conversation_id
+        HAVING count(e.id) = 0 OR bool_or(e.conversation_id <> f.conversation_id)
     """,
     "an episode was drawn from, and in one changeset for each fact": """
         SELECT id FROM episodic_episode
