@@ -4,6 +4,8 @@ Names and attributes are those of the conventions for HTTP and for generative AI
 what somebody said, nor the text of an exception. Where spans go the `OTEL_…` variables say.
 """
 
+from __future__ import annotations  # evaluated, they would need what is optional
+
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import cache
