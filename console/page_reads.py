@@ -72,17 +72,21 @@ def _record(request: HttpRequest, page: str, slots: dict[str, Any], model: Any) 
     slot, value = next(iter(slots.items()), ("", ""))
     subject = value if isinstance(value, uuid.UUID) else read_id(value)
     words = " ".join(request.GET[name] for name in WORDS if request.GET.get(name))
-    digest = salted_hmac(page, words, secret=settings.KEY_PEPPER, algorithm="sha256").hexdigest()
+    digest = _hash(page, words) if words else ""
     PageRead.objects.bulk_create(
         PageRead(
             tenant=tenant,
             person=request.user.get_username(),
             page=page,
             subject=subject,
-            words_sha256=digest if words else "",
+            words_sha256=digest,
         )
         for tenant in _find_tenants(request, model or OWNERS.get(slot), subject)
     )
+
+
+def _hash(page: str, words: str) -> str:
+    return salted_hmac(page, words, secret=settings.KEY_PEPPER, algorithm="sha256").hexdigest()
 
 
 def _find_tenants(request: HttpRequest, model: Any, subject: uuid.UUID | None) -> list[Tenant]:

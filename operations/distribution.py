@@ -8,6 +8,7 @@ killed is gone on with by the next one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -176,8 +177,8 @@ def _begin(obstacles: list[tuple[Any, ...]]) -> None:
 
 
 @across_tenants()
-def check() -> dict[str, str]:
-    """Return the kind of each table of tenants.
+def check() -> None:
+    """Look at every table of tenants, count its rows, and look at its shards.
 
     Raises:
         NotDistributed: a table is of another kind, lies apart from the others, lost rows, or
@@ -202,4 +203,8 @@ def check() -> dict[str, str]:
             faults += [f"a shard of {name} has no policy"] * (set(walled) != {("t",)})
     if faults:
         raise NotDistributed("; ".join(faults))
-    return {name: kind for _, name, kind, _, _ in tables}
+
+
+def count_kinds() -> Counter[str]:
+    """Return how many tables of tenants there are of each kind."""
+    return Counter(kind for _, _, kind, _, _ in _ask(TABLES, NAMES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -25,7 +24,7 @@ class Command(BaseCommand):
             for statement in distribution.plan() if options["dry_run"] else distribution.run():
                 self.stdout.write(f"{statement};")
             if not options["dry_run"]:
-                for kind, number in sorted(Counter(distribution.check().values()).items()):
+                for kind, number in sorted(distribution.count_kinds().items()):
                     self.stdout.write(f"{kind}: {number} tables")
         except distribution.NotDistributed as error:
             raise CommandError(str(error)) from error
