@@ -119,7 +119,8 @@ class Session:
 
         text = json.dumps(self.examples, ensure_ascii=False, default=str)
         text = text.replace(f'"{self.started:%Y-%m-%d}"', f'"{BASE:%Y-%m-%d}"')
-        text = text.replace(spell(self.said), spell(BASE - SAID_BEFORE))
+        for shown in ("{0.day} {0:%B %Y}", ", {0:%Y-%m-%d}]"):  # a fact's day, plain or explained
+            text = text.replace(shown.format(self.said), shown.format(BASE - SAID_BEFORE))
         text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")
         text = SECRET.sub("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0pQ5bYk2vVU=", text)
         text = TIME.sub(date, UUID.sub(name, text))
@@ -129,11 +130,6 @@ class Session:
 def write(moment: datetime) -> str:
     """Return a time as the API writes it."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def spell(day: datetime) -> str:
-    """Return a day as markdown names it."""
-    return f"{day.day} {day:%B %Y}"
 
 
 def tell_all(described: dict[str, Any]) -> Session:

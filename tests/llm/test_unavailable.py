@@ -10,10 +10,10 @@ from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
+from django.utils import timezone
 from pytest_django import Settings
 
 from episodic.models import Episode, Message
-from episodic.queries import database_now
 from jobs.models import State
 from jobs.tasks import BACKOFF_FIRST
 from memoryproject.ai.models import Breaker
@@ -75,7 +75,7 @@ def test_a_busy_provider_says_when_to_come_back(
     encoded = header.encode().decode("latin-1")  # what http.server writes, byte by byte
     model.script("segment", fails(429, retry_after=encoded))
     ana.flush(talk)
-    waits = flush_job(ana).run_after - database_now()
+    waits = flush_job(ana).run_after - timezone.now()
     assert timedelta(seconds=at_least) <= waits <= timedelta(seconds=at_most)
 
 
@@ -103,7 +103,7 @@ def test_an_answer_makes_the_next_failure_of_the_job_a_first_one(
     for _ in range(4):
         run_again(job)
     assert (job.state, job.transient_failures) == (State.READY, 1)
-    assert job.run_after - database_now() <= BACKOFF_FIRST
+    assert job.run_after - timezone.now() <= BACKOFF_FIRST
 
 
 def test_a_consolidator_that_is_away_leaves_the_episodes_fresh(
