@@ -14,6 +14,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from episodic.models import Episode, Message
+from episodic.queries import database_now
 from jobs.models import State
 from jobs.tasks import BACKOFF_FIRST
 from memoryproject.ai.models import Breaker
@@ -75,7 +76,7 @@ def test_a_busy_provider_says_when_to_come_back(
     encoded = header.encode().decode("latin-1")  # what http.server writes, byte by byte
     model.script("segment", fails(429, retry_after=encoded))
     ana.flush(talk)
-    waits = flush_job(ana).run_after - timezone.now()
+    waits = flush_job(ana).run_after - database_now()
     assert timedelta(seconds=at_least) <= waits <= timedelta(seconds=at_most)
 
 
