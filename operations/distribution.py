@@ -1,8 +1,8 @@
 """Turns a migrated database on a coordinator of Citus into a distributed one, step by step.
 
 What stands in the way of a move (foreign keys, triggers, policies that hold the owner) is
-taken off first, and noted in a table, from which it is put back. Until then nobody serves: the
-serving role may not use the schema. What is done is seen in the catalogue, so a run that was
+taken off first, and noted in a table, from which it is put back. Until then nobody serves: only
+the owner may use the schema. What is done is seen in the catalogue, so a run that was
 killed is gone on with by the next one.
 """
 
@@ -69,6 +69,11 @@ SELECT relrowsecurity AND relforcerowsecurity AND EXISTS (
     SELECT FROM pg_policy WHERE polrelid = pg_class.oid)
 FROM pg_class WHERE oid = '%s'::regclass
 """
+USERS_OF_SCHEMA = """
+SELECT -1, 'GRANT USAGE ON SCHEMA public TO ' || name FROM unnest(ARRAY['memory_app', 'public']) name
+WHERE has_schema_privilege(name, 'public', 'USAGE')
+"""
+"""PostgreSQL lets everybody use the schema, until that is revoked."""
 NAMES = {"local": LOCAL, "reference": REFERENCE, "beside": BESIDE_ROWS}
 
 
@@ -158,16 +163,18 @@ def run() -> Iterator[str]:
     check()
     if _is_begun():
         with transaction.atomic(using="owner"):
+            for (grant,) in _ask(f"SELECT back FROM {SAVED} WHERE place < 0"):
+                _ask(grant)
             _ask(f"DROP TABLE {SAVED}")
-            _ask("GRANT USAGE ON SCHEMA public TO memory_app")
 
 
 @across_tenants()
 def _begin(obstacles: list[tuple[Any, ...]]) -> None:
     """Count rows and take off what stands in the way, in one transaction."""
     with transaction.atomic(using="owner"):
-        _ask("REVOKE USAGE ON SCHEMA public FROM memory_app")
         _ask(f"CREATE TABLE {SAVED} (place int NOT NULL, back text NOT NULL, row_count bigint)")
+        _ask(f"INSERT INTO {SAVED} {USERS_OF_SCHEMA}")
+        _ask("REVOKE USAGE ON SCHEMA public FROM memory_app, PUBLIC")
         for take, _, _ in obstacles:
             _ask(take)
         for _, name, _, _, _ in _ask(TABLES, NAMES):

@@ -86,19 +86,27 @@ def manage(data_dir: Path, *arguments: str) -> str:
 
 
 @contextmanager
+def migrated_nodes(settings: Mapping[str, str]) -> Iterator[Path]:
+    """Run nodes that do not know each other yet, one of them migrated; yield their folder."""
+    with throwaway_folder() as folder, ExitStack() as stack:
+        for name in (*WORKERS, COORDINATOR):
+            stack.callback(embedded.stop, folder / name, mode="immediate")
+            start_node(folder / name, settings)
+        manage(folder / COORDINATOR, "migrate", "--verbosity=0")
+        yield folder
+
+
+@contextmanager
 def distributed_server() -> Iterator[Path]:
     """Run a cluster with a distributed database until the block ends; yield the data folder."""
     remove_leftovers()
-    with throwaway_folder() as folder, ExitStack() as stack:
-        use_installation(folder)
-        for name in (*WORKERS, COORDINATOR):
-            stack.callback(embedded.stop, folder / name, mode="immediate")
-            start_node(folder / name, {**SETTINGS, **QUICK})
-        manage(folder / COORDINATOR, "migrate", "--verbosity=0")
-        add_nodes(folder)
-        manage(folder / COORDINATOR, "distribute")
-        os.environ[RUNS] = str(folder)
-        yield folder / COORDINATOR
+    with throwaway_folder() as site:
+        use_installation(site)
+        with migrated_nodes({**SETTINGS, **QUICK}) as folder:
+            add_nodes(folder)
+            manage(folder / COORDINATOR, "distribute")
+            os.environ[RUNS] = str(folder)
+            yield folder / COORDINATOR
 
 
 def list_distributed() -> str:
