@@ -55,6 +55,8 @@ def use_installation(folder: Path) -> None:
 
 def start_node(data_dir: Path, settings: Mapping[str, str]) -> None:
     """Start a node, or find it running."""
+    itself = {"citus.local_hostname": embedded.locate(data_dir).address.host}
+    settings = {**settings, **itself}
     address = embedded.ensure_started(data_dir, settings=settings, report=lambda line: None)
     with connect_as_superuser(address, database=address.database) as connection:
         if not connection.execute("SELECT FROM pg_extension WHERE extname = 'citus'").fetchone():
