@@ -70,7 +70,8 @@ SELECT relrowsecurity AND relforcerowsecurity AND EXISTS (
 FROM pg_class WHERE oid = '%s'::regclass
 """
 USERS_OF_SCHEMA = """
-SELECT -1, 'GRANT USAGE ON SCHEMA public TO ' || name FROM unnest(ARRAY['memory_app', 'public']) name
+SELECT -1, 'GRANT USAGE ON SCHEMA public TO ' || name
+FROM unnest(ARRAY['memory_app', 'public']) AS name
 WHERE has_schema_privilege(name, 'public', 'USAGE')
 """
 """PostgreSQL lets everybody use the schema, until that is revoked."""
