@@ -32,8 +32,8 @@ SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::re
 
 @pytest.fixture(scope="module")
 def grown() -> Iterator[Product]:
-    """A coordinator whose database has rows, and two nodes that are not added yet."""
-    with nodes.migrated_nodes(DURABLE) as folder:
+    """A database with rows that knows nothing of Citus, and two nodes that it does not know."""
+    with nodes.migrated_nodes(DURABLE, with_citus=False) as folder:
         product = Product(folder / nodes.COORDINATOR, settings=DURABLE)
         call_all(product.around())
         yield product
