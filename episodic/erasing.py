@@ -7,11 +7,12 @@ import uuid
 from collections.abc import Sequence
 
 from django.db.models import F, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 
 from episodic import services
 from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
+from episodic.queries import database_now
 from episodic.recounting import recount
 from episodic.withholding import ERASED
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
@@ -89,7 +90,7 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
         speakers_left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
         # Done, too: without the speaker it would mean everybody.
         named_rows.exclude(speaker__in=speakers_left).update(
-            speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), Now())
+            speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), database_now())
         )
 
 

@@ -213,8 +213,8 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     counts += index.erase_entries(tenant=tenant, memory_ids=ids)
     counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
     erase_marks(tenant=tenant, ids=ids)
-    counts += other_rows.erase_mentions(ids)
     other_rows.forget_reasons(tenant=tenant, memory_ids=ids)
+    counts += other_rows.erase_mentions(ids)
     tell_mirror(
         tenant=tenant, conversation_id=home.id if home else None, memory_ids=sorted(origins)
     )

@@ -21,14 +21,18 @@ PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
 
 
 @cache
-def read_find() -> str:
-    """Return the text of the statement that finds memories of a whole tenant."""
+def read_find(*, routed: bool = False) -> str:
+    """Return the text of the statement that finds memories of a whole tenant.
+
+    `routed`: for Citus, whose planner looks for the tenant beside every table.
+    """
     body = read_file("find.sql")
     described = _read_body("describing.sql")
     parts = {
         "passing": described.replace("{only}", "TRUE"),
         "described": described.replace("{only}", "memory.id = matched.memory_id"),
         "passes": PASSES,
+        "routed": "AND tenant_id = %(tenant)s" if routed else "",
         **{f"near_{shelf}s": NEAREST_OF_ALL.replace("{shelf}", shelf) for shelf in MemoryKind},
     }
     for name, part in parts.items():

@@ -199,34 +199,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "words",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Func(
-                            models.F("language"),
-                            models.F("lexical_text"),
-                            function="public.memory_words",
-                        ),
-                        help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
-                        output_field=pgvector.django.sparsevec.SparseVectorField(
-                            dimensions=1000000000
-                        ),
-                    ),
-                ),
-                (
-                    "dl",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Func(
-                            models.F("language"),
-                            models.F("lexical_text"),
-                            function="public.memory_dl",
-                        ),
-                        help_text="Length in lexemes.",
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
                     "conversation",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
@@ -254,6 +226,34 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="tenancy.tenant",
+                    ),
+                ),
+                (
+                    "words",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func(
+                            models.F("language"),
+                            models.F("lexical_text"),
+                            function="public.memory_words",
+                        ),
+                        help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
+                        output_field=pgvector.django.sparsevec.SparseVectorField(
+                            dimensions=1000000000
+                        ),
+                    ),
+                ),
+                (
+                    "dl",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func(
+                            models.F("language"),
+                            models.F("lexical_text"),
+                            function="public.memory_dl",
+                        ),
+                        help_text="Length in lexemes.",
+                        output_field=models.IntegerField(),
                     ),
                 ),
             ],

@@ -232,7 +232,8 @@ def _ask(
     with transaction.atomic(), connection.cursor() as cursor:
         # Without statistics of the terms yet, the planner could think of reading everything.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
-        cursor.execute(read_find(), params)
+        is_routed = getattr(connection, "is_distributed", False)
+        cursor.execute(read_find(routed=is_routed), params)
         rows = fetch_dicts(cursor)
     totals = [row.pop("total") for row in rows]
     return [_to_finding(row, linked) for row in rows], totals[0] if rows else 0

@@ -246,40 +246,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "search_text",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Func(
-                            models.F("fact"),
-                            models.F("keywords"),
-                            function="public.memory_search_text",
-                        ),
-                        output_field=models.TextField(),
-                    ),
-                ),
-                (
-                    "is_pinned",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Case(
-                            models.When(
-                                models.Q(
-                                    ("category", "guideline"),
-                                    (
-                                        "fact__iregex",
-                                        "allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|\\m[0-9]+ ?(mg|µg|mcg|micrograms?)\\M|allergi|unverträglich|zöliakie|schwanger|medikament|alérgic|alergi|celíac|embaraz|cœliaque|enceinte|médicament|过敏|不耐|胰岛素|糖尿病|癫痫|哮喘|怀孕|吃药|服药|アレルギー|薬を",
-                                    ),
-                                    _connector="OR",
-                                ),
-                                then=models.Value(True),
-                            ),
-                            default=models.Value(False),
-                        ),
-                        help_text="Guidelines and what may endanger somebody: agents get them unasked.",
-                        output_field=models.BooleanField(),
-                    ),
-                ),
-                (
                     "content_hash",
                     models.CharField(
                         help_text="SHA-256 of the normalised sentence: a fact is held once.",
@@ -361,6 +327,40 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to="tenancy.tenant",
+                    ),
+                ),
+                (
+                    "search_text",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func(
+                            models.F("fact"),
+                            models.F("keywords"),
+                            function="public.memory_search_text",
+                        ),
+                        output_field=models.TextField(),
+                    ),
+                ),
+                (
+                    "is_pinned",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Case(
+                            models.When(
+                                models.Q(
+                                    ("category", "guideline"),
+                                    (
+                                        "fact__iregex",
+                                        "allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|\\m[0-9]+ ?(mg|µg|mcg|micrograms?)\\M|allergi|unverträglich|zöliakie|schwanger|medikament|alérgic|alergi|celíac|embaraz|cœliaque|enceinte|médicament|过敏|不耐|胰岛素|糖尿病|癫痫|哮喘|怀孕|吃药|服药|アレルギー|薬を",
+                                    ),
+                                    _connector="OR",
+                                ),
+                                then=models.Value(True),
+                            ),
+                            default=models.Value(False),
+                        ),
+                        help_text="Guidelines and what may endanger somebody: agents get them unasked.",
+                        output_field=models.BooleanField(),
                     ),
                 ),
             ],

@@ -53,17 +53,20 @@ def use_installation(folder: Path) -> None:
     sys.path.insert(0, str(package.parent))
 
 
-def start_node(data_dir: Path, settings: Mapping[str, str]) -> None:
-    """Start a node, or find it running."""
+def start_node(data_dir: Path, settings: Mapping[str, str], *, with_citus: bool = True) -> None:
+    """Start a node."""
+    itself = {"citus.local_hostname": embedded.locate(data_dir).address.host}
+    settings = {**settings, **itself}
     address = embedded.ensure_started(data_dir, settings=settings, report=lambda line: None)
     with connect_as_superuser(address, database=address.database) as connection:
-        if not connection.execute("SELECT FROM pg_extension WHERE extname = 'citus'").fetchone():
+        if with_citus:
             connection.execute("CREATE EXTENSION citus")
 
 
 def add_nodes(folder: Path) -> None:
     """Make the coordinator known to itself, and the workers to it."""
     with connect(folder / COORDINATOR) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS citus")
         host = embedded.locate(folder / COORDINATOR).address.host
         connection.execute("SELECT citus_set_coordinator_host(%s)", [host])
         for name in WORKERS:
@@ -86,19 +89,31 @@ def manage(data_dir: Path, *arguments: str) -> str:
 
 
 @contextmanager
+def migrated_nodes(settings: Mapping[str, str], *, with_citus: bool = True) -> Iterator[Path]:
+    """Run nodes that do not know each other yet, one of them migrated; yield their folder.
+
+    `with_citus`: that one has Citus before it is migrated.
+    """
+    with throwaway_folder() as folder, ExitStack() as stack:
+        for name in (*WORKERS, COORDINATOR):
+            stack.callback(embedded.stop, folder / name, mode="immediate")
+            is_worker = name != COORDINATOR
+            start_node(folder / name, settings, with_citus=with_citus or is_worker)
+        manage(folder / COORDINATOR, "migrate", "--verbosity=0")
+        yield folder
+
+
+@contextmanager
 def distributed_server() -> Iterator[Path]:
     """Run a cluster with a distributed database until the block ends; yield the data folder."""
     remove_leftovers()
-    with throwaway_folder() as folder, ExitStack() as stack:
-        use_installation(folder)
-        for name in (*WORKERS, COORDINATOR):
-            stack.callback(embedded.stop, folder / name, mode="immediate")
-            start_node(folder / name, {**SETTINGS, **QUICK})
-        manage(folder / COORDINATOR, "migrate", "--verbosity=0")
-        add_nodes(folder)
-        manage(folder / COORDINATOR, "distribute")
-        os.environ[RUNS] = str(folder)
-        yield folder / COORDINATOR
+    with throwaway_folder() as site:
+        use_installation(site)
+        with migrated_nodes({**SETTINGS, **QUICK}) as folder:
+            add_nodes(folder)
+            manage(folder / COORDINATOR, "distribute")
+            os.environ[RUNS] = str(folder)
+            yield folder / COORDINATOR
 
 
 def list_distributed() -> str:

@@ -69,6 +69,18 @@ def test_each_of_our_tables_has_a_tenant_or_a_reason() -> None:
 
 
 @pytest.mark.django_db
+def test_no_generated_column_stands_before_the_tenant() -> None:
+    """Citus counts columns without generated ones when it gives a tenant shards of his own."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT attrelid::regclass::text, attname FROM pg_attribute AS generated"
+            " WHERE attgenerated <> '' AND attnum < (SELECT attnum FROM pg_attribute"
+            " WHERE attrelid = generated.attrelid AND attname = 'tenant_id')"
+        )
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.django_db
 def test_each_key_of_a_tenants_table_begins_with_the_tenant() -> None:
     """Primary keys, unique and exclusion constraints, unique indexes: all of these are indexes."""
     with connection.cursor() as cursor:
