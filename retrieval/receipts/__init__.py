@@ -21,7 +21,7 @@ from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
-from retrieval.statements import read_file
+from retrieval.statements import read_file, run
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
 """Calls whose episodes are judged later by what was made of them."""
@@ -73,7 +73,7 @@ def write_receipt(
         for field in Retrieval._meta.concrete_fields
     }
     with connection.cursor() as cursor:
-        cursor.execute(read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
+        run(cursor, read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
     return retrieval
 
 
