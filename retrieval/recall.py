@@ -22,7 +22,7 @@ from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
-from retrieval import budget, lines, receipts, replay, selection
+from retrieval import lines, markdown, receipts, replay, selection
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
@@ -173,7 +173,7 @@ def _draft(
         question = replace(question, known=known)
     hits = _search(place, request, question) if place else []
     searched = time.perf_counter()
-    fence = budget.make_fence(wanted=request.fence)
+    fence = markdown.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)

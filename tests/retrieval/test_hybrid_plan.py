@@ -23,10 +23,9 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector
 from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
-from retrieval.receipts import measure_pace, write_receipt
+from retrieval.receipts import count_served, measure_pace, write_receipt
 from retrieval.search.in_conversation import Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.servings import count_served
 from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
