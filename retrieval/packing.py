@@ -16,7 +16,7 @@ from typing import TypeVar
 from django.conf import settings
 
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
-from memoryproject.text.tokens import count_quarters, count_tokens, in_use
+from memoryproject.text.tokens import CHARS4, count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import FactHit, MessageRow
 from retrieval.truncation import Trimmer
@@ -144,13 +144,21 @@ class Packed:
         """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
         if quarters is None:
-            cost = count_quarters(self._render(message, content))
+            line = self._render(message, content)
+            if self._is_over(line):
+                return False
+            cost = count_quarters(line)
         else:
             cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
         fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
+
+    def _is_over(self, text: str) -> bool:
+        """Return whether a text is too long at a glance: all counters but one count characters."""
+        room = 4 * (self.max_tokens - self._budget.spent + 1)
+        return in_use().name != "e5" and CHARS4.quarters(text) > room
 
     def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""

@@ -1,7 +1,6 @@
 """Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +18,9 @@ from memoryproject.ai.breaker import guard
 from memoryproject.ai.e5 import load_e5
 from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
-from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
+from memoryproject.ai.providers import post
 from memoryproject.ai.refusals import ENCODING_FORMAT
+from memoryproject.ai.transport import make_http_client
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -94,7 +94,7 @@ class OpenAIEmbedder:
     def __init__(self, *, model: str, dim: int) -> None:
         self.name = model
         self.dim = dim
-        self._client = make_client()
+        self._client = make_http_client(settings.OPENAI_BASE_URL)
         self._encoding: Literal["base64", "float"] = "base64"
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
@@ -115,28 +115,29 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
         """Ask for floats as bytes, which are half as long; of a server that refuses, as numbers."""
-        until = time.monotonic() + timeout_s
         try:
-            body = self._post(texts, timeout_s=timeout_s, until=until)
+            body = self._post(texts, timeout_s=timeout_s)
         except RequestRefused as error:
             if ENCODING_FORMAT not in error.blamed or self._encoding == "float":
                 raise
             self._encoding = "float"
-            body = self._post(texts, timeout_s=timeout_s, until=until)
+            body = self._post(texts, timeout_s=timeout_s)
         return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
 
-    def _post(self, texts: Sequence[str], *, timeout_s: float, until: float) -> dict[str, object]:
-        with (
-            guard(self.name),
-            translate_errors(),
-            self._client.embeddings.with_streaming_response.create(
-                model=self.name,
-                input=[text[:CHARACTERS_AT_MOST] for text in texts],
-                encoding_format=self._encoding,
-                timeout=make_timeout(timeout_s),
-            ) as response,
-        ):
-            return read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
+    def _post(self, texts: Sequence[str], *, timeout_s: float) -> dict[str, object]:
+        request = {
+            "model": self.name,
+            "input": [text[:CHARACTERS_AT_MOST] for text in texts],
+            "encoding_format": self._encoding,
+        }
+        with guard(self.name):
+            return post(
+                self._client,
+                "embeddings",
+                request,
+                timeout_s=timeout_s,
+                at_most=ANSWER_BYTES_AT_MOST,
+            )
 
 
 class Row(pydantic.BaseModel):
