@@ -18,7 +18,7 @@ from django.db import connection
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
-from retrieval.statements import read_file
+from retrieval.statements import read_file, run
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
@@ -230,7 +230,7 @@ def load_candidates(
         "retired": with_retired,
     }
     with connection.cursor() as cursor:
-        cursor.execute(read_file("load.sql"), parameters)
+        run(cursor, read_file("load.sql"), parameters, fixed=("whole", "retired"))
         rows: dict[str, list[Any]] = {kind: several or [] for kind, several in cursor.fetchall()}
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)

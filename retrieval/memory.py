@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -100,77 +100,60 @@ def load_memory(*, tenant: Tenant, memory_id: uuid.UUID, outline: bool = False) 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
-    load = load_outlines if outline else load_memories
-    memory = load(tenant=tenant, memory_ids=[memory_id]).get(memory_id)
-    if memory is None:
+    memories = load_memories(tenant=tenant, memory_ids=[memory_id], outline=outline)
+    if memory_id not in memories:
         raise NotFound("There is no such memory.")
-    return memory
+    return memories[memory_id]
 
 
 def load_memories(
-    *, tenant: Tenant, memory_ids: Iterable[uuid.UUID], active_only: bool = False
+    *,
+    tenant: Tenant,
+    memory_ids: Iterable[uuid.UUID],
+    active_only: bool = False,
+    outline: bool = False,
 ) -> dict[uuid.UUID, Memory]:
     """Return memories by id: seven queries at most, however many.
 
     Left out are deleted notes, quarantined episodes, facts that wait for approval, and ids
     that the tenant does not have. With `active_only` retired facts too, and there are no
-    citations: the messages that say a fact are not loaded.
+    citations: the messages that say a fact are not loaded. With `outline` nothing that messages
+    say is, and of notes only how they begin: however long the texts are, little is read;
+    `unloaded_quarters` has the size of the rest.
     """
-    notes = note_queries.active_notes(tenant=tenant).filter(id__in=(ids := list(memory_ids)))
-    memories = _mark_notes(tenant, notes.select_related("conversation"), _of_note)
-    return _load(tenant, ids, memories, active_only=active_only)
+    ids = list(memory_ids)
+    facts = _load_facts(tenant, ids, active_only, outline)
+    notes = _load_notes(tenant, ids, outline)
+    episodes = _load_episodes(tenant, ids, active_only, outline)
+    return {memory.id: memory for memory in chain(facts, notes, episodes)}
 
 
-def load_outlines(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
-    """Return the same, but without what messages say, and of notes only how they begin.
-
-    However long the texts are, little is read; `unloaded_quarters` has the size of the rest.
-    """
-    notes = note_queries.active_notes(tenant=tenant).filter(id__in=(ids := list(memory_ids)))
-    outlines = notes.select_related("conversation").defer("content")
-    sized = outlines.annotate(
-        beginning=Left("content", BEGINNING), quarters=stored_quarters(in_use().name)
-    )
-    return _load(tenant, ids, _mark_notes(tenant, sized, _outline_note), with_content=False)
-
-
-def _mark_notes(
-    tenant: Tenant, notes: Iterable[Note], make: Callable[[Note], Memory]
-) -> Iterator[Memory]:
-    """Yield the memories of notes, with the corrections that they contradict."""
+def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID], outline: bool) -> Iterator[Memory]:
+    notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
+    notes = notes.select_related("conversation")
+    if outline:
+        sizes = {"quarters": stored_quarters(in_use().name)}
+        notes = notes.defer("content").annotate(beginning=Left("content", BEGINNING), **sizes)
     rows = list(notes)
-    ids = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
-    corrections = find_corrections(tenant=tenant, place_ids=ids) if ids else {}
-    for memory in map(make, rows):
-        found = corrections.get(memory.id)
-        if found is None:
-            yield memory
-        else:
+    places = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
+    corrections = find_corrections(tenant=tenant, place_ids=places) if places else {}
+    for row in rows:
+        memory = _outline_note(row) if outline else _of_note(row)
+        if (found := corrections.get(row.id)) is not None:
             marked = f"{memory.content} [{found.text}]"
-            yield replace(memory, correction=found.text, marked=marked)
-
-
-def _load(
-    tenant: Tenant, ids: Sequence[uuid.UUID], notes: Iterable[Memory], **options: bool
-) -> dict[uuid.UUID, Memory]:
-    facts = _load_facts(tenant, ids, **options)
-    episodes = _load_episodes(tenant, ids, **options)
-    return {memory.id: memory for memory in [*facts, *notes, *episodes]}
+            memory = replace(memory, correction=found.text, marked=marked)
+        yield memory
 
 
 def _load_episodes(
-    tenant: Tenant,
-    ids: Sequence[uuid.UUID],
-    *,
-    active_only: bool = False,
-    with_content: bool = True,
+    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool
 ) -> Iterator[Memory]:
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     episodes = list(rows.select_related("conversation"))
     messages = episodic_queries.messages_of_episodes(
         tenant=tenant,
         episode_ids=[episode.id for episode in episodes],
-        with_content=with_content,
+        with_content=not outline,
     )
     if any(episode.conversation.has_corrections for episode in episodes):
         set_corrections(tenant, [*episodes, *chain.from_iterable(messages.values())])
@@ -179,11 +162,7 @@ def _load_episodes(
 
 
 def _load_facts(
-    tenant: Tenant,
-    ids: Sequence[uuid.UUID],
-    *,
-    active_only: bool = False,
-    with_content: bool = True,
+    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool
 ) -> Iterator[Memory]:
     rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
@@ -192,11 +171,8 @@ def _load_facts(
     is_corrected = any(fact.conversation.has_corrections for fact in facts)
     if is_corrected:
         set_corrections(tenant, facts)
-    sources = (
-        {}
-        if active_only
-        else cite(tenant, evidence, with_content=with_content, is_corrected=is_corrected)
-    )
+    cited = {} if active_only else evidence
+    sources = cite(tenant, cited, with_content=not outline, is_corrected=is_corrected)
     for fact in facts:
         lines, unloaded = sources.get(fact.id, ([], 0))
         memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only)

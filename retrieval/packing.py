@@ -8,19 +8,20 @@ exactly over the parts of a block: nothing is rendered twice.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from django.conf import settings
 
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
-from memoryproject.text.tokens import count_quarters, count_tokens, in_use
+from memoryproject.text.tokens import CHARS4, count_quarters, count_tokens, in_use
 from retrieval import markdown
-from retrieval.budget import Budget
 from retrieval.hits import FactHit, MessageRow
 from retrieval.truncation import Trimmer
 
+Item = TypeVar("Item")
 FACTS_HEADING = "## Semantic Memory\n"
 LINES_HEADING = "## Episodic Memories\n\n"
 FACT_SHARE = 0.3
@@ -43,6 +44,30 @@ LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
 REMEMBERED_LINES = 8_192
 """Facts, headings and names whose sizes a process keeps in mind."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """How much may be spent in all, of one unit (tokens, or quarters of one); None: no limit."""
+
+    limit: int | None
+    spent: int = 0
+
+    def take(self, size: int, *, at_most: int | None = None) -> bool:
+        """Spend `size`; False, and nothing spent, where that goes above the limit.
+
+        With `at_most`, which is lower, that is the limit this once.
+        """
+        limit = self.limit if at_most is None else at_most
+        if limit is not None and self.spent + size > limit:
+            return False
+        self.spent += size
+        return True
+
+
+def fit(items: Iterable[Item], budget: Budget, *, size: Callable[[Item], int]) -> list[Item]:
+    """Return the items that a budget holds, in order; what does not fit is passed over."""
+    return [item for item in items if budget.take(size(item))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +144,21 @@ class Packed:
         """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
         if quarters is None:
-            cost = count_quarters(self._render(message, content))
+            line = self._render(message, content)
+            if self._is_over(line):
+                return False
+            cost = count_quarters(line)
         else:
             cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
         fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
+
+    def _is_over(self, text: str) -> bool:
+        """Return whether a text is too long at a glance: all counters but one count characters."""
+        room = 4 * (self.max_tokens - self._budget.spent + 1)
+        return in_use().name != "e5" and CHARS4.quarters(text) > room
 
     def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""

@@ -22,7 +22,7 @@ from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
-from retrieval import budget, lines, receipts, replay, selection
+from retrieval import lines, markdown, receipts, replay, selection
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
@@ -157,6 +157,8 @@ def _draft(
     tenant: Tenant, conversation: Conversation | None, request: RecallRequest, now: datetime
 ) -> Draft:
     fusion = choose_fusion(tenant, request)
+    if conversation:
+        conversation.tenant = tenant
     started = time.perf_counter()
     is_empty = conversation is None and request.scope == CONVERSATION
     vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
@@ -167,19 +169,17 @@ def _draft(
     if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
         place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
     if conversation and request.known_at:
-        conversation.tenant = tenant
         known = find_known(conversation, request.known_at, request.as_of)
         question = replace(question, known=known)
     hits = _search(place, request, question) if place else []
     searched = time.perf_counter()
-    fence = budget.make_fence(wanted=request.fence)
+    fence = markdown.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen(facts=[], episodes=[], text="")
     if place:
-        place.tenant = tenant
         chosen = selection.choose(place, request, hits, now, is_left_out=is_left_out)
         if request.scope != CONVERSATION:
             selection.name_homes(place, chosen)

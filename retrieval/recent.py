@@ -10,9 +10,8 @@ from indexing import text
 from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
-from retrieval.budget import Budget
 from retrieval.hits import MessageRow
-from retrieval.packing import Block
+from retrieval.packing import Block, Budget, fit
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -58,12 +57,9 @@ def find_recent(
     if conversation.has_corrections:
         set_corrections(conversation.tenant, chosen)
     room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
-    budget = Budget(room)
-    shown = [
-        (message, line)
-        for message in sorted(chosen, key=lambda message: -message.seq)
-        if budget.take(count_tokens(line := _render(message, whole=whole)))
-    ]
+    newest_first = sorted(chosen, key=lambda message: -message.seq)
+    rendered = ((message, _render(message, whole=whole)) for message in newest_first)
+    shown = fit(rendered, Budget(room), size=lambda item: count_tokens(item[1]))
     if not shown:
         return None
     messages, lines = zip(*reversed(shown), strict=True)

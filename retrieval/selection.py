@@ -10,7 +10,6 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
 from retrieval import lines, markdown, packing, replay
-from retrieval.budget import NO_FENCE, Fence
 from retrieval.hits import (
     EpisodeHit,
     EpisodeRow,
@@ -22,6 +21,7 @@ from retrieval.hits import (
     facts_shown,
     load_candidates,
 )
+from retrieval.markdown import NO_FENCE, Fence
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent

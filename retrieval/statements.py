@@ -1,12 +1,18 @@
-"""Reads the statements under `sql`, and fills in the parts that several of them share.
+"""Reads the statements under `sql`, fills in the parts that several of them share, runs them.
 
 Of constants only: whatever somebody said is a parameter.
 """
 
+import hashlib
+import re
+from collections.abc import Collection, Mapping
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
+
+from django.db import ProgrammingError, connection
+from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
 
 from indexing.models import MemoryKind
 
@@ -52,6 +58,55 @@ def read_edges(name: str, *, once: bool) -> str:
 def _read_body(name: str) -> str:
     """Return a part without the `WITH` that tells where it begins."""
     return read_file(name).removeprefix("WITH\n")
+
+
+SLOT = re.compile(r"%\((\w+)\)s")
+# A plan that was made while the tables were small outlives that: it reads none of them whole.
+PLANNED_FOR_ANY = """
+SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
+"""
+
+
+def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[str] = ()) -> None:
+    """Execute a statement whose plan the connection keeps, which saves reading and planning it.
+
+    There is a plan for each set of the values of `fixed`: let there be few. What is not asked
+    for is folded away by them.
+
+    A pooler may lend another session, where the plan is missing, or was made for somebody else.
+    """
+    name, prepare, execute = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
+    if not connection.in_atomic_block and not connection.is_distributed:  # type: ignore[attr-defined]
+        kept = vars(connection.connection).setdefault("kept_plans", set())
+        for _ in range(2):
+            try:
+                cursor.execute(execute if name in kept else prepare + execute, params)
+            except ProgrammingError as error:
+                if isinstance(error.__cause__, InvalidSqlStatementName):
+                    kept.discard(name)
+                elif isinstance(error.__cause__, DuplicatePreparedStatement):
+                    kept.add(name)
+                else:
+                    raise
+            else:
+                kept.add(name)
+                return
+    cursor.execute(text, params)
+
+
+@cache
+def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, str]:
+    """Return the name of a plan, what makes it, and what runs it."""
+    name = "memory_" + hashlib.sha256(repr((text, fixed)).encode()).hexdigest()[:32]
+    written = {key for key, _ in fixed}
+    names = list(dict.fromkeys(slot for slot in SLOT.findall(text) if slot not in written))
+
+    def number(slot: re.Match[str]) -> str:
+        return slot[0] if slot[1] in written else f"${names.index(slot[1]) + 1}"
+
+    values = ", ".join(f"%({slot})s" for slot in names)
+    prepare = f"PREPARE {name} AS {SLOT.sub(number, text)}; "
+    return name, prepare, f"{PLANNED_FOR_ANY.strip()} EXECUTE {name} ({values})"
 
 
 def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:

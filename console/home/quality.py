@@ -15,7 +15,7 @@ from console.queue.items import Item
 from episodic.models import Conversation, Reveal
 from episodic.naming import render_name, with_names
 from memoryproject.tenancy.models import Tenant
-from retrieval.servings import count_served
+from retrieval.receipts import count_served
 from semantic.models import Changeset, Fact
 
 WRONG_AT_MOST = 1_000

@@ -12,7 +12,7 @@ from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest
-from retrieval.servings import count_served
+from retrieval.receipts import count_served
 from semantic import queries, suggestions, triage
 from semantic.models import CorrectionMark, Fact, Suggestion, Triage
 

@@ -1,14 +1,13 @@
 """Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,11 @@ from django.conf import settings
 
 from memoryproject.ai.breaker import guard
 from memoryproject.ai.e5 import load_e5
-from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
-from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
+from memoryproject.ai.providers import post
+from memoryproject.ai.refusals import ENCODING_FORMAT
+from memoryproject.ai.transport import make_http_client
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -93,7 +94,8 @@ class OpenAIEmbedder:
     def __init__(self, *, model: str, dim: int) -> None:
         self.name = model
         self.dim = dim
-        self._client = make_client()
+        self._client = make_http_client(settings.OPENAI_BASE_URL)
+        self._encoding: Literal["base64", "float"] = "base64"
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         patience = min(timeout_s or settings.MODEL_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
@@ -112,26 +114,48 @@ class OpenAIEmbedder:
         return np.asarray(self._ask([text], timeout_s=timeout_s)[0], dtype=np.float32)
 
     def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
-        until = time.monotonic() + timeout_s
-        with (
-            guard(self.name),
-            translate_errors(),
-            self._client.embeddings.with_streaming_response.create(
-                model=self.name,
-                input=[text[:CHARACTERS_AT_MOST] for text in texts],
-                encoding_format="float",
-                timeout=make_timeout(timeout_s),
-            ) as response,
-        ):
-            body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
+        """Ask for floats as bytes, which are half as long; of a server that refuses, as numbers."""
+        try:
+            body = self._post(texts, timeout_s=timeout_s)
+        except RequestRefused as error:
+            if ENCODING_FORMAT not in error.blamed or self._encoding == "float":
+                raise
+            self._encoding = "float"
+            body = self._post(texts, timeout_s=timeout_s)
         return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
+
+    def _post(self, texts: Sequence[str], *, timeout_s: float) -> dict[str, object]:
+        request = {
+            "model": self.name,
+            "input": [text[:CHARACTERS_AT_MOST] for text in texts],
+            "encoding_format": self._encoding,
+        }
+        with guard(self.name):
+            return post(
+                self._client,
+                "embeddings",
+                request,
+                timeout_s=timeout_s,
+                at_most=ANSWER_BYTES_AT_MOST,
+            )
 
 
 class Row(pydantic.BaseModel):
     """One vector of a provider's answer; `index` is its text's place in the request."""
 
     index: int
-    embedding: list[float]
+    embedding: list[float] | pydantic.Base64Bytes
+
+    @property
+    def numbers(self) -> list[float]:
+        """Return the vector; of bytes each four are a float.
+
+        Raises:
+            ValueError: there are some left.
+        """
+        if isinstance(self.embedding, bytes):
+            return list(np.frombuffer(self.embedding, "<f4"))
+        return self.embedding
 
 
 class VectorsReply(pydantic.BaseModel):
@@ -149,7 +173,10 @@ def _read_rows(body: dict[str, object]) -> list[list[float]]:
     rows.sort(key=lambda row: row.index)
     if [row.index for row in rows] != list(range(len(rows))):
         raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
-    return [row.embedding for row in rows]
+    try:
+        return [row.numbers for row in rows]
+    except ValueError:
+        raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
 
 
 def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> Vectors:

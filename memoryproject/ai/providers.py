@@ -5,7 +5,7 @@ from __future__ import annotations  # evaluated, they would load what is late
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +39,35 @@ def make_client() -> openai.OpenAI:
     )
 
 
-def make_timeout(seconds: float) -> openai.Timeout:
+def make_timeout(seconds: float) -> httpx2.Timeout:
     """Return the client's timeout: for connecting, and for each silence of the server."""
-    return openai.Timeout(seconds, connect=min(CONNECT_TIMEOUT_S, seconds))
+    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT_S, seconds))
+
+
+def post(
+    client: httpx2.Client, call: str, request: dict[str, Any], *, timeout_s: float, at_most: int
+) -> dict[str, Any]:
+    """Return what a call answers, a JSON object of `at_most` bytes that is there in time.
+
+    Straight over the connection: the provider's package takes longer than a small model.
+
+    Raises:
+        ModelUnavailable, ModelMisbehaved: as `translate_errors` and `read_body`.
+    """
+    until = time.monotonic() + timeout_s
+    url = f"{settings.OPENAI_BASE_URL.rstrip('/')}/{call}"
+    key = {"Authorization": f"Bearer {settings.OPENAI_API_KEY or 'none'}"}
+    with (
+        translate_errors(),
+        client.stream(
+            "POST", url, json=request, headers=key, timeout=make_timeout(timeout_s)
+        ) as response,
+    ):
+        if response.status_code >= 300:
+            whole = response.read()
+            body = _parse(whole) or whole.decode(errors="replace")
+            raise _translate_status(response.status_code, body, response.headers)
+        return read_body(response.iter_bytes(), at_most=at_most, until=until)
 
 
 @contextmanager
@@ -55,8 +81,14 @@ def translate_errors() -> Iterator[None]:
         yield
     except (ModelUnavailable, ModelMisbehaved):
         raise
+    except httpx2.TransportError as error:
+        reached = not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        waited = reached and isinstance(error, httpx2.TimeoutException)
+        raise ModelUnavailable(
+            type(error).__name__, may_have_cost=reached, timed_out=waited
+        ) from None
     except openai.APIStatusError as error:
-        raise _translate_status(error) from None
+        raise _translate_status(error.status_code, error.body, error.response.headers) from None
     except (openai.APIResponseValidationError, UnicodeError) as error:
         raise ModelMisbehaved(type(error).__name__) from None
     except openai.APIConnectionError as error:
@@ -66,9 +98,7 @@ def translate_errors() -> Iterator[None]:
             type(error).__name__, may_have_cost=waited, timed_out=waited
         ) from None
     except Exception as error:
-        # The client leaves some of its transport's errors as they are, while it reads.
-        waited = isinstance(error, httpx2.TimeoutException)
-        raise ModelUnavailable(type(error).__name__, may_have_cost=True, timed_out=waited) from None
+        raise ModelUnavailable(type(error).__name__, may_have_cost=True) from None
 
 
 def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str, Any]:
@@ -90,10 +120,7 @@ def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str
             raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
         if time.monotonic() > until:
             raise ModelUnavailable("The answer took too long.", may_have_cost=True, timed_out=True)
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
-        answer = None
+    answer = _parse(body)
     if says_too_long(answer):
         raise PromptTooLong("status 200")
     if not isinstance(answer, dict) or answer.get("error"):
@@ -101,21 +128,30 @@ def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str
     return answer
 
 
-def _translate_status(error: openai.APIStatusError) -> ModelUnavailable | ModelMisbehaved:
-    status = error.status_code
-    if says_too_long(error.body):  # llama.cpp said so with a status of 500 for a while
+def _parse(body: bytes | bytearray) -> Any:
+    """Return what a body says as JSON; None: nothing."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _translate_status(
+    status: int, body: object, headers: Mapping[str, str]
+) -> ModelUnavailable | ModelMisbehaved:
+    if says_too_long(body):  # llama.cpp said so with a status of 500 for a while
         return PromptTooLong(f"status {status}")
     moved = 300 <= status < 400  # we do not follow, so the address must be set right
     passing = moved or status >= 500 or status == 429 or status in MENDED_BY_OTHERS
-    if passing or is_for_operators(error.body):
-        return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(error))
-    return read_refusal(error.body, status=status)
+    if passing or is_for_operators(body):
+        return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(headers))
+    return read_refusal(body, status=status)
 
 
-def _retry_after(error: openai.APIStatusError) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the header asks for; a date in it is passed over."""
     try:
-        seconds = float(error.response.headers.get("retry-after", ""))
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
     if not math.isfinite(seconds) or seconds < 0:

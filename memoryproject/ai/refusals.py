@@ -16,6 +16,7 @@ TEMPERATURE = "temperature"
 MAX_TOKENS = "max_tokens"
 MAX_COMPLETION_TOKENS = "max_completion_tokens"
 SYSTEM_ROLE = "system role"
+ENCODING_FORMAT = "encoding_format"
 ANSWER_SIZE = "answer size"
 """The number of tokens asked for is too large, whatever its parameter is called."""
 
@@ -24,6 +25,7 @@ NAMES = {
     TEMPERATURE: r"temperature",
     MAX_TOKENS: r"max_?tokens",
     MAX_COMPLETION_TOKENS: r"max_?completion_?tokens",
+    ENCODING_FORMAT: r"encoding_?format|base64",
     SYSTEM_ROLE: r"messages\W+0\W+role|system.?(role|message|prompt)",
 }
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}

@@ -4,12 +4,10 @@ A name is looked up once for each connection, judged, and connected to at the ad
 that were judged. No redirect is followed: it would take the key elsewhere.
 """
 
-from __future__ import annotations  # evaluated, they would load what is late
-
 import socket
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
 
@@ -17,11 +15,6 @@ import httpcore2
 import httpx2
 
 from memoryproject.process import addresses, traces
-
-if TYPE_CHECKING:
-    import openai
-else:
-    from memoryproject.ai.late import openai
 
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
@@ -131,7 +124,7 @@ def make_http_client(base_url: str) -> httpx2.Client:
 
     Where the environment names a proxy for the server, that one looks up and judges.
     """
-    return openai.DefaultHttpxClient(
+    return httpx2.Client(
         transport=JudgingTransport(proxy=find_proxy(base_url)),
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},

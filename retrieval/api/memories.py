@@ -12,7 +12,7 @@ from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
-from retrieval import budget, reading
+from retrieval import markdown, reading
 from retrieval.api.forms import FENCE, BudgetField, LinksField, NonceField
 from retrieval.truncation import Strategy
 
@@ -89,7 +89,7 @@ class MemoryChunk(ReadView):
     def post(self, request: Request, memory_id: uuid.UUID) -> Response:
         params = self.read(ChunkInput)
         params["strategy"] = Strategy(params["strategy"])
-        params["fence"] = budget.make_fence(wanted=params["fence"])
+        params["fence"] = markdown.make_fence(wanted=params["fence"])
         with print_links(params.pop("links", self.key().links)):
             chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, **params)
         return Response(ChunkOutput(chunk).data)

@@ -21,11 +21,11 @@ from memoryproject.edge.fields import Strict, say_moment
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
-from retrieval import budget, markdown, recall
+from retrieval import markdown, recall
 from retrieval.api import forms
 from retrieval.api.forms import AnyResponse, name_receipt
-from retrieval.budget import Fence
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
+from retrieval.markdown import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
 from retrieval.request import RecallRequest
@@ -240,7 +240,7 @@ class RecentMemory(Recent):
     )
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)
-        fence = budget.make_fence(wanted=params["fence"])
+        fence = markdown.make_fence(wanted=params["fence"])
         with print_links(params.get("links", self.key().links)):
             text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
         return _name_fence(forms.markdown_response(fence.wrap(text)), fence)

@@ -7,7 +7,7 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text import cleaning, tokens
 from memoryproject.text.tokens import Counter
 from retrieval import links
-from retrieval.budget import NO_FENCE, Fence
+from retrieval.markdown import NO_FENCE, Fence
 from retrieval.memory import Memory, load_memory
 from retrieval.truncation import Strategy, cut
 
@@ -89,7 +89,7 @@ def chunk(
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
     counter = tokens.in_use()
-    bare = fit(
+    bare = cut_memory(
         load_memory(tenant=tenant, memory_id=memory_id),
         max_tokens=max_tokens - fence.tokens,
         strategy=strategy,
@@ -100,7 +100,7 @@ def chunk(
     return replace(bare, content=text, token_count=counter.count(text), fence=fence)
 
 
-def fit(
+def cut_memory(
     memory: Memory, *, max_tokens: int, strategy: Strategy, include_header: bool, counter: Counter
 ) -> Chunk:
     """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.

@@ -149,7 +149,7 @@ def _add(
     position = rows.count()
     counter = get_counter(context.counter)
     separator = counter.count(Context.SEPARATOR) if position else 0
-    chunk = reading.fit(
+    chunk = reading.cut_memory(
         memory,
         max_tokens=min(max_tokens, context.remaining_tokens - separator),
         strategy=Strategy.END,

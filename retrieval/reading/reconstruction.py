@@ -16,10 +16,11 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
 from retrieval import links, mirror, receipts
-from retrieval.budget import NO_FENCE, Budget, Fence, make_fence
 from retrieval.hits import Hit
+from retrieval.markdown import NO_FENCE, Fence, make_fence
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
+from retrieval.packing import Budget
 from retrieval.search import in_mirror, in_tenant
 from retrieval.search.in_tenant import Findings
 

@@ -1,10 +1,10 @@
-"""Writes receipts of answers, hands served episodes to a review, and measures latency."""
+"""Writes receipts of answers, hands served episodes to a review, counts answers and their pace."""
 
 import json
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,10 +21,12 @@ from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
-from retrieval.statements import read_file
+from retrieval.statements import read_file, run
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
 """Calls whose episodes are judged later by what was made of them."""
+SERVED_AT_MOST = 1_000
+"""Further servings of a memory are not counted."""
 
 
 def write_receipt(
@@ -73,7 +75,7 @@ def write_receipt(
         for field in Retrieval._meta.concrete_fields
     }
     with connection.cursor() as cursor:
-        cursor.execute(read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
+        run(cursor, read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
     return retrieval
 
 
@@ -172,3 +174,11 @@ def measure_pace(
     with connection.cursor() as cursor:
         cursor.execute(read_file("pace.sql"), params)
         return [Pace(*row[1:]) for row in cursor.fetchall()]
+
+
+def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[int, int]]:
+    """Return how often memories were served, and in how many conversations, each up to a cap."""
+    params: dict[str, Any] = {"tenant": tenant.id, "ids": list(ids), "at_most": SERVED_AT_MOST}
+    with connection.cursor() as cursor:
+        cursor.execute(read_file("served.sql"), params)
+        return {row_id: (times, places) for row_id, times, places in cursor.fetchall()}

@@ -12,6 +12,7 @@ from pgvector import HalfVector
 
 from episodic import fsrs_memory
 from episodic.models import Conversation
+from indexing import queries as index_queries
 from indexing import text
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
@@ -19,7 +20,7 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from retrieval.hits import Hit, LineMatch
 from retrieval.search.scores import DEFAULTS, Fusion
-from retrieval.statements import fetch_dicts, read_file
+from retrieval.statements import fetch_dicts, read_file, run
 
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
@@ -29,6 +30,11 @@ MEANING_WEIGHT = 1.5
 """Of a message's own likeness in its score, where its words have 1."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
+FIXED = (
+    *("shelves", "category", "as_of", "believed", "known"),
+    *("explain", "shown", "with_lines", "model", "dim"),
+)
+"""Parameters that say what is asked for: a plan is kept for each of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,14 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
 
     A fact that seems to contradict an older one comes before it.
     """
+    statement, params = state(conversation, question)
+    near = index_queries.conversations_near(conversation.tenant)
+    is_usual = question.as_of is None and question.known is None and question.category is None
     with connection.cursor() as cursor:
-        cursor.execute(*state(conversation, question))
+        if is_usual and conversation.id not in near:
+            run(cursor, statement, params, fixed=FIXED)
+        else:
+            cursor.execute(statement, params)
         return put_newer_first([_to_hit(row) for row in fetch_dicts(cursor)])
 
 
@@ -121,6 +133,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "known": list(question.known or ()),
         "explain": question.explain,
         "shown": question.shown,
+        "with_lines": question.line_limit > 0,
         "line_limit": question.line_limit,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,11 +15,11 @@ from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
 from notes import wording
 from retrieval import receipts
-from retrieval.budget import Budget
 from retrieval.hits import Finding
 from retrieval.links import Node
-from retrieval.memory import Memory, load_outlines
+from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
+from retrieval.packing import Budget, fit
 from retrieval.search import in_mirror
 from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
 
@@ -95,9 +95,8 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
 
 def _find_and_load(tenant: Tenant, request: SearchRequest) -> Result:
     findings = find(tenant=tenant, request=request)
-    memories = load_outlines(
-        tenant=tenant, memory_ids=[finding.memory_id for finding in findings.best]
-    )
+    ids = [finding.memory_id for finding in findings.best]
+    memories = load_memories(tenant=tenant, memory_ids=ids, outline=True)
     return compose(request, findings, memories)
 
 
@@ -122,32 +121,21 @@ def compose(
     request: SearchRequest, findings: Findings, memories: Mapping[uuid.UUID, Memory]
 ) -> Result:
     """Return the answer from what was found and loaded; what was not loaded is left out."""
-    items, used = fit(findings.best, memories, Budget(request.max_tokens), is_past=request.is_past)
-    return Result(items, findings, used, tokens.in_use().name, asdict(request))
+    budget = Budget(request.max_tokens)
+    loaded = (
+        _to_item(finding, memories[finding.memory_id], is_past=request.is_past)
+        for finding in findings.best
+        if finding.memory_id in memories
+    )
+    items = tuple(fit(loaded, budget, size=lambda item: item.token_estimate))
+    return Result(items, findings, budget.spent, tokens.in_use().name, asdict(request))
 
 
-def fit(
-    findings: Sequence[Finding],
-    memories: Mapping[uuid.UUID, Memory],
-    budget: Budget,
-    *,
-    is_past: bool = False,
-) -> tuple[tuple[Item, ...], int]:
-    """Return the items within the budget, in order, and what they come to.
-
-    `is_past`: another moment is asked about, at which later corrections were not known.
-    """
-    items: list[Item] = []
-    for finding in findings:
-        memory = memories.get(finding.memory_id)
-        if memory is None:  # it was deleted just now
-            continue
-        deadlines.check()
-        size = memory.token_estimate
-        if budget.take(size):
-            mark = f" [{memory.correction}]" if memory.correction and not is_past else ""
-            items.append(Item(finding, memory, render_snippet(memory) + mark, size))
-    return tuple(items), budget.spent
+def _to_item(finding: Finding, memory: Memory, *, is_past: bool) -> Item:
+    """`is_past`: another moment is asked about, at which later corrections were not known."""
+    deadlines.check()
+    mark = f" [{memory.correction}]" if memory.correction and not is_past else ""
+    return Item(finding, memory, render_snippet(memory) + mark, memory.token_estimate)
 
 
 def render_snippet(memory: Memory) -> str:

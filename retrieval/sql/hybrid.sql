@@ -17,9 +17,10 @@
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
 --      float (of FSRS), floor float (least retrievability), as_of timestamptz (search what was
 --      true then) or NULL (what is believed now), believed
---      bool and known uuid[] (search these alone: what was believed at a moment), explain and shown bool (whether `terms` and
---      `shown` are wanted), line_limit int (single messages at most), meaning and headline
---      float (weights of a message's cosine and of its episode's headline in its score)
+--      bool and known uuid[] (search these alone: what was believed at a moment), explain
+--      and shown bool (whether `terms` and `shown` are wanted), line_limit int (single messages
+--      at most), with_lines bool (whether any are wanted), meaning and headline float (weights
+--      of a message's cosine and of its episode's headline in its score)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -34,9 +35,10 @@
 --      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
 --      as_of indexing_unit_by_time and indexing_vector_by_time; semantic_suggestion_made_once;
 --      for single messages indexing_vector_one_a_model and indexing_vector_headline
--- Parameters come as literals: `CASE WHEN NULL IS NULL …` is folded before a plan is chosen, so
--- that partial indexes on `invalid_at IS NULL` serve, and parts that nobody asked for are never
--- run. An approximate index is partial by shelf: facts and episodes are asked apart.
+-- Parameters that say what is asked for come as literals, also in a plan that is kept:
+-- `CASE WHEN NULL IS NULL …` is folded before a plan is chosen, so that partial indexes on
+-- `invalid_at IS NULL` serve, and parts that nobody asked for are never run. An approximate
+-- index is partial by shelf: facts and episodes are asked apart.
 WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
@@ -132,7 +134,7 @@ lexical_pool AS MATERIALIZED (
             END
             AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         ORDER BY distance
-        LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
+        LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s::int ELSE %(episode_pool)s::int END
     ) AS unit
     WHERE distance < 0
 ),
@@ -187,7 +189,7 @@ vector_unit AS MATERIALIZED (
             AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         -- Adding nothing keeps the planner off an approximate index.
         ORDER BY (embedding <#> (SELECT vector FROM aim)) + 0
-        LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s ELSE %(episode_pool)s END
+        LIMIT CASE shelf.shelf WHEN 'fact' THEN %(fact_pool)s::int ELSE %(episode_pool)s::int END
     ) AS unit
     WHERE (SELECT vector FROM aim) IS NOT NULL
     UNION ALL (
@@ -219,8 +221,8 @@ vector AS (
 fused AS (
     SELECT memory_id, shelf, lexical.rank AS lexical_rank, vector.rank AS vector_rank,
         lexical.score AS lexical_score, vector.cosine,
-        coalesce(%(lexical_weight)s / (%(k)s + lexical.rank), 0)
-            + coalesce(%(vector_weight)s / (%(k)s + vector.rank), 0) AS rrf,
+        coalesce(%(lexical_weight)s::numeric / (%(k)s::numeric + lexical.rank), 0)
+            + coalesce(%(vector_weight)s::numeric / (%(k)s::numeric + vector.rank), 0) AS rrf,
         count(lexical.rank) OVER (PARTITION BY shelf) AS lexical_found,
         count(vector.rank) OVER (PARTITION BY shelf) AS vector_found
     FROM lexical FULL JOIN vector USING (memory_id, shelf)
@@ -243,7 +245,7 @@ best AS MATERIALIZED (
         ) AS rank
         FROM weighted
     ) AS ranked
-    WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s ELSE %(episode_limit)s END
+    WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s::int ELSE %(episode_limit)s::int END
 ),
 -- Single messages of both pools that deserve a place in a budget, where `line_limit` asks for
 -- any. Deviations are added, not ranks: how far a message stands out counts. Where no vectors
@@ -255,7 +257,7 @@ pooled AS MATERIALIZED (
         FROM lexical_unit WHERE shelf = 'episode'
         UNION ALL SELECT unit_id, NULL, -distance FROM vector_unit WHERE shelf = 'episode'
     ) AS found
-    WHERE %(line_limit)s > 0
+    WHERE %(with_lines)s
     GROUP BY unit_id
 ),
 message AS MATERIALIZED (
@@ -267,7 +269,7 @@ message AS MATERIALIZED (
         )) AS cosine
         FROM pooled CROSS JOIN LATERAL (
             SELECT memory_id, first_seq AS seq FROM indexing_searchunit
-            WHERE id = unit_id AND tenant_id = %(tenant)s AND kind = 'message' AND %(line_limit)s > 0
+            WHERE id = unit_id AND tenant_id = %(tenant)s AND kind = 'message' AND %(with_lines)s
             LIMIT 1
         ) AS unit
     ) AS unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import uuid
 from collections.abc import Iterator
@@ -90,6 +91,24 @@ def test_many_and_long_texts_are_asked_for_in_parts(
     assert all(len(text) <= 8_000 for asked in server.asked for text in asked.body["input"])
 
 
+def test_vectors_come_as_bytes(embedder: OpenAIEmbedder, server: ModelServer) -> None:
+    packed = base64.b64encode(np.array([3, 4], dtype="<f4").tobytes()).decode()
+    server.script("embed", sends({"data": [{"index": 0, "embedding": packed}]}))
+    assert np.allclose(embedder.embed_query("a"), [0.6, 0.8])
+    assert server.asked[0].body["encoding_format"] == "base64"
+
+
+def test_a_server_that_knows_no_bytes_is_asked_for_numbers(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    refusal = {"error": {"message": "unknown encoding_format", "param": "encoding_format"}}
+    server.script("embed", sends(refusal, status=400), embeds([[3, 4]]), embeds([[4, 3]]))
+    assert np.allclose(embedder.embed_query("a"), [0.6, 0.8])
+    assert np.allclose(embedder.embed_query("b"), [0.8, 0.6])
+    formats = [asked.body["encoding_format"] for asked in server.asked]
+    assert formats == ["base64", "float", "float"]
+
+
 BAD: dict[str, Reply] = {
     "a wrong size": embeds([[1, 2, 3]]),
     "too few": embeds([]),
@@ -98,6 +117,7 @@ BAD: dict[str, Reply] = {
     "NaN": embeds([[float("nan"), 1]]),
     "Infinity": embeds([[float("inf"), 1]]),
     "text": sends({"data": [{"index": 0, "embedding": "AAAA"}]}),
+    "half a float": sends({"data": [{"index": 0, "embedding": "AAAAAAAA"}]}),
     "another place": sends({"data": [{"index": 1, "embedding": [1, 0]}]}),
     "another form": sends({"vectors": [[1, 0]]}),
     "a refusal": fails(400),

@@ -14,7 +14,7 @@ from memoryproject.ai.counting import get_counter
 from memoryproject.text.cleaning import break_definitions, clean_block, clean_line
 from memoryproject.text.tokens import CHARS4, COUNTERS
 from retrieval.memory import Memory
-from retrieval.reading import fit
+from retrieval.reading import cut_memory
 from retrieval.truncation import ELLIPSIS, GAP, Strategy, cut
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -54,7 +54,7 @@ def test_a_chunk_is_never_over_its_limit_and_says_truncated_if_something_is_miss
     text: str, label: str, limit: int, strategy: Strategy, include_header: bool, name: str
 ) -> None:
     counter = get_counter(name)
-    chunk = fit(
+    chunk = cut_memory(
         content_of(text, label),
         max_tokens=limit,
         strategy=strategy,
@@ -130,12 +130,14 @@ def test_scripts_without_spaces_are_cut_between_characters() -> None:
 
 def test_a_header_that_leaves_no_room_is_left_out() -> None:
     content = content_of("Short.", label="a label that is far longer than what it stands above")
-    chunk = fit(content, max_tokens=4, strategy=Strategy.END, include_header=True, counter=CHARS4)
+    chunk = cut_memory(
+        content, max_tokens=4, strategy=Strategy.END, include_header=True, counter=CHARS4
+    )
     assert (chunk.content, chunk.header, chunk.truncated) == ("Short.", None, True)
 
 
 def test_where_nothing_fits_the_answer_is_empty_and_valid() -> None:
-    chunk = fit(
+    chunk = cut_memory(
         content_of("我" * 9), max_tokens=1, strategy=Strategy.END, include_header=True,
         counter=CHARS4,
     )  # fmt: skip

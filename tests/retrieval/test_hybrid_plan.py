@@ -5,6 +5,7 @@ And those of the others that answer: none compares each row with each.
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -22,10 +23,9 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector
 from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
-from retrieval.receipts import measure_pace, write_receipt
+from retrieval.receipts import count_served, measure_pace, write_receipt
 from retrieval.search.in_conversation import Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.servings import count_served
 from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
@@ -134,18 +134,31 @@ PARTS = {"describing.sql", "edges.sql"}
 def explaining() -> Iterator[list[tuple[str, dict[str, Any]]]]:
     """Yield a list of file and plan of all statements of retrieval that the block runs."""
     plans: list[tuple[str, dict[str, Any]]] = []
-    names = {text: name for name, text in WHOLE.items()}
+    names = {read_shape(text): name for name, text in WHOLE.items()}
 
     def explain_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql in names:
+        prepared = re.match(r"PREPARE (\w+) AS (.*); SET LOCAL", sql, re.DOTALL)
+        if prepared:
+            names[prepared[1]] = names[read_shape(prepared[2])]
+        kept = re.search(r"EXECUTE (memory_\w+) ", sql)
+        name = names.get(kept[1] if kept else read_shape(sql))
+        if name:
+            explained = "EXPLAIN (ANALYZE, FORMAT JSON) "
+            explain = sql.replace("EXECUTE", explained + "EXECUTE") if kept else explained + sql
             with transaction.atomic():  # a receipt is written once
-                execute("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, params, many, context)
-                plans.append((names[sql], context["cursor"].fetchone()[0][0]["Plan"]))
+                execute(explain, params, many, context)
+                plans.append((name, context["cursor"].fetchone()[0][0]["Plan"]))
                 transaction.set_rollback(True)
-        return execute(sql, params, many, context)
+        rest = sql[kept.start() :] if kept else sql  # what was explained is prepared
+        return execute(rest, params, many, context)
 
     with connection.execute_wrapper(explain_first):
         yield plans
+
+
+def read_shape(text: str) -> str:
+    """Return a statement without its parameters, whether it is kept or sent whole."""
+    return re.sub(r"%\(\w+\)s|\$\d+", "?", text)
 
 
 def test_no_join_compares_each_row_with_each(ana: Agent) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpcore2
+import httpx2
 import pytest
 from pytest_django import Settings
 
@@ -100,7 +101,7 @@ def test_a_connection_goes_to_the_address_that_was_judged() -> None:
     with run_model_server() as server, JudgingTransport(resolve=resolve) as carrier:
         server.always("plain", says("hello"))
         port = int(server.url.rpartition(":")[2].partition("/")[0])
-        client = transport.openai.DefaultHttpxClient(transport=carrier)
+        client = httpx2.Client(transport=carrier)
         url = f"http://name.that.nobody.has.invalid:{port}/v1/chat/completions"
         assert client.post(url, json=CHAT).status_code == 200
         assert asked == ["name.that.nobody.has.invalid"]
@@ -127,14 +128,14 @@ def test_other_addresses_are_not_refused(text: str) -> None:
 
 
 @contextmanager
-def asking(server: ModelServer, settings: Settings) -> Iterator[transport.openai.OpenAI]:
+def asking(server: ModelServer, settings: Settings) -> Iterator[providers.openai.OpenAI]:
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.url, KEY
     settings.MODEL_TIMEOUT_S = 3
     with providers.make_client() as client:
         yield client
 
 
-def assert_unavailable(client: transport.openai.OpenAI, *, timeout_s: float = 3.0) -> None:
+def assert_unavailable(client: providers.openai.OpenAI, *, timeout_s: float = 3.0) -> None:
     timeout = providers.make_timeout(timeout_s)
     with pytest.raises(ModelUnavailable), providers.translate_errors():
         client.chat.completions.create(**CHAT, timeout=timeout)  # type: ignore[call-overload]
