@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.context import ForkProcess
 from typing import Any
@@ -82,7 +83,7 @@ class Command(BaseCommand):
             signal.signal(name, stop)
         try:
             finish(check)
-            wait_until_alive(host, port, server)
+            wait_until_alive(host, port, server.is_alive)
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
@@ -144,13 +145,13 @@ def refuse_taken_port(host: str, port: int) -> None:
             ) from error
 
 
-def wait_until_alive(host: str, port: int, server: ForkProcess) -> None:
+def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
     """Return when the server answers; raise CommandError when it does not in time.
 
     Not when it is ready: it never is while jobs wait for the worker that is started next.
     """
     until = time.monotonic() + ALIVE_WITHIN_S
-    while time.monotonic() < until and server.is_alive():
+    while time.monotonic() < until and lives():
         try:
             with urllib.request.urlopen(f"http://{host}:{port}/api/v0/health/live", timeout=5):
                 return
