@@ -10,12 +10,12 @@ from typing import Any, cast
 import numpy as np
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors, get_embedder
 from memoryproject.database.ids import first_id_at
+from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
 _NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
