@@ -10,7 +10,9 @@ import signal
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import django_q.cluster
@@ -27,6 +29,8 @@ FLUSH_S = 5
 def run_cluster(cluster_id: uuid.UUID) -> None:
     """Run a cluster in this process until it is told to stop; call it in a session of its own."""
     os.nice(NICENESS)
+    with suppress(OSError):  # Linux compares whole sessions first, of which this process leads one
+        Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
     claims.holder.set(cluster_id)
     FailFastSentinel(Flag(), Flag(), cluster_id)
 

@@ -19,6 +19,7 @@ from django_q.models import OrmQ
 
 from episodic.models import Message
 from jobs import tasks
+from jobs.cluster import NICENESS
 from jobs.enqueue import RUN_JOB, enqueue
 from jobs.flows import get_flow, register
 from jobs.models import Job, Kind, State
@@ -36,6 +37,18 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def find_children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def read_niceness(pid: int) -> int:
+    """Return what a process and, where Linux compares whole sessions, its session yields."""
+    session = Path(f"/proc/{pid}/autogroup")
+    own = os.getpriority(os.PRIO_PROCESS, pid)
+    assert not session.exists() or session.read_text().split()[-1] == str(own)
+    return own
+
+
 @pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_turns_messages_into_memory_and_ends_when_told(
@@ -46,6 +59,7 @@ def test_a_worker_turns_messages_into_memory_and_ends_when_told(
     job_id = uuid.UUID(ana.post("flush", {"conversation_id": str(conversation)}).json()["job_id"])
     with worker() as process:
         wait_until(lambda: Job.across_tenants.get(id=job_id).state == State.DONE)
+        assert [read_niceness(one) for one in find_children(process.pid)] == [NICENESS]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=PATIENCE_S) == 0
     answer = ana.post(
