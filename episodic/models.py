@@ -14,6 +14,7 @@ from episodic.engines import Rating
 from episodic.masks import show_masked
 from indexing.languages import LANGUAGES, SIMPLE
 from jobs.models import Job
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 
@@ -83,22 +84,10 @@ class Conversation(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "external_id"], name="episodic_conversation_external_id"
-            ),
-        ]
+        constraints = [unique("episodic_conversation_external_id", "tenant external_id")]
         indexes = [
-            models.Index(
-                fields=["tenant", "user_id"],
-                condition=~Q(user_id=""),
-                name="episodic_conversation_by_user",
-            ),
-            models.Index(
-                fields=["tenant", "agent_id"],
-                condition=~Q(agent_id=""),
-                name="episodic_conversation_by_agent",
-            ),
+            index("episodic_conversation_by_user", "tenant user_id", ~Q(user_id="")),
+            index("episodic_conversation_by_agent", "tenant agent_id", ~Q(agent_id="")),
         ]
 
     @classmethod
@@ -141,9 +130,7 @@ class Withholding(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="episodic_withholding_reasoned"),
-        ]
+        constraints = [check("episodic_withholding_reasoned", ~Q(reason=""))]
 
     def __str__(self) -> str:
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
@@ -186,20 +173,12 @@ class Episode(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.CheckConstraint(
-                condition=Q(first_seq__gte=1, last_seq__gte=F("first_seq")),
-                name="episodic_episode_range",
+            check("episodic_episode_range", Q(first_seq__gte=1, last_seq__gte=F("first_seq"))),
+            check("episodic_episode_surprise", Q(surprise__gte=0, surprise__lte=1)),
+            check(
+                "episodic_episode_fsrs", Q(stability__gt=0, difficulty__gte=1, difficulty__lte=10)
             ),
-            models.CheckConstraint(
-                condition=Q(surprise__gte=0, surprise__lte=1), name="episodic_episode_surprise"
-            ),
-            models.CheckConstraint(
-                condition=Q(stability__gt=0, difficulty__gte=1, difficulty__lte=10),
-                name="episodic_episode_fsrs",
-            ),
-            models.CheckConstraint(
-                condition=~Q(title="") & ~Q(summary=""), name="episodic_episode_worded"
-            ),
+            check("episodic_episode_worded", ~Q(title="") & ~Q(summary="")),
             ExclusionConstraint(
                 name="episodic_episode_no_overlap",
                 expressions=[
@@ -220,14 +199,12 @@ class Episode(TenantModel):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["conversation", "created_at"], name="episodic_episode_by_creation"
-            ),
-            models.Index(fields=["conversation", "first_seq"], name="episodic_episode_in_order"),
-            models.Index(
-                fields=["conversation", "first_seq"],
-                condition=Q(consolidated_at=None, consolidation_failed_at=None),
-                name="episodic_episode_fresh",
+            index("episodic_episode_by_creation", "conversation created_at"),
+            index("episodic_episode_in_order", "conversation first_seq"),
+            index(
+                "episodic_episode_fresh",
+                "conversation first_seq",
+                Q(consolidated_at=None, consolidation_failed_at=None),
             ),
         ]
 
@@ -299,31 +276,18 @@ class Message(TenantModel):
             ("reveal_content", "Can have a conversation shown, which is recorded"),
         ]
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "seq"], name="episodic_message_seq"
-            ),
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "client_key", "client_index"],
-                name="episodic_message_client_key",
-            ),
-            models.CheckConstraint(condition=Q(seq__gte=1), name="episodic_message_seq_positive"),
-            models.CheckConstraint(condition=~Q(content=""), name="episodic_message_not_empty"),
-            models.CheckConstraint(
-                condition=Q(role__in=Role.values), name="episodic_message_role_known"
-            ),
+            unique("episodic_message_seq", "tenant conversation seq"),
+            unique("episodic_message_client_key", "tenant conversation client_key client_index"),
+            check("episodic_message_seq_positive", Q(seq__gte=1)),
+            check("episodic_message_not_empty", ~Q(content="")),
+            check("episodic_message_role_known", Q(role__in=Role.values)),
         ]
         indexes = [
-            models.Index(
-                fields=["conversation", "seq"],
-                condition=Q(episode=None, quarantined_by=None),
-                name="episodic_message_window",
+            index(
+                "episodic_message_window", "conversation seq", Q(episode=None, quarantined_by=None)
             ),
-            models.Index(
-                fields=["received_at"],
-                condition=Q(episode=None, quarantined_by=None),
-                name="episodic_message_waiting",
-            ),
-            models.Index(fields=["episode", "seq"], name="episodic_message_by_episode"),
+            index("episodic_message_waiting", "received_at", Q(episode=None, quarantined_by=None)),
+            index("episodic_message_by_episode", "episode seq"),
         ]
 
     def __str__(self) -> str:
@@ -349,12 +313,9 @@ class Review(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "job", "episode"], name="episodic_review_once_a_job"
-            ),
-            models.CheckConstraint(
-                condition=Q(rating__in=[rating.value for rating in Rating]),
-                name="episodic_review_rating_known",
+            unique("episodic_review_once_a_job", "tenant job episode"),
+            check(
+                "episodic_review_rating_known", Q(rating__in=[rating.value for rating in Rating])
             ),
         ]
 
@@ -372,10 +333,8 @@ class Reveal(TenantModel):
     until = models.DateTimeField(help_text="From then on it is masked again.")
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="episodic_reveal_has_reason"),
-        ]
-        indexes = [models.Index(fields=["person", "until"], name="episodic_reveal_by_person")]
+        constraints = [check("episodic_reveal_has_reason", ~Q(reason=""))]
+        indexes = [index("episodic_reveal_by_person", "person until")]
 
     def __str__(self) -> str:
         return f"{self.person} until {self.until:%Y-%m-%d %H:%M}"
@@ -393,9 +352,7 @@ class ErasedKey(TenantModel):
     erased_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "digest"], name="episodic_erased_key_once"),
-        ]
+        constraints = [unique("episodic_erased_key_once", "tenant digest")]
 
     def __str__(self) -> str:
         return f"erased {self.erased_at:%Y-%m-%d}"

@@ -9,6 +9,7 @@ from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Episode
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import Category, SuggestionKind
@@ -45,7 +46,7 @@ class Changeset(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        indexes = [models.Index(fields=["tenant", "started_at"], name="semantic_changeset_by_time")]
+        indexes = [index("semantic_changeset_by_time", "tenant started_at")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
@@ -122,55 +123,33 @@ class Fact(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "content_hash"],
-                condition=Q(invalid_at=None),
-                name="semantic_fact_held_once",
+            unique(
+                "semantic_fact_held_once", "tenant conversation content_hash", Q(invalid_at=None)
             ),
-            models.CheckConstraint(
-                condition=Q(category__in=[category.value for category in Category]),
-                name="semantic_fact_category_known",
+            check(
+                "semantic_fact_category_known",
+                Q(category__in=[category.value for category in Category]),
             ),
-            models.CheckConstraint(condition=~Q(fact=""), name="semantic_fact_not_empty"),
-            models.CheckConstraint(
-                condition=Q(invalid_at=None, invalidated_because="", superseded_by=None)
+            check("semantic_fact_not_empty", ~Q(fact="")),
+            check(
+                "semantic_fact_closed_for_a_reason",
+                Q(invalid_at=None, invalidated_because="", superseded_by=None)
                 | (Q(invalid_at__isnull=False) & ~Q(invalidated_because="")),
-                name="semantic_fact_closed_for_a_reason",
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["conversation", "created_at"],
-                condition=Q(invalid_at=None),
-                name="semantic_fact_active",
+            index("semantic_fact_active", "conversation created_at", Q(invalid_at=None)),
+            index(
+                "semantic_fact_pinned",
+                "conversation created_at",
+                Q(invalid_at=None, is_pinned=True),
             ),
-            models.Index(
-                fields=["conversation", "created_at"],
-                condition=Q(invalid_at=None, is_pinned=True),
-                name="semantic_fact_pinned",
-            ),
-            models.Index(
-                fields=["conversation"],
-                condition=Q(invalidated_because="wrong"),
-                name="semantic_fact_declared_wrong",
-            ),
-            models.Index(
-                fields=["tenant", "id"],
-                condition=Q(invalidated_because="waiting"),
-                name="semantic_fact_waiting",
-            ),
-            models.Index(
-                fields=["tenant", "invalid_at"],
-                condition=Q(invalid_at__isnull=False),
-                name="semantic_fact_closed",
-            ),
-            models.Index(
-                fields=["invalidated_because", "id"],
-                condition=Q(invalid_at__isnull=False),
-                name="semantic_fact_by_reason",
-            ),
-            models.Index(fields=["conversation", "valid_at"], name="semantic_fact_of_conversation"),
-            models.Index(fields=["valid_at"], name="semantic_fact_by_time"),
+            index("semantic_fact_declared_wrong", "conversation", Q(invalidated_because="wrong")),
+            index("semantic_fact_waiting", "tenant id", Q(invalidated_because="waiting")),
+            index("semantic_fact_closed", "tenant invalid_at", Q(invalid_at__isnull=False)),
+            index("semantic_fact_by_reason", "invalidated_because id", Q(invalid_at__isnull=False)),
+            index("semantic_fact_of_conversation", "conversation valid_at"),
+            index("semantic_fact_by_time", "valid_at"),
         ]
 
     def __str__(self) -> str:
@@ -194,11 +173,7 @@ class Evidence(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "evidence"
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "fact", "episode"],
-                condition=Q(withdrawn_by=None),
-                name="semantic_evidence_counts_once",
-            ),
+            unique("semantic_evidence_counts_once", "tenant fact episode", Q(withdrawn_by=None))
         ]
 
     def __str__(self) -> str:
@@ -237,14 +212,10 @@ class Change(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "changeset", "position"], name="semantic_change_position"
-            ),
-        ]
+        constraints = [unique("semantic_change_position", "tenant changeset position")]
         indexes = [
-            models.Index(fields=["memory_id"], name="semantic_change_by_memory"),
-            models.Index(fields=["other_memory_id"], name="semantic_change_by_other"),
+            index("semantic_change_by_memory", "memory_id"),
+            index("semantic_change_by_other", "other_memory_id"),
         ]
 
     def __str__(self) -> str:
@@ -291,20 +262,17 @@ class Suggestion(TenantModel):
                 nulls_distinct=False,
                 name="semantic_suggestion_made_once",
             ),
-            models.CheckConstraint(
-                condition=Q(reason__regex="^[a-z_]+$"), name="semantic_suggestion_reason_is_code"
-            ),
-            models.CheckConstraint(
-                condition=Q(decision="", decided_by=None)
-                | (~Q(decision="") & Q(decided_by__isnull=False)),
-                name="semantic_suggestion_decided_by",
+            check("semantic_suggestion_reason_is_code", Q(reason__regex="^[a-z_]+$")),
+            check(
+                "semantic_suggestion_decided_by",
+                Q(decision="", decided_by=None) | (~Q(decision="") & Q(decided_by__isnull=False)),
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["tenant", "id"],
-                condition=Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True)),
-                name="semantic_suggestion_undecided",
+            index(
+                "semantic_suggestion_undecided",
+                "tenant id",
+                Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True)),
             )
         ]
 
@@ -356,14 +324,8 @@ class CorrectionMark(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "fact", "place_id"], name="semantic_correctionmark_once"
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["tenant", "place_id"], name="semantic_mark_by_place"),
-        ]
+        constraints = [unique("semantic_correctionmark_once", "tenant fact place_id")]
+        indexes = [index("semantic_mark_by_place", "tenant place_id")]
 
     def __str__(self) -> str:
         return f"{self.place} {self.place_id}"
@@ -385,9 +347,7 @@ class Triage(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name_plural = "triage"
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "fact"], name="semantic_triage_once"),
-        ]
+        constraints = [unique("semantic_triage_once", "tenant fact")]
 
     def __str__(self) -> str:
         return f"triage {self.id}"

@@ -83,21 +83,8 @@ def read_weights(path: Path) -> Weights:
         place += int(letters)
         _, _, start, bytes_ = map(int, take("BIQQ"))
         tensors[name] = file[start : start + bytes_]
-    return Weights(
-        width=width,
-        layers=layers,
-        heads=heads,
-        tokens_at_most=tokens_at_most,
-        epsilon=float(epsilon),
-        offsets=offsets,
-        blob=blob,
-        scores=scores,
-        first=first,
-        last=last,
-        unknown=unknown,
-        replaced=replaced,
-        tensors=tensors,
-    )
+    sizes = (width, layers, heads, tokens_at_most, epsilon)
+    return Weights(*sizes, offsets, blob, scores, first, last, unknown, replaced, tensors)
 
 
 def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
