@@ -43,6 +43,8 @@ LINES_AT_MOST = "lines_at_most"
 """In a job's input, once a model has not answered it in time."""
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
+SAME = ("tenant", "kind", "scope", "input", "attempts", "transient_failures", "waited")
+"""What a claim has from its job as it is."""
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
 holder: ContextVar[uuid.UUID | None] = ContextVar("memory_cluster", default=None)
@@ -127,18 +129,8 @@ def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
         return None
     waited = ExpressionWrapper(Now() - F("created_at"), DurationField())
     job = Job.across_tenants.select_related("tenant").annotate(waited=waited).get(id=job_id)
-    return Claim(
-        job_id=job.id,
-        tenant=job.tenant,
-        kind=job.kind,
-        scope=job.scope,
-        input=job.input,
-        attempts=job.attempts,
-        transient_failures=job.transient_failures,
-        token=token,
-        waited=job.waited,
-        lines_at_most=_find_lines_at_most(job),
-    )
+    same = {name: getattr(job, name) for name in SAME}
+    return Claim(job_id=job.id, token=token, lines_at_most=_find_lines_at_most(job), **same)
 
 
 def _find_lines_at_most(job: Job) -> int | None:
