@@ -1,5 +1,6 @@
 """Everything on one machine, from nothing: what `make run` starts."""
 
+import http.client
 import io
 import logging
 import os
@@ -8,9 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from multiprocessing.context import ForkProcess
 from typing import Any
@@ -152,11 +152,12 @@ def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
     """
     until = time.monotonic() + ALIVE_WITHIN_S
     while time.monotonic() < until and lives():
-        try:
-            with urllib.request.urlopen(f"http://{host}:{port}/api/v0/health/live", timeout=5):
+        probe = http.client.HTTPConnection(host, port, timeout=5)  # by no proxy
+        with suppress(OSError, http.client.HTTPException), closing(probe):
+            probe.request("GET", "/api/v0/health/live")
+            if probe.getresponse().status == http.HTTPStatus.OK:
                 return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise CommandError("the web server did not come up; its last lines say why.")
 
 
