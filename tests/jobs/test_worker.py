@@ -41,12 +41,11 @@ def find_children(pid: int) -> list[int]:
     return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def read_niceness(pid: int) -> int:
-    """Return what a process and, where Linux compares whole sessions, its session yields."""
+def yields(pid: int) -> bool:
+    """Whether a process yields to this one; where Linux compares sessions, its session, too."""
     session = Path(f"/proc/{pid}/autogroup")
-    own = os.getpriority(os.PRIO_PROCESS, pid)
-    assert not session.exists() or session.read_text().split()[-1] == str(own)
-    return own
+    assert not session.exists() or session.read_text().split()[-1] == str(NICENESS)
+    return os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
 
 
 @pytest.mark.gate
@@ -59,7 +58,7 @@ def test_a_worker_turns_messages_into_memory_and_ends_when_told(
     job_id = uuid.UUID(ana.post("flush", {"conversation_id": str(conversation)}).json()["job_id"])
     with worker() as process:
         wait_until(lambda: Job.across_tenants.get(id=job_id).state == State.DONE)
-        assert [read_niceness(one) for one in find_children(process.pid)] == [NICENESS]
+        assert [yields(one) for one in find_children(process.pid)] == [True]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=PATIENCE_S) == 0
     answer = ana.post(
