@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
@@ -25,10 +26,8 @@ class SavedFilter(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["owner", "name"], name="console_saved_filter_name"),
-            models.CheckConstraint(
-                condition=~Q(name="") & Q(path__startswith="/"), name="console_saved_filter_whole"
-            ),
+            unique("console_saved_filter_name", "owner name"),
+            check("console_saved_filter_whole", ~Q(name="") & Q(path__startswith="/")),
         ]
 
     def __str__(self) -> str:
@@ -68,7 +67,7 @@ class PageRead(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name = "page read"
-        indexes = [models.Index(fields=["created_at"], name="console_pageread_by_time")]
+        indexes = [index("console_pageread_by_time", "created_at")]
 
     def __str__(self) -> str:
         return f"{self.person}: {self.page}"
@@ -115,11 +114,7 @@ class ImportBatch(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name_plural = "import batches"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "run", "position"], name="console_import_batch_once"
-            ),
-        ]
+        constraints = [unique("console_import_batch_once", "tenant run position")]
 
     def __str__(self) -> str:
         return f"batch {self.position}"

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from memoryproject.database.constraints import check, index
 from memoryproject.tenancy.models import Tenant, TenantModel
 
 
@@ -66,15 +67,13 @@ class Erasure(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("erase", "Can erase for good")]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(scope__in=Scope.values), name="erasure_erasure_scope_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state=State.RUNNING, finished_at=None)
+            check("erasure_erasure_scope_known", Q(scope__in=Scope.values)),
+            check(
+                "erasure_erasure_done_keeps_nothing",
+                Q(state=State.RUNNING, finished_at=None)
                 | Q(state=State.DONE, finished_at__isnull=False, subject="", pages=[]),
-                name="erasure_erasure_done_keeps_nothing",
             ),
-            models.CheckConstraint(condition=~Q(reason=""), name="erasure_erasure_has_reason"),
+            check("erasure_erasure_has_reason", ~Q(reason="")),
         ]
 
     def __str__(self) -> str:
@@ -104,15 +103,12 @@ class RetentionPolicy(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "retention policies"
         constraints = [
-            models.CheckConstraint(
-                condition=Q(older_than_days__gte=1)
-                | Q(unserved_days__gte=1)
-                | Q(keep_newest__isnull=False),
-                name="erasure_retentionpolicy_asks_something",
+            check(
+                "erasure_retentionpolicy_asks_something",
+                Q(older_than_days__gte=1) | Q(unserved_days__gte=1) | Q(keep_newest__isnull=False),
             ),
-            models.CheckConstraint(
-                condition=Q(source_type="") | Q(kind="note"),
-                name="erasure_retentionpolicy_source_type_of_notes",
+            check(
+                "erasure_retentionpolicy_source_type_of_notes", Q(source_type="") | Q(kind="note")
             ),
         ]
 
@@ -138,16 +134,8 @@ class Hold(TenantModel):
     lifted_by = models.CharField(max_length=200, blank=True)
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="erasure_hold_has_reason"),
-        ]
-        indexes = [
-            models.Index(
-                fields=["tenant", "conversation_id"],
-                condition=Q(lifted_at=None),
-                name="erasure_hold_in_force",
-            )
-        ]
+        constraints = [check("erasure_hold_has_reason", ~Q(reason=""))]
+        indexes = [index("erasure_hold_in_force", "tenant conversation_id", Q(lifted_at=None))]
 
     def __str__(self) -> str:
         return f"hold {self.id}"

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from memoryproject.database.constraints import check, index
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
@@ -54,11 +55,7 @@ class Webhook(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(secret_version__gte=1), name="events_webhook_secret_version"
-            ),
-        ]
+        constraints = [check("events_webhook_secret_version", Q(secret_version__gte=1))]
 
     def __str__(self) -> str:
         return f"webhook {self.id}"
@@ -106,25 +103,17 @@ class Event(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("redeliver_event", "Can have events delivered again")]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state="delivered", delivered_at__isnull=False)
+            check(
+                "events_event_delivered_at",
+                Q(state="delivered", delivered_at__isnull=False)
                 | Q(state__in=["pending", "dead"], delivered_at=None),
-                name="events_event_delivered_at",
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["webhook", "created_at", "id"],
-                condition=Q(state="pending"),
-                name="events_event_pending",
-            ),
-            models.Index(
-                fields=["retry_at"], condition=Q(state="pending"), name="events_event_due"
-            ),
-            models.Index(fields=["webhook", "id"], name="events_event_of_webhook"),
-            models.Index(
-                fields=["created_at"], condition=~Q(state="pending"), name="events_event_over"
-            ),
+            index("events_event_pending", "webhook created_at id", Q(state="pending")),
+            index("events_event_due", "retry_at", Q(state="pending")),
+            index("events_event_of_webhook", "webhook id"),
+            index("events_event_over", "created_at", ~Q(state="pending")),
         ]
 
     def __str__(self) -> str:
@@ -147,17 +136,9 @@ class Notification(TenantModel):
 
     class Meta(TenantModel.Meta):
         indexes = [
-            models.Index(
-                fields=["person", "tenant"],
-                condition=Q(read_at=None),
-                name="events_notification_unread",
-            ),
-            models.Index(
-                fields=["tenant", "created_at"],
-                condition=Q(mailed_at=None),
-                name="events_notification_unmailed",
-            ),
-            models.Index(fields=["created_at"], name="events_notification_by_time"),
+            index("events_notification_unread", "person tenant", Q(read_at=None)),
+            index("events_notification_unmailed", "tenant created_at", Q(mailed_at=None)),
+            index("events_notification_by_time", "created_at"),
         ]
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from indexing.languages import LANGUAGES
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
@@ -37,11 +38,7 @@ class Memory(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name_plural = "memories"
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(kind__in=MemoryKind.values), name="indexing_memory_kind_known"
-            ),
-        ]
+        constraints = [check("indexing_memory_kind_known", Q(kind__in=MemoryKind.values))]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.id}"
@@ -118,7 +115,7 @@ class SearchUnit(Searchable):
                 condition=Q(invalid_at=None),
                 name="indexing_unit_by_words",
             ),
-            models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
+            index("indexing_unit_by_time", "conversation valid_at"),
             GinIndex(
                 Func(
                     F("kind"),
@@ -149,16 +146,14 @@ class SearchVector(Searchable):
 
     class Meta(Searchable.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "unit", "model"], name="indexing_vector_one_a_model"
-            ),
-            models.CheckConstraint(
-                condition=Q(
+            unique("indexing_vector_one_a_model", "tenant unit model"),
+            check(
+                "indexing_vector_dim_true",
+                Q(
                     dim=Func(
                         F("embedding"), function="vector_dims", output_field=models.IntegerField()
                     )
                 ),
-                name="indexing_vector_dim_true",
             ),
         ]
         indexes = [
@@ -168,17 +163,13 @@ class SearchVector(Searchable):
                 condition=Q(invalid_at=None, dim__lte=COVERED_DIM),
                 name="indexing_vector_covering",
             ),
-            models.Index(
-                fields=["tenant", "conversation", "shelf", "model"],
-                condition=Q(invalid_at=None, dim__gt=COVERED_DIM),
-                name="indexing_vector_wide",
+            index(
+                "indexing_vector_wide",
+                "tenant conversation shelf model",
+                Q(invalid_at=None, dim__gt=COVERED_DIM),
             ),
-            models.Index(
-                fields=["memory", "model"],
-                condition=Q(kind=UnitKind.EPISODE),
-                name="indexing_vector_headline",
-            ),
-            models.Index(fields=["conversation", "valid_at"], name="indexing_vector_by_time"),
+            index("indexing_vector_headline", "memory model", Q(kind=UnitKind.EPISODE)),
+            index("indexing_vector_by_time", "conversation valid_at"),
         ]
 
     def __str__(self) -> str:
@@ -266,7 +257,7 @@ class VectorIndex(TenantModel):
                 name="indexing_vector_index_one_a_scope",
             ),
             # Over all tenants Postgres sees to it, which has no two indexes of a name.
-            models.UniqueConstraint(fields=["tenant", "name"], name="indexing_vector_index_name"),
+            unique("indexing_vector_index_name", "tenant name"),
         ]
 
     def __str__(self) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import (
@@ -24,6 +23,7 @@ from indexing.models import (
 )
 from memoryproject.ai.embeddings import Vectors, get_embedder
 from memoryproject.database.ids import first_id_at
+from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
 _NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"

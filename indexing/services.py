@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from django.db import connection
-from pgvector import HalfVector
 
 from indexing import pieces, text
 from indexing.erasing import erase_entries
@@ -20,6 +19,7 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.ids import make_id
+from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]

@@ -9,12 +9,12 @@ finds another token there and writes nothing.
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
@@ -43,8 +43,12 @@ LINES_AT_MOST = "lines_at_most"
 """In a job's input, once a model has not answered it in time."""
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
+SAME = ("tenant", "kind", "scope", "input", "attempts", "transient_failures", "waited")
+"""What a claim has from its job as it is."""
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
+holder: ContextVar[uuid.UUID | None] = ContextVar("memory_cluster", default=None)
+"""The cluster whose worker this process is."""
 
 
 class LeaseLost(Exception):
@@ -125,18 +129,8 @@ def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
         return None
     waited = ExpressionWrapper(Now() - F("created_at"), DurationField())
     job = Job.across_tenants.select_related("tenant").annotate(waited=waited).get(id=job_id)
-    return Claim(
-        job_id=job.id,
-        tenant=job.tenant,
-        kind=job.kind,
-        scope=job.scope,
-        input=job.input,
-        attempts=job.attempts,
-        transient_failures=job.transient_failures,
-        token=token,
-        waited=job.waited,
-        lines_at_most=_find_lines_at_most(job),
-    )
+    same = {name: getattr(job, name) for name in SAME}
+    return Claim(job_id=job.id, token=token, lines_at_most=_find_lines_at_most(job), **same)
 
 
 def _find_lines_at_most(job: Job) -> int | None:
@@ -163,7 +157,7 @@ def _take(find: Callable[[], uuid.UUID | None], *, token: uuid.UUID) -> uuid.UUI
             attempts=F("attempts") + 1,
             lease_token=token,
             lease_until=Now() + LEASE,
-            holder=settings.CLUSTER_ID,
+            holder=holder.get(),
             started_at=Now(),
             error_class="",
         )

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
 
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.models import TenantModel
 
 
@@ -89,31 +90,17 @@ class Job(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("operate_job", "Can retry and cancel")]
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "kind", "scope"],
-                condition=Q(state=State.READY),
-                name="jobs_job_one_ready",
-            ),
-            models.UniqueConstraint(
-                fields=["tenant", "kind", "scope"],
-                condition=Q(state=State.RUNNING),
-                name="jobs_job_one_running",
-            ),
-            models.CheckConstraint(
-                condition=Q(state=State.RUNNING, lease_token__isnull=False)
+            unique("jobs_job_one_ready", "tenant kind scope", Q(state=State.READY)),
+            unique("jobs_job_one_running", "tenant kind scope", Q(state=State.RUNNING)),
+            check(
+                "jobs_job_running_has_lease",
+                Q(state=State.RUNNING, lease_token__isnull=False)
                 | (~Q(state=State.RUNNING) & Q(lease_token=None)),
-                name="jobs_job_running_has_lease",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=State.values), name="jobs_job_state_known"
-            ),
+            check("jobs_job_state_known", Q(state__in=State.values)),
         ]
         indexes = [
-            models.Index(
-                fields=["run_after"],
-                condition=Q(state__in=[State.READY, State.RUNNING]),
-                name="jobs_job_open",
-            ),
+            index("jobs_job_open", "run_after", Q(state__in=[State.READY, State.RUNNING])),
             models.Index(
                 "tenant",
                 DUE,
@@ -128,17 +115,11 @@ class Job(TenantModel):
                 condition=Q(state__in=[State.READY, State.RUNNING], kind__in=INTERACTIVE),
                 name="jobs_job_interactive",
             ),
-            models.Index(
-                fields=["started_at"],
-                condition=Q(started_at__isnull=False),
-                name="jobs_job_by_start",
-            ),
-            models.Index(fields=["tenant", "scope", "created_at"], name="jobs_job_by_scope"),
-            models.Index(fields=["finished_at"], name="jobs_job_by_finish"),
-            models.Index(
-                fields=["holder"], condition=Q(state=State.RUNNING), name="jobs_job_by_holder"
-            ),
-            models.Index(fields=["id"], condition=Q(state=State.DEAD), name="jobs_job_dead"),
+            index("jobs_job_by_start", "started_at", Q(started_at__isnull=False)),
+            index("jobs_job_by_scope", "tenant scope created_at"),
+            index("jobs_job_by_finish", "finished_at"),
+            index("jobs_job_by_holder", "holder", Q(state=State.RUNNING)),
+            index("jobs_job_dead", "id", Q(state=State.DEAD)),
         ]
 
     def __str__(self) -> str:
@@ -190,18 +171,12 @@ class LLMCall(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name = "model call"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "request_sha256"],
-                condition=Q(ok=True),
-                name="jobs_llmcall_one_answer",
-            ),
-        ]
+        constraints = [unique("jobs_llmcall_one_answer", "tenant request_sha256", Q(ok=True))]
         indexes = [
             models.Index(
                 fields=["tenant", "created_at"], include=["cost"], name="jobs_llmcall_by_time"
             ),
-            models.Index(fields=["job"], name="jobs_llmcall_by_job"),
+            index("jobs_llmcall_by_job", "job"),
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from episodic.models import Conversation
 from indexing.models import Memory
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
@@ -51,37 +52,33 @@ class NoteState(TenantModel):
     class Meta(TenantModel.Meta):
         abstract = True
         constraints = [
-            models.CheckConstraint(
-                condition=Q(source_type__in=[kind.value for kind in SourceType]),
-                name="%(app_label)s_%(class)s_source_type_known",
+            check(
+                "%(app_label)s_%(class)s_source_type_known",
+                Q(source_type__in=[kind.value for kind in SourceType]),
             ),
-            models.CheckConstraint(
-                condition=Q(emotion_valence__in=["", *(kind.value for kind in Valence)]),
-                name="%(app_label)s_%(class)s_valence_known",
+            check(
+                "%(app_label)s_%(class)s_valence_known",
+                Q(emotion_valence__in=["", *(kind.value for kind in Valence)]),
             ),
-            models.CheckConstraint(
-                condition=Q(importance__gte=0, importance__lte=1)
+            check(
+                "%(app_label)s_%(class)s_shares",
+                Q(importance__gte=0, importance__lte=1)
                 & (
                     Q(emotion_intensity=None)
                     | Q(emotion_intensity__gte=0, emotion_intensity__lte=1)
                 ),
-                name="%(app_label)s_%(class)s_shares",
             ),
-            models.CheckConstraint(
-                condition=~Q(label="") & ~Q(content=""), name="%(app_label)s_%(class)s_worded"
-            ),
-            models.CheckConstraint(
-                condition=Q(span_id="", start_byte=None, end_byte=None)
+            check("%(app_label)s_%(class)s_worded", ~Q(label="") & ~Q(content="")),
+            check(
+                "%(app_label)s_%(class)s_span",
+                Q(span_id="", start_byte=None, end_byte=None)
                 | (
                     ~Q(span_id="")
                     & Q(start_byte__isnull=False, end_byte__isnull=False)
                     & Q(start_byte__gte=0, end_byte__gte=F("start_byte"))
                 ),
-                name="%(app_label)s_%(class)s_span",
             ),
-            models.CheckConstraint(
-                condition=Q(version__gte=1), name="%(app_label)s_%(class)s_version_positive"
-            ),
+            check("%(app_label)s_%(class)s_version_positive", Q(version__gte=1)),
         ]
 
 
@@ -123,20 +120,14 @@ class Note(NoteState):
         permissions = [("curate_note", "Can change and delete notes, draw and remove links")]
         constraints = [
             *NoteState.Meta.constraints,
-            models.UniqueConstraint(
-                fields=["tenant", "client_key", "client_index"], name="notes_note_client_key"
-            ),
+            unique("notes_note_client_key", "tenant client_key client_index"),
         ]
         indexes = [
-            models.Index(
-                fields=["tenant", "source_type", "source_id", "id"], name="notes_note_by_source"
-            ),
-            models.Index(fields=["tenant", "user_id", "id"], name="notes_note_by_user"),
-            models.Index(fields=["tenant", "category", "id"], name="notes_note_by_category"),
+            index("notes_note_by_source", "tenant source_type source_id id"),
+            index("notes_note_by_user", "tenant user_id id"),
+            index("notes_note_by_category", "tenant category id"),
             GinIndex(fields=["tags"], name="notes_note_by_tags"),
-            models.Index(
-                fields=["id"], condition=Q(deleted_at__isnull=False), name="notes_note_deleted"
-            ),
+            index("notes_note_deleted", "id", Q(deleted_at__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -152,9 +143,7 @@ class NoteVersion(NoteState):
     class Meta(NoteState.Meta):
         constraints = [
             *NoteState.Meta.constraints,
-            models.UniqueConstraint(
-                fields=["tenant", "note", "version"], name="notes_version_once"
-            ),
+            unique("notes_version_once", "tenant note version"),
         ]
 
     def __str__(self) -> str:
@@ -183,23 +172,11 @@ class Link(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "from_memory", "to_memory", "link_type"], name="notes_link_once"
-            ),
-            models.CheckConstraint(
-                condition=~Q(from_memory=F("to_memory")), name="notes_link_not_to_itself"
-            ),
-            models.CheckConstraint(
-                condition=Q(link_type__in=[kind.value for kind in LinkType]),
-                name="notes_link_type_known",
-            ),
+            unique("notes_link_once", "tenant from_memory to_memory link_type"),
+            check("notes_link_not_to_itself", ~Q(from_memory=F("to_memory"))),
+            check("notes_link_type_known", Q(link_type__in=[kind.value for kind in LinkType])),
         ]
-        indexes = [
-            models.Index(
-                fields=["tenant", "to_memory", "from_memory", "link_type"],
-                name="notes_link_backwards",
-            )
-        ]
+        indexes = [index("notes_link_backwards", "tenant to_memory from_memory link_type")]
 
     def __str__(self) -> str:
         return f"{self.from_memory_id} {self.link_type} {self.to_memory_id}"

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
@@ -37,12 +38,8 @@ class Alias(TenantModel):
 
     class Meta(TenantModel.Meta):
         verbose_name_plural = "aliases"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "kind", "value"], name="people_alias_of_one_person"
-            ),
-        ]
-        indexes = [models.Index(fields=["tenant", "person"], name="people_alias_by_person")]
+        constraints = [unique("people_alias_of_one_person", "tenant kind value")]
+        indexes = [index("people_alias_by_person", "tenant person")]
 
     def __str__(self) -> str:
         return self.value
@@ -62,14 +59,10 @@ class Merge(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "person"],
-                condition=Q(undone_at=None),
-                name="people_merge_holds_once",
-            ),
-            models.CheckConstraint(condition=~Q(person=F("into")), name="people_merge_of_two"),
+            unique("people_merge_holds_once", "tenant person", Q(undone_at=None)),
+            check("people_merge_of_two", ~Q(person=F("into"))),
         ]
-        indexes = [models.Index(fields=["tenant", "into"], name="people_merge_by_into")]
+        indexes = [index("people_merge_by_into", "tenant into")]
 
     def __str__(self) -> str:
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from episodic.models import Conversation
 from indexing.models import Memory, MemoryKind
 from jobs.models import Job
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 
@@ -75,17 +76,17 @@ class Retrieval(TenantModel):
     class Meta(TenantModel.Meta):
         permissions = [("run_playground", "Can run searches in the playground")]
         indexes = [
-            models.Index(
-                fields=["conversation", "created_at"],
-                condition=Q(reviewable=True, review_job=None),
-                name="retrieval_pending_review",
+            index(
+                "retrieval_pending_review",
+                "conversation created_at",
+                Q(reviewable=True, review_job=None),
             ),
             models.Index(
                 fields=["tenant", "created_at"],
                 include=["latency_ms"],
                 name="retrieval_with_latency",
             ),
-            models.Index(fields=["conversation", "through_seq"], name="retrieval_by_conversation"),
+            index("retrieval_by_conversation", "conversation through_seq"),
         ]
 
     def __str__(self) -> str:
@@ -111,12 +112,8 @@ class RetrievalHit(TenantModel):
     vector_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that leg.")
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "retrieval", "memory_id"], name="retrieval_hit_once"
-            ),
-        ]
-        indexes = [models.Index(fields=["memory_id"], name="retrieval_hit_by_memory")]
+        constraints = [unique("retrieval_hit_once", "tenant retrieval memory_id")]
+        indexes = [index("retrieval_hit_by_memory", "memory_id")]
 
     def __str__(self) -> str:
         return f"hit {self.rank}"
@@ -144,13 +141,12 @@ class Context(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.CheckConstraint(
-                condition=Q(used_tokens=0)
-                | Q(max_tokens__gte=F("used_tokens") + F("reserved_tokens")),
-                name="retrieval_context_within_budget",
+            check(
+                "retrieval_context_within_budget",
+                Q(used_tokens=0) | Q(max_tokens__gte=F("used_tokens") + F("reserved_tokens")),
             ),
         ]
-        indexes = [models.Index(fields=["expires_at", "id"], name="retrieval_context_by_expiry")]
+        indexes = [index("retrieval_context_by_expiry", "expires_at id")]
 
     def __str__(self) -> str:
         return f"context {self.id}"
@@ -194,20 +190,14 @@ class ContextSection(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "context", "position"], name="retrieval_section_position"
+            unique("retrieval_section_position", "tenant context position"),
+            unique("retrieval_section_once", "tenant context memory"),
+            check(
+                "retrieval_section_kind",
+                Q(kind="system", memory=None) | Q(kind="retrieved", memory__isnull=False),
             ),
-            models.UniqueConstraint(
-                fields=["tenant", "context", "memory"], name="retrieval_section_once"
-            ),
-            models.CheckConstraint(
-                condition=Q(kind="system", memory=None) | Q(kind="retrieved", memory__isnull=False),
-                name="retrieval_section_kind",
-            ),
-            models.CheckConstraint(
-                condition=Q(priority__lte=100), name="retrieval_section_priority"
-            ),
-            models.CheckConstraint(condition=~Q(content=""), name="retrieval_section_not_empty"),
+            check("retrieval_section_priority", Q(priority__lte=100)),
+            check("retrieval_section_not_empty", ~Q(content="")),
         ]
 
     def __str__(self) -> str:
@@ -240,12 +230,8 @@ class MemoryTest(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(query=""), name="retrieval_test_asks"),
-        ]
-        indexes = [
-            models.Index(fields=["tenant", "conversation"], name="retrieval_test_of_conversation"),
-        ]
+        constraints = [check("retrieval_test_asks", ~Q(query=""))]
+        indexes = [index("retrieval_test_of_conversation", "tenant conversation")]
 
     @property
     def passes(self) -> bool | None:

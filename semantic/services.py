@@ -241,23 +241,11 @@ def _retired_state(
     )
 
 
-def put_state(
-    fact: Fact,
-    state: State,
-    *,
-    ledger: Ledger,
-    other_memory_id: uuid.UUID | None = None,
-    note: str = "",
-) -> None:
+def put_state(fact: Fact, state: State, *, ledger: Ledger, **columns: Any) -> None:
     """Retire or restore a fact, in its row and in the index, and note it."""
     changed = put_states({fact: state}, ledger=ledger)
-    ledger.note(
-        Change.Action.RESTORE if state.is_active else Change.Action.INVALIDATE,
-        memory_id=fact.id,
-        other_memory_id=other_memory_id,
-        note=note,
-        states=changed,
-    )
+    action = Change.Action.RESTORE if state.is_active else Change.Action.INVALIDATE
+    ledger.note(action, memory_id=fact.id, states=changed, **columns)
 
 
 def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UUID, Pair]:

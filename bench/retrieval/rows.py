@@ -17,8 +17,8 @@ from psycopg.types.json import Jsonb
 from bench.retrieval.plan import Owner, Plan, conversation_id
 from bench.retrieval.wording import TOPIC_COUNT, Wording
 from episodic import fsrs_memory
+from episodic.episode_index import NEIGHBOURS
 from episodic.models import Episode, Message
-from episodic.segmentation import NEIGHBOURS
 from indexing import text
 from indexing.models import Memory, SearchUnit, SearchVector
 from memoryproject.database.ids import make_id

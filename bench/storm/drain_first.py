@@ -13,15 +13,15 @@ from typing import Any
 
 from django.db import transaction
 
-from episodic import queries, segmentation, services
+from episodic import episode_index, queries, segmentation, services
+from episodic.episode_index import PlannedEpisode
 from episodic.models import Conversation, Episode, Message
-from episodic.segmentation import PlannedEpisode
 from indexing.models import Memory, MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.database.ids import make_id
 
 segment_window = segmentation.segment_window
-fill_index = segmentation._fill_index
+fill_index = episode_index.fill_index
 request_consolidation = services.request_consolidation
 
 Planned = Sequence[PlannedEpisode]
@@ -34,7 +34,7 @@ def install() -> None:
     """Put the wrong order in place of the right one, in this process."""
     segmentation.segment_window = segment_in_two
     segmentation._insert_episodes = drain_window
-    segmentation._fill_index = put_off
+    episode_index.fill_index = put_off
     services.request_consolidation = forget_to_ask
 
 

@@ -20,7 +20,7 @@ from django.db.models import Exists, F, OuterRef
 from console.transfer import export_tables
 from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
 from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
-from episodic import queries, segmentation
+from episodic import episode_index, queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode, Message
 from indexing import services as index
@@ -315,4 +315,4 @@ class _Restorer:
             episodes = rows.order_by("conversation_id", "id")
             for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
                 conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
-                segmentation.index_episodes(conversation, list(some), messages)
+                episode_index.index_episodes(conversation, list(some), messages)

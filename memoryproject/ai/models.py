@@ -3,6 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from memoryproject.database.constraints import unique
+
 
 class Breaker(models.Model):
     """Whether a model is asked at all, shared by every process.
@@ -38,9 +40,7 @@ class Breaker(models.Model):
     )
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["provider", "model"], name="ai_breaker_one_a_model")
-        ]
+        constraints = [unique("ai_breaker_one_a_model", "provider model")]
 
     def __str__(self) -> str:
         return f"{self.model} at {self.provider}"

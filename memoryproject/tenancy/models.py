@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.db.models import Q
 
+from memoryproject.database.constraints import check, unique
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
@@ -184,10 +185,10 @@ class APIKey(TenantModel):
         verbose_name = "API key"
         permissions = [("manage_apikey", "Can make and revoke keys")]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(previous_hash=None, previous_until=None)
+            check(
+                "tenancy_apikey_previous_has_its_end",
+                Q(previous_hash=None, previous_until=None)
                 | Q(previous_hash__isnull=False, previous_until__isnull=False),
-                name="tenancy_apikey_previous_has_its_end",
             ),
         ]
 
@@ -211,11 +212,7 @@ class Membership(TenantModel):
 
     class Meta(TenantModel.Meta):
         default_manager_name = "across_tenants"  # of the form on the page of a person
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "person", "role"], name="tenancy_membership_once"
-            ),
-        ]
+        constraints = [unique("tenancy_membership_once", "tenant person role")]
 
     def __str__(self) -> str:
         return f"{self.role} of {self.tenant}"
@@ -240,11 +237,7 @@ class KeyUsage(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name = "usage of a key"
         verbose_name_plural = "usage of keys"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "key", "day"], name="tenancy_keyusage_one_a_day"
-            ),
-        ]
+        constraints = [unique("tenancy_keyusage_one_a_day", "tenant key day")]
 
     def __str__(self) -> str:
         return f"{self.calls} calls on {self.day}"

@@ -8,6 +8,7 @@ Monday to Sunday. A phrase that cannot be placed is left alone. Pure: no clock, 
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from memoryproject.text.date_languages import find_language
@@ -17,6 +18,8 @@ from memoryproject.text.date_phrases import rules_of
 __all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
 
 _ALREADY_DATED = re.compile(r"[ \t]{0,3}[((][^))\n]{0,60}\d{4}")
+REMEMBERED_TEXTS = 500
+"""A sentence is read for its episode's summary, and again for its facts."""
 
 
 class Phrase(NamedTuple):
@@ -37,7 +40,8 @@ def anchor_times(text: str, *, at: datetime) -> str:
     return insert_labels(text, find_phrases(text, at=at))
 
 
-def find_phrases(text: str, *, at: datetime) -> list[Phrase]:
+@lru_cache(REMEMBERED_TEXTS)
+def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
     """Return the relative time phrases of a text in order, each with the date it means."""
     phrases = [
         phrase
@@ -49,7 +53,7 @@ def find_phrases(text: str, *, at: datetime) -> list[Phrase]:
     for phrase in sorted(phrases, key=lambda phrase: (phrase.start, -phrase.end)):
         if not apart or phrase.start >= apart[-1].end:
             apart.append(phrase)
-    return apart
+    return tuple(apart)
 
 
 def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None:

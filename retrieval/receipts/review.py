@@ -4,9 +4,8 @@ import uuid
 from collections import defaultdict
 
 from episodic import queries as episodic_queries
-from episodic import services as episodic
 from episodic.engines import Reviewer, ServedEpisode
-from episodic.services import EpisodeReview
+from episodic.reviews import EpisodeReview, apply_reviews
 from episodic.vectors import headline_vectors
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
@@ -57,7 +56,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
         ]
     pass_point(Point.SERVED_JUDGED)
     with commit(claim, result={"rated": len(ratings), "ignored": ignored}):
-        episodic.apply_reviews(
+        apply_reviews(
             tenant=claim.tenant,
             job_id=claim.job_id,
             reviews=ratings,

@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 from django.db import connection
-from pgvector import HalfVector
 
 from episodic import fsrs_memory
 from episodic.models import Conversation
@@ -18,6 +17,7 @@ from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.database.vectors import HalfVector
 from retrieval.hits import Hit, LineMatch
 from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import fetch_dicts, read_file, run

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from pgvector import HalfVector
 
 from episodic.models import Conversation
 from episodic.queries import database_now, find_conversation
@@ -22,6 +21,7 @@ from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED

@@ -7,7 +7,7 @@ A claim says that a person's slot has a value: Sam's home is Porto, Mila's age i
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from memoryproject.text.sentences import HAN, Writing
 from memoryproject.text.words import content_stems
@@ -23,6 +23,7 @@ LASTING = frozenset({"home", "employer", "title", "job", "status", "diet", "stud
 """Where a week's stay, or a past one, is no value."""
 WORK = frozenset({"employer", "title", "job"})
 SAME_ROLES = {"gp": "doctor", "boss": "manager", "supervisor": "manager", "领导": "老板"}
+REMEMBERED_CLAUSES = 2_000
 JOINT = re.compile(
     r"(?:(?<!\s)\s+)?(?:[,;:—–(){}]|\s-\s|\.\.\.|…|\b(?:and|but|because|so|since|while|although|though|"
     r"which|who)\b|[.!](?!\d))\s*"
@@ -113,19 +114,21 @@ def _forms(writing: Writing) -> tuple[Form, ...]:
     return tuple(forms)
 
 
+@lru_cache(REMEMBERED_CLAUSES)
+def _match_forms(clause: str, writing: Writing) -> list[tuple[Form, dict[str, str | None]]]:
+    """Return the forms that a clause has, each with its groups; a fact is read more than once."""
+    matches = ((form, form.pattern.match(clause)) for form in _forms(writing))
+    return [(form, match.groupdict()) for form, match in matches if match]
+
+
 def _read_clause(clause: str, text: str, person: str, lexicon: Lexicon) -> Iterator[Claim]:
     """Yield one claim a slot."""
     is_temporary = lexicon.has("claims.temporary", clause)
     seen: set[str] = set()
-    for form in _forms(lexicon.writing):
-        match = form.pattern.match(clause)
-        if (
-            match is None
-            or form.slot in seen
-            or (is_temporary and form.slot in LASTING and not form.past)
-        ):
+    for form, groups in _match_forms(clause, lexicon.writing):
+        if form.slot in seen or (is_temporary and form.slot in LASTING and not form.past):
             continue
-        claim = _make_claim(form, match.groupdict(), clause, text, person, lexicon)
+        claim = _make_claim(form, groups, clause, text, person, lexicon)
         if claim is not None:
             seen.add(form.slot)
             yield claim

@@ -1,4 +1,4 @@
-"""Tables of conversations, messages, episodes, reviews, quarantines and unmaskings."""
+"""Tables of conversations, their messages and episodes, and what is withheld of them."""
 
 import uuid
 from typing import Any, Self
@@ -10,10 +10,10 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
 
-from episodic.engines import Rating
 from episodic.masks import show_masked
 from indexing.languages import LANGUAGES, SIMPLE
 from jobs.models import Job
+from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 
@@ -83,22 +83,10 @@ class Conversation(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "external_id"], name="episodic_conversation_external_id"
-            ),
-        ]
+        constraints = [unique("episodic_conversation_external_id", "tenant external_id")]
         indexes = [
-            models.Index(
-                fields=["tenant", "user_id"],
-                condition=~Q(user_id=""),
-                name="episodic_conversation_by_user",
-            ),
-            models.Index(
-                fields=["tenant", "agent_id"],
-                condition=~Q(agent_id=""),
-                name="episodic_conversation_by_agent",
-            ),
+            index("episodic_conversation_by_user", "tenant user_id", ~Q(user_id="")),
+            index("episodic_conversation_by_agent", "tenant agent_id", ~Q(agent_id="")),
         ]
 
     @classmethod
@@ -141,9 +129,7 @@ class Withholding(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="episodic_withholding_reasoned"),
-        ]
+        constraints = [check("episodic_withholding_reasoned", ~Q(reason=""))]
 
     def __str__(self) -> str:
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
@@ -186,20 +172,12 @@ class Episode(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.CheckConstraint(
-                condition=Q(first_seq__gte=1, last_seq__gte=F("first_seq")),
-                name="episodic_episode_range",
+            check("episodic_episode_range", Q(first_seq__gte=1, last_seq__gte=F("first_seq"))),
+            check("episodic_episode_surprise", Q(surprise__gte=0, surprise__lte=1)),
+            check(
+                "episodic_episode_fsrs", Q(stability__gt=0, difficulty__gte=1, difficulty__lte=10)
             ),
-            models.CheckConstraint(
-                condition=Q(surprise__gte=0, surprise__lte=1), name="episodic_episode_surprise"
-            ),
-            models.CheckConstraint(
-                condition=Q(stability__gt=0, difficulty__gte=1, difficulty__lte=10),
-                name="episodic_episode_fsrs",
-            ),
-            models.CheckConstraint(
-                condition=~Q(title="") & ~Q(summary=""), name="episodic_episode_worded"
-            ),
+            check("episodic_episode_worded", ~Q(title="") & ~Q(summary="")),
             ExclusionConstraint(
                 name="episodic_episode_no_overlap",
                 expressions=[
@@ -220,14 +198,12 @@ class Episode(TenantModel):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["conversation", "created_at"], name="episodic_episode_by_creation"
-            ),
-            models.Index(fields=["conversation", "first_seq"], name="episodic_episode_in_order"),
-            models.Index(
-                fields=["conversation", "first_seq"],
-                condition=Q(consolidated_at=None, consolidation_failed_at=None),
-                name="episodic_episode_fresh",
+            index("episodic_episode_by_creation", "conversation created_at"),
+            index("episodic_episode_in_order", "conversation first_seq"),
+            index(
+                "episodic_episode_fresh",
+                "conversation first_seq",
+                Q(consolidated_at=None, consolidation_failed_at=None),
             ),
         ]
 
@@ -299,103 +275,19 @@ class Message(TenantModel):
             ("reveal_content", "Can have a conversation shown, which is recorded"),
         ]
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "seq"], name="episodic_message_seq"
-            ),
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "client_key", "client_index"],
-                name="episodic_message_client_key",
-            ),
-            models.CheckConstraint(condition=Q(seq__gte=1), name="episodic_message_seq_positive"),
-            models.CheckConstraint(condition=~Q(content=""), name="episodic_message_not_empty"),
-            models.CheckConstraint(
-                condition=Q(role__in=Role.values), name="episodic_message_role_known"
-            ),
+            unique("episodic_message_seq", "tenant conversation seq"),
+            unique("episodic_message_client_key", "tenant conversation client_key client_index"),
+            check("episodic_message_seq_positive", Q(seq__gte=1)),
+            check("episodic_message_not_empty", ~Q(content="")),
+            check("episodic_message_role_known", Q(role__in=Role.values)),
         ]
         indexes = [
-            models.Index(
-                fields=["conversation", "seq"],
-                condition=Q(episode=None, quarantined_by=None),
-                name="episodic_message_window",
+            index(
+                "episodic_message_window", "conversation seq", Q(episode=None, quarantined_by=None)
             ),
-            models.Index(
-                fields=["received_at"],
-                condition=Q(episode=None, quarantined_by=None),
-                name="episodic_message_waiting",
-            ),
-            models.Index(fields=["episode", "seq"], name="episodic_message_by_episode"),
+            index("episodic_message_waiting", "received_at", Q(episode=None, quarantined_by=None)),
+            index("episodic_message_by_episode", "episode seq"),
         ]
 
     def __str__(self) -> str:
         return f"message {self.seq}"
-
-
-class Review(TenantModel):
-    """How one job rated a served episode, and what that did to its FSRS state."""
-
-    job = TenantForeignKey(Job)
-    episode = TenantForeignKey(Episode)
-    retrieval_id = models.UUIDField(help_text="The receipt of the answer that served it.")
-    rating = models.CharField(
-        max_length=8, choices=[(rating.value, rating.value) for rating in Rating]
-    )
-    engine = models.CharField(max_length=40)
-    degraded = models.BooleanField(default=False)
-    stability_before = models.FloatField()
-    stability_after = models.FloatField()
-    difficulty_before = models.FloatField()
-    difficulty_after = models.FloatField()
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "job", "episode"], name="episodic_review_once_a_job"
-            ),
-            models.CheckConstraint(
-                condition=Q(rating__in=[rating.value for rating in Rating]),
-                name="episodic_review_rating_known",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.rating} for {self.episode_id}"
-
-
-class Reveal(TenantModel):
-    """That somebody who must not read at will had a conversation's messages shown."""
-
-    conversation = TenantForeignKey(Conversation)
-    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
-    reason = models.TextField(help_text="Why, in the person's own words.")
-    created_at = models.DateTimeField(db_default=Now())
-    until = models.DateTimeField(help_text="From then on it is masked again.")
-
-    class Meta(TenantModel.Meta):
-        constraints = [
-            models.CheckConstraint(condition=~Q(reason=""), name="episodic_reveal_has_reason"),
-        ]
-        indexes = [models.Index(fields=["person", "until"], name="episodic_reveal_by_person")]
-
-    def __str__(self) -> str:
-        return f"{self.person} until {self.until:%Y-%m-%d %H:%M}"
-
-
-class ErasedKey(TenantModel):
-    """That a request under some idempotency key was erased: sent again, it stores nothing.
-
-    Holds a hash under the server's pepper, from which the key cannot be told.
-    """
-
-    digest = models.CharField(
-        max_length=64, help_text="HMAC-SHA256 of what the key was used for and the key."
-    )
-    erased_at = models.DateTimeField(db_default=Now())
-
-    class Meta(TenantModel.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "digest"], name="episodic_erased_key_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"erased {self.erased_at:%Y-%m-%d}"

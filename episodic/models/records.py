@@ -1,0 +1,76 @@
+"""Tables of what was done with episodes and messages: reviewed, revealed, erased."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from episodic.engines import Rating
+from episodic.models.talk import Conversation, Episode
+from jobs.models import Job
+from memoryproject.database.constraints import check, index, unique
+from memoryproject.tenancy.fields import TenantForeignKey
+from memoryproject.tenancy.models import TenantModel
+
+
+class Review(TenantModel):
+    """How one job rated a served episode, and what that did to its FSRS state."""
+
+    job = TenantForeignKey(Job)
+    episode = TenantForeignKey(Episode)
+    retrieval_id = models.UUIDField(help_text="The receipt of the answer that served it.")
+    rating = models.CharField(
+        max_length=8, choices=[(rating.value, rating.value) for rating in Rating]
+    )
+    engine = models.CharField(max_length=40)
+    degraded = models.BooleanField(default=False)
+    stability_before = models.FloatField()
+    stability_after = models.FloatField()
+    difficulty_before = models.FloatField()
+    difficulty_after = models.FloatField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            unique("episodic_review_once_a_job", "tenant job episode"),
+            check(
+                "episodic_review_rating_known", Q(rating__in=[rating.value for rating in Rating])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rating} for {self.episode_id}"
+
+
+class Reveal(TenantModel):
+    """That somebody who must not read at will had a conversation's messages shown."""
+
+    conversation = TenantForeignKey(Conversation)
+    person = models.CharField(max_length=150, help_text="The user's name in the admin.")
+    reason = models.TextField(help_text="Why, in the person's own words.")
+    created_at = models.DateTimeField(db_default=Now())
+    until = models.DateTimeField(help_text="From then on it is masked again.")
+
+    class Meta(TenantModel.Meta):
+        constraints = [check("episodic_reveal_has_reason", ~Q(reason=""))]
+        indexes = [index("episodic_reveal_by_person", "person until")]
+
+    def __str__(self) -> str:
+        return f"{self.person} until {self.until:%Y-%m-%d %H:%M}"
+
+
+class ErasedKey(TenantModel):
+    """That a request under some idempotency key was erased: sent again, it stores nothing.
+
+    Holds a hash under the server's pepper, from which the key cannot be told.
+    """
+
+    digest = models.CharField(
+        max_length=64, help_text="HMAC-SHA256 of what the key was used for and the key."
+    )
+    erased_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints = [unique("episodic_erased_key_once", "tenant digest")]
+
+    def __str__(self) -> str:
+        return f"erased {self.erased_at:%Y-%m-%d}"
