@@ -12,5 +12,4 @@ def erase_events(tenant: Tenant, *, at_most: int) -> int:
 
 
 def erase_webhooks(tenant: Tenant) -> int:
-    """Delete the webhooks of a tenant, whose events are gone; return how many."""
     return Webhook.objects.of(tenant).delete()[0]

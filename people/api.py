@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
-from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
+from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -73,12 +73,10 @@ class ExportQuery(PlaceQuery):
     kind = WordField(choices=KINDS, default="messages")
 
 
-class PersonOutput(serializers.Serializer[Any]):
+class PersonOutput(Output):
     """A person."""
 
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    created_at = serializers.DateTimeField()
+    table, columns = Person, "id name created_at"
 
 
 class DetailedPerson(PersonOutput):

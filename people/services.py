@@ -15,7 +15,6 @@ from semantic.curation import check_reason
 
 
 def get_person(*, tenant: Tenant, person_id: uuid.UUID) -> Person:
-    """Return the tenant's person of that id; raise NotFound where there is none."""
     person = get_row(Person.objects.of(tenant), "person", id=person_id)
     person.tenant = tenant
     return person

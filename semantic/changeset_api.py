@@ -45,19 +45,12 @@ class RevertInput(Reasoned):
 class ChangesetOutput(Output):
     """One consolidation run, curation, import or revert."""
 
-    id = serializers.UUIDField()
+    table = Changeset
+    columns = (
+        "id conversation_id kind actor reason engine model prompt_version degraded "
+        "unknown_aliases job_id started_at reverts"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    kind = serializers.ChoiceField(choices=Changeset.Kind.choices)
-    actor = serializers.CharField()
-    reason = serializers.CharField(allow_null=True)
-    engine = serializers.CharField(allow_null=True)
-    model = serializers.CharField(allow_null=True)
-    prompt_version = serializers.CharField(allow_null=True)
-    degraded = serializers.BooleanField()
-    unknown_aliases = serializers.IntegerField()
-    job_id = serializers.UUIDField(allow_null=True)
-    started_at = serializers.DateTimeField()
-    reverts = serializers.UUIDField(source="reverts_id", allow_null=True)
 
 
 class FactStates(Output):

@@ -66,5 +66,4 @@ class HeadersMiddleware:
 
 
 def choose_policy(path: str) -> str:
-    """Return the content security policy of what lies at a path."""
     return next((POLICIES[start] for start in POLICIES if path.startswith(start)), ELSEWHERE)

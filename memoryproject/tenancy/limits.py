@@ -45,7 +45,6 @@ class Allowance:
 
     @property
     def step_s(self) -> float:
-        """Return the seconds in which one call comes back."""
         return 60.0 / self.rate
 
 
@@ -146,7 +145,6 @@ def list_remaining(key: APIKey) -> list[dict[str, Any]]:
 
 
 def _check_rate(rate: int | None) -> None:
-    """Raise Problem where a number is no rate."""
     if rate is not None and not 0 <= rate <= RATE_AT_MOST:
         raise Problem(f"A rate is from 0 to {RATE_AT_MOST} calls a minute; 0: no limit.")
 
@@ -165,27 +163,19 @@ def set_key_rate(key: APIKey, rate: int | None) -> None:
 
 
 def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
-    """Give all keys of a tenant together a rate, 0 for no limit, None for the server's.
-
-    Raises:
-        Problem: it is no rate.
-    """
     _check_rate(rate)
     tenant.change_setting(SETTING, NOT_PROVIDED if rate is None else rate)
 
 
 def describe_rate(own: int | None, usual: int) -> str:
-    """Return a rate in words, and whose it is."""
     rate = usual if own is None else own
     words = "no limit" if rate == NONE else f"{rate} a minute"
     return f"{words} (the server's)" if own is None else words
 
 
 def describe_key_rate(key: APIKey) -> str:
-    """Return in words how fast a key may call."""
     return describe_rate(key.rate, settings.KEY_RATE)
 
 
 def describe_tenant_rate(tenant: Tenant) -> str:
-    """Return in words how fast all keys of a tenant together may call."""
     return describe_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)

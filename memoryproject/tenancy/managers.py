@@ -39,11 +39,9 @@ class TenantManager(models.Manager[Row]):
         return self.of(conversation.tenant).filter(conversation=conversation)
 
     def create(self, **values: Any) -> Row:
-        """Insert one row; it must name its tenant."""
         if "tenant" not in values and "tenant_id" not in values:
             raise UnscopedQuery(f"{self.model.__name__} needs a tenant.")
         return super().get_queryset().create(**values)
 
     def bulk_create(self, objs: Iterable[Row], *positional: Any, **options: Any) -> list[Row]:
-        """Insert many rows in one statement; each carries its tenant."""
         return super().get_queryset().bulk_create(objs, *positional, **options)

@@ -114,8 +114,6 @@ class StoredSize(TenantModel):
 
 
 class Scope(models.TextChoices):
-    """What a key may do."""
-
     INGEST = "ingest", "post messages, write notes and links"
     READ = "read", "retrieve and list"
     CURATE = "curate", "correct, invalidate and undo"

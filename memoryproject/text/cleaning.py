@@ -100,7 +100,6 @@ def print_links(style: str) -> Iterator[None]:
 
 
 def prints_plain_links() -> bool:
-    """Return whether links are printed as they were said."""
     return _style.get() == PLAIN
 
 

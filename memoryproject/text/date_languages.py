@@ -38,7 +38,6 @@ class Language(Printer):
 
 @cache
 def get_languages() -> tuple[Language, ...]:
-    """Return the languages of the file."""
     file = Path(__file__).with_suffix(".toml")
     tables = tomllib.loads(file.read_text(encoding="utf-8"))
     split = ("months", "weekdays", "seasons")

@@ -20,7 +20,6 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 
 
 def _read_phrases(script: str) -> Iterator[tuple[str, Meaning]]:
-    """Yield the phrases of `english` or `cjk` in the file."""
     functions = vars(date_meanings)
     for meaning, *arguments, pattern in _FILE["phrases"][script]:
         values = [functions.get(argument, argument) for argument in arguments]

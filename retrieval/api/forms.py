@@ -146,13 +146,13 @@ class RawEpisode(FullEpisode):
     score = serializers.FloatField()
 
 
-class Source(serializers.Serializer[Any]):
+class Source(fields.Output):
     """A message behind a memory."""
 
     message_id = serializers.UUIDField(source="id")
     seq = serializers.IntegerField()
     role = serializers.CharField()
-    name = fields.TextOrNull()
+    name = serializers.CharField(allow_null=True)
     timestamp = serializers.DateTimeField(source="occurred_at")
     metadata = serializers.DictField()
 
