@@ -43,16 +43,12 @@ def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversatio
 
 def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that row id; it must exist."""
-    conversation = Conversation.objects.of(tenant).get(id=conversation_id)
-    conversation.tenant = tenant
-    return conversation
+    return Conversation.objects.of(tenant).get(id=conversation_id)
 
 
 def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the conversation, locked until the transaction ends."""
-    conversation = Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
-    conversation.tenant = tenant
-    return conversation
+    return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
 
 
 def window_messages(*, conversation: Conversation, at_most: int | None = None) -> list[Message]:

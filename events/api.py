@@ -149,6 +149,5 @@ class RedeliverEvent(WebhookView):
     )
     def post(self, request: Request, event_id: uuid.UUID) -> Response:
         event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
-        event.tenant = self.tenant()
         outbox.redeliver(event)
         return Response(EventOutput(event).data, status=202)

@@ -60,9 +60,6 @@ class Webhook(TenantModel):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"webhook {self.id}"
-
 
 class Event(TenantModel):
     """Something that happened, for one webhook or for people: written with it or not at all.

@@ -43,9 +43,6 @@ class Memory(TenantModel):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class UnitKind(models.TextChoices):
     """What a search unit is made of."""
@@ -131,9 +128,6 @@ class SearchUnit(Searchable):
                 name="indexing_unit_by_terms",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
 
 
 class SearchVector(Searchable):

@@ -141,9 +141,6 @@ class Job(TenantModel):
             models.Index(fields=["id"], condition=Q(state=State.DEAD), name="jobs_job_dead"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class LLMCall(TenantModel):
     """One question to a language model, kept so that a replay pays nothing.

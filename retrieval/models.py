@@ -88,9 +88,6 @@ class Retrieval(TenantModel):
             models.Index(fields=["conversation", "through_seq"], name="retrieval_by_conversation"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class RetrievalHit(TenantModel):
     """One memory that an answer served.
@@ -151,9 +148,6 @@ class Context(TenantModel):
             ),
         ]
         indexes = [models.Index(fields=["expires_at", "id"], name="retrieval_context_by_expiry")]
-
-    def __str__(self) -> str:
-        return f"context {self.id}"
 
     @property
     def remaining_tokens(self) -> int:

@@ -167,7 +167,6 @@ def _draft(
     if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
         place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
     if conversation and request.known_at:
-        conversation.tenant = tenant
         known = find_known(conversation, request.known_at, request.as_of)
         question = replace(question, known=known)
     hits = _search(place, request, question) if place else []
@@ -179,7 +178,6 @@ def _draft(
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen(facts=[], episodes=[], text="")
     if place:
-        place.tenant = tenant
         chosen = selection.choose(place, request, hits, now, is_left_out=is_left_out)
         if request.scope != CONVERSATION:
             selection.name_homes(place, chosen)

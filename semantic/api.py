@@ -148,6 +148,4 @@ def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
         NotFound: he has none.
     """
     rows = Fact.objects.of(tenant).select_related("conversation")
-    fact = get_row(rows, "fact", id=fact_id)
-    fact.tenant = tenant
-    return fact
+    return get_row(rows, "fact", id=fact_id)

@@ -122,7 +122,6 @@ class OneChangeset(ReadView):
         query = self.read(StepsQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
-        changeset.tenant = self.tenant()
         changes = queries.changes_in(changeset, after=query.get("after", -1))
         page, more = pages.load_rows(changes, query["limit"], place="position")
         revert = reverts.find_revert(changeset)

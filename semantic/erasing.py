@@ -128,7 +128,6 @@ def _reopen(
             facts.filter(id=same.id).update(
                 invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
             )
-        fact.tenant = tenant
         put_state(fact, State(), ledger=ledger, note=ERASED)
         reopened.append(fact.id)
     return reopened

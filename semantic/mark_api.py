@@ -67,7 +67,7 @@ class Marks(Curating):
         return self._render(fact)
 
     def _get_fact(self, fact_id: uuid.UUID) -> Fact:
-        rows = Fact.objects.of(self.tenant()).select_related("tenant", "conversation")
+        rows = Fact.objects.of(self.tenant()).select_related("conversation")
         return get_row(rows, "fact", id=fact_id)
 
     def _render(self, fact: Fact) -> Response:

@@ -79,7 +79,7 @@ class Rollbacks(Curating):
 
     @describe_page("list_rollbacks", PlaceQuery, RollbackOutput, "RollbackPage")
     def get(self, request: Request) -> Response:
-        rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
+        rows = Withholding.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, RollbackOutput)
 
     @extend_schema(

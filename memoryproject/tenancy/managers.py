@@ -29,8 +29,14 @@ class TenantManager(models.Manager[Row]):
         )
 
     def of(self, tenant: Tenant) -> models.QuerySet[Row]:
-        """Return the rows of `tenant`, in no order; for a key bound to users those of theirs."""
+        """Return the rows of `tenant`, which know it, in no order.
+
+        For a key that is bound to users those of theirs.
+        """
         rows = super().get_queryset().filter(tenant=tenant)
+        # As Django's related managers do it: no row asks the database for its tenant.
+        known = {self.model._meta.get_field("tenant"): {tenant.pk: tenant}}
+        rows._known_related_objects = known  # type: ignore[attr-defined]
         users = walls.get_users()
         return rows if users is None else rows.filter(cast(Any, self.model).of_users(users))
 

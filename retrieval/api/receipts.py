@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.errors import NotFound, get_row
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Output
 from memoryproject.edge.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Tenant
@@ -71,9 +71,7 @@ class OneRetrieval(ReadView):
 
     @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
-        receipt = _find_receipts(self.tenant()).filter(id=retrieval_id).first()
-        if receipt is None:
-            raise NotFound("There is no such receipt.")
+        receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         return Response(render_receipts(self.tenant(), [receipt])[0])
 
 
@@ -92,9 +90,8 @@ class RetrievalReplay(ReadView):
     @extend_schema(operation_id="replay_retrieval", responses=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
-        receipt.tenant = self.tenant()
-        again = replay(receipt)
-        return Response(ReplayOutput({"receipt": receipt.id, **asdict(again)}).data)
+        again = asdict(replay(receipt))
+        return Response(ReplayOutput({"receipt": receipt.id, **again}).data)
 
 
 def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:
