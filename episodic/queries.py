@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from memoryproject.database.clock import execute
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
@@ -25,9 +25,7 @@ WAITING_READ_AT_MOST = 5_000
 
 def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT now()")
-        now: datetime = cursor.fetchone()[0]
+    now: datetime = execute("SELECT now()")[0][0]
     return now
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.db import connection
 
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
@@ -26,7 +25,7 @@ from indexing.models import SearchUnit, SearchVector
 from jobs import erasing as jobs
 from jobs.models import LLMCall
 from memoryproject.database.batches import AT_ONCE, delete_some
-from memoryproject.database.clock import read_database_clock
+from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import (
     APIKey,
@@ -148,10 +147,8 @@ def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
     refuses unless an erasure of the whole tenant is on record and runs, or one of an import,
     and the conversation is empty.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT public.memory_erase_history(%s, %s)", [tenant.id, conversation_id])
-        (erased,) = cursor.fetchone()
-    return int(erased)
+    statement = "SELECT public.memory_erase_history(%s, %s)"
+    return int(execute(statement, [tenant.id, conversation_id])[0][0])
 
 
 def erase_rest(tenant: Tenant) -> Counter[str]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import NOT_PROVIDED
 
+from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
@@ -116,9 +116,7 @@ def take(allowances: list[Allowance], *, calls: int = 1) -> None:
     if not allowances:
         return
     rows = ((row.owner, calls * row.step_s, row.burst // calls) for row in allowances)
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
-        wait_s, short = cursor.fetchone()
+    ((wait_s, short),) = execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
     if wait_s > 0:
         row = allowances[short - 1]
         raise TooFast(
@@ -130,9 +128,8 @@ def take(allowances: list[Allowance], *, calls: int = 1) -> None:
 def list_remaining(key: APIKey) -> list[dict[str, Any]]:
     """Return the limits of a key and its tenant as {of, rate, burst, left}; none: no limit."""
     allowances = allowances_of(key)
-    with connection.cursor() as cursor:
-        cursor.execute(LAGS, [[row.owner for row in allowances]])
-        lags = {owner: max(lag_s, 0.0) for owner, lag_s in cursor.fetchall()}
+    rows = execute(LAGS, [[row.owner for row in allowances]])
+    lags = {owner: max(lag_s, 0.0) for owner, lag_s in rows}
     return [
         {
             "of": "key" if row.owner == key.id else "tenant",
