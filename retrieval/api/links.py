@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Strict
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, cut_page, page_schema
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schema
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
@@ -119,11 +119,12 @@ class MemoryLinks(ReadView):
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read(LinksQuery, request.query_params.dict())
         limit = query.pop("limit")
-        edges = links.links_of(
-            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
+        edges = list(
+            links.links_of(tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query)
         )
-        page, after = cut_page(edges, limit, _name_place)
-        return Response({"items": MemoryLinkOutput(page, many=True).data, "next": after})
+        after = _name_place(edges[limit - 1]) if len(edges) > limit else None
+        items = MemoryLinkOutput(edges[:limit], many=True).data
+        return Response({"items": items, "next": after})
 
 
 class MemoryWalk(ReadView):
