@@ -31,15 +31,11 @@ class ListedConversation(OwnerOutput):
 
 
 class ConversationQuery(pages.PlaceQuery):
-    """The query parameters of the list of conversations."""
-
     user_id = NameField()
     agent_id = NameField()
 
 
 class ConversationFilter(pages.PageFilter):
-    """Narrows the list of conversations."""
-
     user_id = CharFilter(strip=False)
     agent_id = CharFilter(strip=False)
 
@@ -75,8 +71,6 @@ class MessageOutput(Output):
 
 
 class MessageQuery(Strict):
-    """The query parameters of the list of messages."""
-
     conversation_id = IdField()
     name = TextField(required=False, max_length=200)
     after = pages.QueryNumberField(required=False, min_value=0)
@@ -131,8 +125,6 @@ class ListedEpisode(EpisodeOutput):
 
 
 class EpisodeQuery(pages.PageQuery):
-    """The query parameters of the list of episodes."""
-
     known_at = pages.QueryMomentField(required=False)
     as_of = pages.QueryMomentField(required=False)
 

@@ -60,14 +60,10 @@ class EventOutput(Output):
 
 
 class EventQuery(PlaceQuery):
-    """The query parameters of the list of a webhook's events."""
-
     state = WordField(choices=Event.State.choices, required=False)
 
 
 class EventFilter(PageFilter):
-    """Narrows the list of a webhook's events."""
-
     state = CharFilter()
 
 

@@ -50,8 +50,6 @@ class JobRetry(KeyedView):
 
 
 class UsageQuery(Strict):
-    """Which days."""
-
     days = QueryNumberField(default=7, min_value=1, max_value=90)
 
 

@@ -199,8 +199,6 @@ class NotePatch(NoteFields):
 
 
 class NoteQuery(PageQuery):
-    """The query parameters of the list of notes."""
-
     source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
     source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
     user_id = fields.NameField()
@@ -209,8 +207,6 @@ class NoteQuery(PageQuery):
 
 
 class NoteFilter(PageFilter):
-    """Narrows the list of notes."""
-
     source_type = CharFilter()
     source_id = CharFilter(strip=False)
     user_id = CharFilter(method="filter_user", strip=False)
@@ -225,8 +221,6 @@ class NoteFilter(PageFilter):
 
 
 class VersionQuery(fields.Strict):
-    """The query parameters of the list of versions."""
-
     after = QueryNumberField(required=False, min_value=1)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 

@@ -28,8 +28,6 @@ KINDS = ["conversations", "messages", "episodes", "facts", "notes", "answers"]
 
 
 class Names(serializers.ListField):
-    """Some names or ids."""
-
     def __init__(self, **options: Any) -> None:
         child = NameField(required=True)
         super().__init__(child=child, required=False, max_length=NAMES_AT_MOST, **options)
@@ -61,15 +59,11 @@ class MergeInput(UnmergeInput):
 
 
 class PersonQuery(PlaceQuery):
-    """The query parameters of the list of people."""
-
     user_id = NameField()
     speaker = NameField()
 
 
 class ExportQuery(PlaceQuery):
-    """The query parameters of an export."""
-
     kind = WordField(choices=KINDS, default="messages")
 
 
@@ -90,7 +84,6 @@ class DetailedPerson(PersonOutput):
 
 
 def render_person(person: Person) -> dict[str, Any]:
-    """Return a person with all that is known of them."""
     identity = queries.find_identity(person)
     merge = queries.find_merge(person)
     belongings = queries.list_belongings(person.tenant, identity)

@@ -35,8 +35,6 @@ class ReadingView(ReadView):
 
 
 class FactQuery(pages.PageQuery):
-    """The query parameters of the list of facts."""
-
     category = WordField(choices=renderings.CATEGORIES, required=False)
     state = WordField(choices=["active", "invalid", "all", "waiting"], default="active")
     known_at = pages.QueryMomentField(required=False)
@@ -55,7 +53,6 @@ class FactFilter(pages.PageFilter):
     state = CharFilter(method="filter_state")
 
     def filter_state(self, rows: QuerySet[Fact], name: str, state: str) -> QuerySet[Fact]:
-        """Keep the facts of a state."""
         waits = Q(invalidated_because=Fact.Because.WAITING)
         if state == "waiting":
             return rows.filter(waits)

@@ -26,14 +26,10 @@ from semantic.reverts import Verdict
 
 
 class ChangesetQuery(pages.PageQuery):
-    """The query parameters of the list of changesets."""
-
     kind = WordField(choices=Changeset.Kind.choices, required=False)
 
 
 class StepsQuery(Strict):
-    """Which steps of a changeset."""
-
     after = pages.QueryNumberField(required=False, min_value=0)
     limit = pages.QueryNumberField(
         default=pages.PAGE_AT_MOST, min_value=1, max_value=pages.PAGE_AT_MOST
@@ -102,8 +98,6 @@ class PlanOutput(Output):
 
 
 class ChangesetFilter(pages.PageFilter):
-    """Narrows the list of changesets."""
-
     kind = CharFilter()
 
 
@@ -170,13 +164,10 @@ def step_values(change: Change) -> dict[str, Any]:
 
 
 class DiffQuery(Strict):
-    """The query parameters of `diff`."""
-
     to = QueryMomentField(required=False)
     conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields; `from` is a word of Python's own."""
         since = QueryMomentField(
             required=False,
             help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",

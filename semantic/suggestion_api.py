@@ -42,15 +42,11 @@ class SuggestionOutput(Output):
 
 
 class SuggestionQuery(PageQuery):
-    """The query parameters of the list of suggestions."""
-
     kind = WordField(choices=KINDS, required=False)
     open = WordField(choices=["true", "false"], default="true")
 
 
 class SuggestionFilter(PageFilter):
-    """Narrows the list of suggestions."""
-
     kind = CharFilter()
 
 

@@ -55,8 +55,6 @@ class PlaceQuery(fields.Strict):
 
 
 class PageQuery(PlaceQuery):
-    """The query parameters that most lists take."""
-
     conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
     user_id = fields.NameField(help_text="Only of this user's conversations.")
     agent_id = fields.NameField(help_text="Only of this agent's conversations.")

@@ -38,8 +38,6 @@ FENCE = (
 
 
 class BudgetField(fields.WholeNumberField):
-    """A number of tokens."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
 

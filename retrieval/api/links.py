@@ -48,16 +48,12 @@ class PlaceField(serializers.CharField):
 
 
 class LinksQuery(Strict):
-    """The query parameters of the list of links."""
-
     link_types = LinkTypesField(required=False)
     after = PlaceField(required=False)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class WalkQuery(Strict):
-    """The query parameters of a walk."""
-
     depth = QueryNumberField(default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
     link_types = LinkTypesField(required=False)
     limit = QueryNumberField(default=NODES, min_value=1, max_value=NODES_AT_MOST)

@@ -83,7 +83,6 @@ class HopPath(serializers.Serializer[Any]):
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields; `from` is a word of Python's own."""
         return {"from": serializers.UUIDField(source="via"), **super().get_fields()}
 
 
