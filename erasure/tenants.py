@@ -27,14 +27,7 @@ from jobs.models import LLMCall
 from memoryproject.database.batches import AT_ONCE, delete_some
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy import erasing as tenancy
-from memoryproject.tenancy.models import (
-    APIKey,
-    KeyUsage,
-    Membership,
-    StoredSize,
-    Tenant,
-    TenantModel,
-)
+from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
 from notes import erasing as notes
 from notes.models import Link, Note, NoteVersion
 from people.models import Person
@@ -66,8 +59,6 @@ COUNTED: dict[str, type[TenantModel]] = {
 }
 """What a preview counts; the rest of a tenant hangs on these."""
 NAMES = {table: name for name, table in COUNTED.items()}
-KEPT = {Erasure, APIKey, KeyUsage, Membership, StoredSize}
-"""The record of the erasure, and tables that go with the tenant itself."""
 
 
 def count_tenant(tenant: Tenant) -> Counter[str]:
@@ -121,7 +112,8 @@ def _list_tables() -> list[type[TenantModel]]:
         for table in tables
     }
     order = reversed([*TopologicalSorter(links).static_order()])
-    return [table for table in order if table in links and table not in KEPT]
+    links.pop(Erasure)  # the record stays; keys and what is counted go with the tenant itself
+    return [table for table in order if table in links and table._meta.app_label != "tenancy"]
 
 
 def _count(table: type[TenantModel], erased: int) -> Counter[str]:

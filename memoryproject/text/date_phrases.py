@@ -8,15 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from memoryproject.text import date_meanings
-from memoryproject.text.date_meanings import (
-    CHINESE,
-    ENGLISH,
-    UNITS,
-    Meaning,
-    Printer,
-    Rule,
-    counted,
-)
+from memoryproject.text.date_meanings import CHINESE, ENGLISH, UNITS, Meaning, Printer, Rule
 from memoryproject.text.sentences import Writing, detect_writing
 
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -110,7 +102,10 @@ def _phrases_of(language: Language) -> Iterator[tuple[str, Meaning]]:
         for form in forms:
             for words, unit in zip(language.units, UNITS, strict=True):
                 number = rf"(?P<n>\d{{1,3}}|{'|'.join(language.numbers)}) "
-                yield form.format(x=number + words), counted(unit, sign, language.numbers)
+                yield (
+                    form.format(x=number + words),
+                    date_meanings.counted(unit, sign, language.numbers),
+                )
 
 
 @cache
