@@ -13,7 +13,7 @@ import uuid_utils  # noqa: E402
 from prometheus_client import multiprocess  # noqa: E402
 
 from memoryproject import settings  # noqa: E402
-from memoryproject.ai import counting  # noqa: E402
+from memoryproject.ai import vocabularies  # noqa: E402
 from memoryproject.process import logs, metrics  # noqa: E402
 
 workers = settings.WEB_WORKERS
@@ -33,7 +33,7 @@ def on_starting(server: object) -> None:
     """Load what all web processes share before they are forked, and begin to count anew."""
     forget_counts()
     if settings.TOKEN_COUNTER == "max":  # noqa: S105 - it is no password
-        counting.load_vocabularies()
+        vocabularies.load_vocabularies()
 
 
 def child_exit(server: object, worker: object) -> None:

@@ -148,3 +148,6 @@ class Hold(TenantModel):
                 name="erasure_hold_in_force",
             )
         ]
+
+    def __str__(self) -> str:
+        return f"hold {self.id}"

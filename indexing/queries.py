@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector import HalfVector
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors, get_embedder
-from memoryproject.database.clock import execute
 from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant
 
@@ -68,9 +68,10 @@ def nearest_to_each(
         "distance": -cosine_at_least,
         "at_most": at_most,
     }
-    rows = execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params)
-    for position, memory_id, cosine in rows:
-        near[position - 1].append(Neighbour(memory_id=memory_id, cosine=cosine))
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params)
+        for position, memory_id, cosine in cursor.fetchall():
+            near[position - 1].append(Neighbour(memory_id=memory_id, cosine=cosine))
     return near
 
 
@@ -100,17 +101,20 @@ def nearest_to_any(
 
     See `sql/nearest_to_any.sql`.
     """
-    params = {
-        "tenant": tenant.id,
-        "conversation": conversation_id,
-        "shelf": shelf,
-        "model": get_embedder().name,
-        "dim": get_embedder().dim,
-        "memories": list(memory_ids),
-        "at_most": at_most,
-    }
-    rows = execute(_NEAREST_TO_ANY.read_text(encoding="utf-8"), params)
-    return [memory_id for memory_id, _ in rows]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _NEAREST_TO_ANY.read_text(encoding="utf-8"),
+            {
+                "tenant": tenant.id,
+                "conversation": conversation_id,
+                "shelf": shelf,
+                "model": get_embedder().name,
+                "dim": get_embedder().dim,
+                "memories": list(memory_ids),
+                "at_most": at_most,
+            },
+        )
+        return [memory_id for memory_id, _ in cursor.fetchall()]
 
 
 def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:

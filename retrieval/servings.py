@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
-from memoryproject.database.clock import execute
+from django.db import connection
+
 from memoryproject.tenancy.models import Tenant
 from retrieval.statements import read_file
 
@@ -15,5 +16,6 @@ SERVED_AT_MOST = 1_000
 def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[int, int]]:
     """Return how often memories were served, and in how many conversations, each up to a cap."""
     params: dict[str, Any] = {"tenant": tenant.id, "ids": list(ids), "at_most": SERVED_AT_MOST}
-    rows = execute(read_file("served.sql"), params)
-    return {row_id: (times, places) for row_id, times, places in rows}
+    with connection.cursor() as cursor:
+        cursor.execute(read_file("served.sql"), params)
+        return {row_id: (times, places) for row_id, times, places in cursor.fetchall()}

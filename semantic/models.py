@@ -47,6 +47,9 @@ class Changeset(TenantModel):
     class Meta(TenantModel.Meta):
         indexes = [models.Index(fields=["tenant", "started_at"], name="semantic_changeset_by_time")]
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
 
 DANGERS = (  # to somebody who is not asked about them: allergies, illnesses, medication
     r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"
@@ -312,6 +315,9 @@ class Suggestion(TenantModel):
         facts = filter(None, (self.old_fact, self.new_fact))
         return not (self.is_withdrawn or is_decided or any(fact.invalid_at for fact in facts))
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
 
 class CorrectionMark(TenantModel):
     """That a place still says what a retired fact said.
@@ -382,3 +388,6 @@ class Triage(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "fact"], name="semantic_triage_once"),
         ]
+
+    def __str__(self) -> str:
+        return f"triage {self.id}"

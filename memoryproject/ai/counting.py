@@ -9,26 +9,10 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-import toktok  # noqa: TID251
-
 from memoryproject.ai.local_model import load_local_model
+from memoryproject.ai.vocabularies import ENCODINGS, count_exactly
 from memoryproject.text import tokens
 from memoryproject.text.tokens import CHARS4
-
-ENCODINGS = ("cl100k_base", "o200k_base")
-"""Of GPT-4, and of GPT-4o and later models."""
-
-
-def load_vocabularies() -> None:
-    """Load them now: 115 MB and half a second, which processes that are forked later share."""
-    for encoding in ENCODINGS:
-        count_exactly("", encoding)
-
-
-def count_exactly(text: str, encoding: str) -> int:
-    """Return how many tokens a text has in one of the ENCODINGS."""
-    return int(toktok.truncate(text, 1, encoding)[1])
-
 
 AROUND = 4
 """Tokens that the model's own count adds to a text: its ends, and the word for a passage."""
