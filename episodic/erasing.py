@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from episodic import services
 from episodic.erased_keys import remember_erased_keys
-from episodic.models import Conversation, Episode, ErasedKey, Message, Review, Withholding
+from episodic.models import Conversation, Episode, Message, Review, Withholding
 from episodic.queries import database_now
 from episodic.recounting import recount
 from episodic.withholding import ERASED
@@ -134,9 +134,3 @@ def erase_conversation_row(conversation: Conversation) -> None:
     """Delete a conversation of which nothing is left but what was withheld, and that."""
     Withholding.objects.within(conversation).delete()
     Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()
-
-
-def erase_tenant(tenant: Tenant) -> None:
-    """Delete what is known of erased keys, and of what was withheld."""
-    Withholding.objects.of(tenant).delete()
-    ErasedKey.objects.of(tenant).delete()

@@ -1,9 +1,11 @@
 """Whether titles and summaries load masked in this thread, for who may not read messages."""
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from memoryproject.process.scopes import holding
 
 Mask = Callable[[str, uuid.UUID | None, str], str]
 """Returns what is shown of a text, given its conversation and the engine that wrote it."""
@@ -11,14 +13,9 @@ Mask = Callable[[str, uuid.UUID | None, str], str]
 _mask: ContextVar[Mask | None] = ContextVar("memory_mask", default=None)
 
 
-@contextmanager
-def masking(mask: Mask) -> Iterator[None]:
+def masking(mask: Mask) -> AbstractContextManager[None]:
     """Load texts made of messages through a mask until the block ends."""
-    token = _mask.set(mask)
-    try:
-        yield
-    finally:
-        _mask.reset(token)
+    return holding(_mask, mask)
 
 
 def show_masked(text: str, conversation_id: uuid.UUID | None, engine: str) -> str:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from memoryproject.database.clock import execute
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
@@ -25,9 +25,7 @@ WAITING_READ_AT_MOST = 5_000
 
 def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT now()")
-        now: datetime = cursor.fetchone()[0]
+    now: datetime = execute("SELECT now()")[0][0]
     return now
 
 
@@ -43,16 +41,12 @@ def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversatio
 
 def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that row id; it must exist."""
-    conversation = Conversation.objects.of(tenant).get(id=conversation_id)
-    conversation.tenant = tenant
-    return conversation
+    return Conversation.objects.of(tenant).get(id=conversation_id)
 
 
 def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the conversation, locked until the transaction ends."""
-    conversation = Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
-    conversation.tenant = tenant
-    return conversation
+    return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
 
 
 def window_messages(*, conversation: Conversation, at_most: int | None = None) -> list[Message]:

@@ -1,7 +1,6 @@
 """Listing messages and episodes, and showing one message."""
 
 import uuid
-from typing import Any
 
 from django.db.models import Q
 from django_filters import CharFilter
@@ -13,15 +12,14 @@ from rest_framework.response import Response
 from episodic.models import Conversation, Episode, Message
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import IdField, NameField, Strict, TextField, TextOrNull
+from memoryproject.edge.fields import IdField, NameField, Output, Strict, TextField
 from memoryproject.tenancy.views import ReadView
 
 
-class OwnerOutput(serializers.Serializer[Any]):
+class OwnerOutput(Output):
     """Whose a conversation is."""
 
-    user_id = TextOrNull()
-    agent_id = TextOrNull()
+    table, columns = Conversation, "user_id agent_id"
 
 
 class ListedConversation(OwnerOutput):
@@ -33,15 +31,11 @@ class ListedConversation(OwnerOutput):
 
 
 class ConversationQuery(pages.PlaceQuery):
-    """The query parameters of the list of conversations."""
-
     user_id = NameField()
     agent_id = NameField()
 
 
 class ConversationFilter(pages.PageFilter):
-    """Narrows the list of conversations."""
-
     user_id = CharFilter(strip=False)
     agent_id = CharFilter(strip=False)
 
@@ -63,26 +57,20 @@ class Conversations(ReadView):
         )
 
 
-class MessageOutput(serializers.Serializer[Any]):
+class MessageOutput(Output):
     """A stored message."""
 
-    id = serializers.UUIDField()
+    table = Message
+    columns = (
+        "id conversation_id seq role name content timestamp received_at metadata episode_id "
+        "posted_by withheld_by"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id")
-    seq = serializers.IntegerField()
     role = serializers.CharField()
-    name = TextOrNull()
-    content = serializers.CharField()
     timestamp = serializers.DateTimeField(source="occurred_at")
-    received_at = serializers.DateTimeField()
-    metadata = serializers.DictField()
-    episode_id = serializers.UUIDField(allow_null=True)
-    posted_by = serializers.UUIDField(source="posted_by_id", allow_null=True)
-    withheld_by = serializers.UUIDField(source="withheld_by_id", allow_null=True)
 
 
 class MessageQuery(Strict):
-    """The query parameters of the list of messages."""
-
     conversation_id = IdField()
     name = TextField(required=False, max_length=200)
     after = pages.QueryNumberField(required=False, min_value=0)
@@ -119,34 +107,24 @@ class OneMessage(ReadView):
         return Response(MessageOutput(get_row(rows, "message", id=message_id)).data)
 
 
-class EpisodeOutput(serializers.Serializer[Any]):
+class EpisodeOutput(Output):
     """An episode without its messages."""
 
-    id = serializers.UUIDField()
+    table = Episode
+    columns = (
+        "id conversation_id title summary stability difficulty surprise start_at end_at "
+        "created_at last_reviewed_at consolidated_at"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id")
-    title = serializers.CharField()
-    summary = serializers.CharField()
-    stability = serializers.FloatField()
-    difficulty = serializers.FloatField()
-    surprise = serializers.FloatField()
-    start_at = serializers.DateTimeField()
-    end_at = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-    last_reviewed_at = serializers.DateTimeField()
-    consolidated_at = serializers.DateTimeField(allow_null=True)
 
 
 class ListedEpisode(EpisodeOutput):
     """An episode as the list has it."""
 
-    first_seq = serializers.IntegerField()
-    last_seq = serializers.IntegerField()
-    degraded = serializers.BooleanField()
+    table, columns = Episode, "first_seq last_seq degraded"
 
 
 class EpisodeQuery(pages.PageQuery):
-    """The query parameters of the list of episodes."""
-
     known_at = pages.QueryMomentField(required=False)
     as_of = pages.QueryMomentField(required=False)
 

@@ -119,14 +119,11 @@ def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -
     rows = Conversation.objects.of(tenant).select_for_update()
     owner = {"user_id": partial(walls.choose_user, user_id)}
     try:
-        found = rows.get_or_create(tenant=tenant, external_id=external_id, defaults=owner)
+        return rows.get_or_create(tenant=tenant, external_id=external_id, defaults=owner)[0]
     except IntegrityError:
         if walls.get_users() is None:
             raise
         raise Conflict("This conversation id is taken.") from None
-    conversation, _ = found
-    conversation.tenant = tenant  # else it would be read
-    return conversation
 
 
 def name_owner(conversation: Conversation, **owners: str) -> None:

@@ -1,7 +1,6 @@
 """Erasing over HTTP, for keys with the scope `admin`."""
 
 import uuid
-from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,7 +11,7 @@ from erasure import services
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import ContentField, FlagField, Strict, WordField
+from memoryproject.edge.fields import ContentField, FlagField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -31,19 +30,18 @@ class EraseInput(Strict):
     dry_run = FlagField(default=False)
 
 
-class ErasureOutput(serializers.Serializer[Any]):
+class ErasureOutput(Output):
     """What was erased, or would be: never what it said."""
 
+    table = Erasure
+    columns = "id scope target_id state counts actor reason job_id created_at finished_at"
     id = serializers.UUIDField(allow_null=True)
-    scope = serializers.ChoiceField(choices=Extent.choices)
     target_id = serializers.UUIDField(source="target", allow_null=True)
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(child=serializers.IntegerField())
     actor = serializers.CharField(allow_null=True)
     reason = serializers.CharField(allow_null=True)
-    job_id = serializers.UUIDField(allow_null=True)
     created_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class Erasures(KeyedView):

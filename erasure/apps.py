@@ -8,7 +8,6 @@ class ErasureConfig(AppConfig):
     verbose_name = "Audit"
 
     def ready(self) -> None:
-        """Register the job that erases, and what applies policies in time."""
         import_module("erasure.flow").register()
         services = import_module("erasure.services")
         import_module("jobs.flows").register_chore(services.apply_policies)

@@ -38,7 +38,6 @@ Report = Callable[[int], object]
 
 
 def register() -> None:
-    """Say how the jobs run that erase."""
     register_flow(Kind.ERASE, Flow(run=run_erasure, asks_model=False))
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 
 from episodic import queries as episodic_queries
@@ -18,6 +17,7 @@ from episodic.models import Conversation, Message
 from erasure import acts, tenants
 from erasure.models import Erasure
 from jobs import erasing as jobs
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from semantic.models import Change, Changeset, Fact
@@ -62,8 +62,7 @@ def erase_part(erasure: Erasure) -> acts.Done | None:
     note_ids = list(notes.values_list("id", flat=True)[: settings.ERASED_NOTES_AT_ONCE])
     if note_ids:
         return acts.erase_notes(tenant=tenant, note_ids=note_ids)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT public.memory_erase_import(%s, %s)", [tenant.id, changeset.id])
+    execute("SELECT public.memory_erase_import(%s, %s)", [tenant.id, changeset.id])
     return acts.Done(Counter(changesets=1))
 
 

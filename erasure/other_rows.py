@@ -47,17 +47,14 @@ def erase_mentions(ids: Sequence[uuid.UUID]) -> Counter[str]:
 
 
 def erase_of_conversation(conversation: Conversation) -> Counter[str]:
-    """Delete what else is of a conversation."""
     return _sum(eraser.of_conversation(conversation) for eraser in _erasers)
 
 
 def erase_of_tenant(tenant: Tenant) -> Counter[str]:
-    """Delete what else is of a tenant."""
     return _sum(eraser.of_tenant(tenant) for eraser in _erasers)
 
 
 def count_of_tenant(tenant: Tenant) -> Counter[str]:
-    """Count what `erase_of_tenant` would delete."""
     return _sum(eraser.count_of_tenant(tenant) for eraser in _erasers)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
@@ -21,6 +21,7 @@ from jobs.claims import LIMITS
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
+from memoryproject.database.clock import execute
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.process.crash_points import Point, pass_point
@@ -90,8 +91,7 @@ def preview(erasure: Erasure) -> dict[str, int]:
         return dict(+retention.count_due(policy))
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(LIMITS)
+        execute(LIMITS)
         erasure.save(force_insert=True)
         counts: Counter[str] = Counter()
         while (done := flow.erase_next(erasure.tenant, erasure)) is not None:

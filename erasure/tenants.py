@@ -1,39 +1,40 @@
 """Erases a whole tenant, part by part: each part is a transaction that counts itself.
 
 First nobody may call any more and no job runs. Then one conversation after another goes,
-then what belongs to none, and at last, in one transaction, what all of it hung on.
+then what belongs to none, then all other tables, those that refer to others before these; and
+at last, in one transaction, what all of it hung on.
 """
 
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from graphlib import TopologicalSorter
+from typing import Any
 
+from django.apps import apps
 from django.conf import settings
-from django.db import connection
 
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Review
 from erasure import acts, other_rows
-from erasure.models import Erasure, Hold, RetentionPolicy
-from events.erasing import erase_events, erase_webhooks
+from erasure.models import Erasure
 from events.models import Event, Webhook
 from indexing import erasing as index
 from indexing.models import SearchUnit, SearchVector
 from jobs import erasing as jobs
 from jobs.models import LLMCall
-from memoryproject.database.clock import read_database_clock
+from memoryproject.database.batches import AT_ONCE, delete_some
+from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
 from notes import erasing as notes
 from notes.models import Link, Note, NoteVersion
-from people import services as people
 from people.models import Person
 from retrieval import erasure as retrieval
 from retrieval.models import Context, MemoryTest, Retrieval
 from semantic.models import Changeset, Evidence, Fact
 
-AT_ONCE = 2_000
 COUNTED: dict[str, type[TenantModel]] = {
     "conversations": Conversation,
     "messages": Message,
@@ -57,6 +58,7 @@ COUNTED: dict[str, type[TenantModel]] = {
     "keys": APIKey,
 }
 """What a preview counts; the rest of a tenant hangs on these."""
+NAMES = {table: name for name, table in COUNTED.items()}
 
 
 def count_tenant(tenant: Tenant) -> Counter[str]:
@@ -87,19 +89,35 @@ def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
         done.counts.pop("saved_searches", None)
         return done
     parts: dict[str, Callable[[], int]] = {
-        "events": lambda: erase_events(tenant, at_most=AT_ONCE),
-        "webhooks": lambda: erase_webhooks(tenant),
         "contexts": lambda: retrieval.erase_contexts(tenant),
         "receipts": lambda: retrieval.erase_other_receipts(tenant=tenant, at_most=AT_ONCE),
         "changesets": lambda: _erase_history(tenant, None),
-        "model_calls": lambda: jobs.erase_calls(tenant=tenant, at_most=AT_ONCE),
     }
     for kind, erase in parts.items():
-        erased = erase()
-        if erased:
+        if erased := erase():
             return acts.Done(Counter({kind: erased}))
-    erased = jobs.erase_jobs(tenant=tenant, at_most=AT_ONCE, but=erasure.job_id)
-    return acts.Done() if erased else None
+    if counts := other_rows.erase_of_tenant(tenant):
+        return acts.Done(counts)
+    for table in _list_tables():
+        if erased := delete_some(table.objects.of(tenant).exclude(id__in=[erasure.job_id])):
+            return acts.Done(_count(table, erased))
+    return None
+
+
+def _list_tables() -> list[type[TenantModel]]:
+    """Return the tables of tenants' rows, those that refer to others before these."""
+    tables = [model for model in apps.get_models() if issubclass(model, TenantModel)]
+    links: dict[Any, set[Any]] = {
+        table: {field.related_model for field in table._meta.concrete_fields} - {table, None}
+        for table in tables
+    }
+    order = reversed([*TopologicalSorter(links).static_order()])
+    links.pop(Erasure)  # the record stays; keys and what is counted go with the tenant itself
+    return [table for table in order if table in links and table._meta.app_label != "tenancy"]
+
+
+def _count(table: type[TenantModel], erased: int) -> Counter[str]:
+    return Counter({NAMES[table]: erased} if table in NAMES else {})
 
 
 def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
@@ -121,23 +139,16 @@ def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
     refuses unless an erasure of the whole tenant is on record and runs, or one of an import,
     and the conversation is empty.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT public.memory_erase_history(%s, %s)", [tenant.id, conversation_id])
-        (erased,) = cursor.fetchone()
-    return int(erased)
+    statement = "SELECT public.memory_erase_history(%s, %s)"
+    return int(execute(statement, [tenant.id, conversation_id])[0][0])
 
 
 def erase_rest(tenant: Tenant) -> Counter[str]:
-    """Delete what all else hung on, and the tenant, inside the caller's transaction."""
+    """Delete what came meanwhile and what all else hung on, inside the caller's transaction."""
     counts: Counter[str] = Counter()
-    counts["people"] += people.erase_people(tenant=tenant)
-    episodic.erase_tenant(tenant)
-    index.erase_scope(tenant=tenant, conversation_id=None)
-    for model in (RetentionPolicy, Hold):
-        model.objects.of(tenant).delete()
+    for table in _list_tables():
+        counts += _count(table, table.objects.of(tenant).delete()[0])
     keys = APIKey.objects.of(tenant).values_list("id", flat=True)
     other_rows.erase_mentions([tenant.id, *keys])
-    counts += other_rows.erase_of_tenant(tenant)
-    jobs.erase_jobs(tenant=tenant, at_most=AT_ONCE)
     counts["keys"] += tenancy.erase_tenant(tenant)
     return counts

@@ -27,5 +27,4 @@ class EventAdmin(ReadOnlyAdmin):
     id_search = ("id", "webhook", "scope")
 
     def has_redeliver_permission(self, request: HttpRequest) -> bool:
-        """Return whether the person may have events delivered again."""
         return request.user.has_perm("events.redeliver_event")

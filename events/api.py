@@ -37,13 +37,8 @@ class WebhookInput(Strict):
 class WebhookOutput(Output):
     """A webhook, without its secret."""
 
-    id = serializers.UUIDField()
-    url = serializers.CharField()
+    table, columns = Webhook, "id url types previous_until stopped_at actor created_at"
     types = serializers.ListField(child=serializers.ChoiceField(choices=EventType.choices))
-    previous_until = serializers.DateTimeField(allow_null=True)
-    stopped_at = serializers.DateTimeField(allow_null=True)
-    actor = serializers.CharField()
-    created_at = serializers.DateTimeField()
 
 
 class WebhookWithSecret(WebhookOutput):
@@ -58,28 +53,17 @@ class WebhookWithSecret(WebhookOutput):
 class EventOutput(Output):
     """An event, and how its delivery stands."""
 
-    id = serializers.UUIDField()
-    type = serializers.ChoiceField(choices=EventType.choices)
+    table = Event
+    columns = "id type data state attempts status error latency_ms retry_at created_at delivered_at"
     data = serializers.DictField(child=serializers.JSONField())  # type: ignore[assignment]
-    state = serializers.ChoiceField(choices=Event.State.choices)
-    attempts = serializers.IntegerField()
-    status = serializers.IntegerField(allow_null=True)
     error = serializers.CharField(source="error_class", allow_null=True)
-    latency_ms = serializers.IntegerField(allow_null=True)
-    retry_at = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-    delivered_at = serializers.DateTimeField(allow_null=True)
 
 
 class EventQuery(PlaceQuery):
-    """The query parameters of the list of a webhook's events."""
-
     state = WordField(choices=Event.State.choices, required=False)
 
 
 class EventFilter(PageFilter):
-    """Narrows the list of a webhook's events."""
-
     state = CharFilter()
 
 
@@ -161,6 +145,5 @@ class RedeliverEvent(WebhookView):
     )
     def post(self, request: Request, event_id: uuid.UUID) -> Response:
         event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
-        event.tenant = self.tenant()
         outbox.redeliver(event)
         return Response(EventOutput(event).data, status=202)

@@ -8,5 +8,4 @@ class EventsConfig(AppConfig):
     verbose_name = "Operation"
 
     def ready(self) -> None:
-        """Register the job that delivers, and what time makes due."""
         import_module("events.flow").register()

@@ -175,7 +175,6 @@ def announce_near_budgets(*, at_most: int) -> None:
 
 
 def announce_death(claim: Claim) -> None:
-    """Announce that a job is not tried again."""
     event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.job_id), "kind": claim.kind})
     announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 

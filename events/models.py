@@ -57,9 +57,6 @@ class Webhook(TenantModel):
     class Meta(TenantModel.Meta):
         constraints = [check("events_webhook_secret_version", Q(secret_version__gte=1))]
 
-    def __str__(self) -> str:
-        return f"webhook {self.id}"
-
 
 class Event(TenantModel):
     """Something that happened, for one webhook or for people: written with it or not at all.

@@ -40,9 +40,6 @@ class Memory(TenantModel):
         verbose_name_plural = "memories"
         constraints = [check("indexing_memory_kind_known", Q(kind__in=MemoryKind.values))]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class UnitKind(models.TextChoices):
     """What a search unit is made of."""
@@ -128,9 +125,6 @@ class SearchUnit(Searchable):
                 name="indexing_unit_by_terms",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
 
 
 class SearchVector(Searchable):

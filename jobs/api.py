@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import retrying, usage
-from jobs.models import Job, Kind, State
+from jobs.models import Job
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import Strict, TextOrNull
+from memoryproject.edge.fields import Output, Strict
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -21,18 +21,12 @@ from memoryproject.tenancy.quotas import measure_storage
 from memoryproject.tenancy.views import KeyedView, ReadView
 
 
-class JobOutput(serializers.Serializer[Any]):
+class JobOutput(Output):
     """A job, without what it works on."""
 
-    id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=Kind.choices)
-    state = serializers.ChoiceField(choices=State.choices)
-    attempts = serializers.IntegerField()
-    error = TextOrNull(source="error_class")
-    run_after = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
+    table = Job
+    columns = "id kind state attempts error run_after created_at started_at finished_at"
+    error = serializers.CharField(source="error_class", allow_null=True)
 
 
 class JobState(ReadView):
@@ -56,8 +50,6 @@ class JobRetry(KeyedView):
 
 
 class UsageQuery(Strict):
-    """Which days."""
-
     days = QueryNumberField(default=7, min_value=1, max_value=90)
 
 

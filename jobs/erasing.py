@@ -61,16 +61,3 @@ def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:
     open_jobs.exclude(id=but).update(
         state=State.CANCELLED, lease_token=None, lease_until=None, finished_at=Now()
     )
-
-
-def erase_calls(*, tenant: Tenant, at_most: int) -> int:
-    """Delete some model calls of a tenant; return how many."""
-    ids = list(LLMCall.objects.of(tenant).order_by("id").values_list("id", flat=True)[:at_most])
-    return LLMCall.objects.of(tenant).filter(id__in=ids).delete()[0]
-
-
-def erase_jobs(*, tenant: Tenant, at_most: int, but: uuid.UUID | None = None) -> int:
-    """Delete some jobs of a tenant that nothing names any more; return how many."""
-    rows = Job.objects.of(tenant).exclude(id=but) if but else Job.objects.of(tenant)
-    ids = list(rows.order_by("id").values_list("id", flat=True)[:at_most])
-    return Job.objects.of(tenant).filter(id__in=ids).delete()[0]

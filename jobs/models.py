@@ -122,9 +122,6 @@ class Job(TenantModel):
             index("jobs_job_dead", "id", Q(state=State.DEAD)),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class LLMCall(TenantModel):
     """One question to a language model, kept so that a replay pays nothing.

@@ -26,7 +26,6 @@ from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
-from semantic import diff_api as diff
 from semantic import mark_api as marks
 from semantic import rollback_api as rollbacks
 from semantic import suggestion_api as suggestions
@@ -42,7 +41,7 @@ api = [
     path("episodes", episodic_reading.Episodes.as_view()),
     path("episodes/<id:episode_id>", semantic.OneEpisode.as_view()),
     path("facts", semantic.Facts.as_view()),
-    path("diff", diff.Diff.as_view()),
+    path("diff", changesets.Diff.as_view()),
     path("facts/<id:fact_id>", semantic.OneFact.as_view()),
     path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
     path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),

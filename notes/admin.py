@@ -21,7 +21,6 @@ MemoryAdmin.listings += (
 
 
 def note_states() -> dict[str, Q]:
-    """Return what tells notes of each state apart."""
     return {"active": Q(deleted_at=None), "deleted": Q(deleted_at__isnull=False)}
 
 

@@ -17,7 +17,23 @@ from notes import forms, link_services, queries, renderings, services
 from notes.models import Link, NoteState
 
 
-class Notes(KeyedView):
+class StoringView(KeyedView):
+    """Stores notes for the caller."""
+
+    scope = Scope.INGEST
+
+    def make_request(self, body: dict[str, Any]) -> services.Request:
+        """Return who stores notes, where and under which key."""
+        return {
+            "tenant": self.tenant(),
+            "actor": self.actor(),
+            "made_by": self.key(),
+            "conversation_id": body.pop("conversation_id", None),
+            "idempotency": read_idempotency(self.request),
+        }
+
+
+class Notes(StoringView):
     """Lists notes, newest first, and takes new ones."""
 
     for_users = True
@@ -46,21 +62,12 @@ class Notes(KeyedView):
     )
     def post(self, request: Request) -> Response:
         body = self.read(forms.NoteInput)
-        note, first = services.add_note(
-            tenant=self.tenant(),
-            actor=self.actor(),
-            made_by=self.key(),
-            conversation_id=body.pop("conversation_id", None),
-            fields=body,
-            idempotency=read_idempotency(request),
-        )
+        note, first = services.add_note(**self.make_request(body), fields=body)
         return _respond(renderings.render_note(note, first), replayed=first is not None)
 
 
-class NoteBatch(KeyedView):
+class NoteBatch(StoringView):
     """Stores a batch of notes, all or nothing."""
-
-    scope = Scope.INGEST
 
     @extend_schema(
         operation_id="add_notes",
@@ -75,14 +82,7 @@ class NoteBatch(KeyedView):
     )
     def post(self, request: Request) -> Response:
         body = self.read(forms.NotesInput)
-        posted = services.add_notes(
-            tenant=self.tenant(),
-            actor=self.actor(),
-            made_by=self.key(),
-            conversation_id=body.get("conversation_id"),
-            notes=body["notes"],
-            idempotency=read_idempotency(request),
-        )
+        posted = services.add_notes(**self.make_request(body), notes=body["notes"])
         shown = {"notes": renderings.StoredNote(posted.notes, many=True).data}
         return _respond(shown, replayed=posted.replayed)
 

@@ -21,15 +21,11 @@ WORD_AT_MOST = 100
 
 
 class CountField(fields.WholeNumberField):
-    """How many there are."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=0, max_value=COUNT_AT_MOST, **options)
 
 
 class PointsField(serializers.ListField):
-    """Short texts, in order."""
-
     def __init__(self, **options: Any) -> None:
         child = fields.TextField(max_length=POINT_AT_MOST)
         super().__init__(child=child, max_length=POINTS_AT_MOST, **options)
@@ -116,8 +112,6 @@ class WordsField(fields.TextField):
 
 
 class ShareField(fields.NumberField):
-    """A number from 0 to 1."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, min_value=0, max_value=1, **options)
 
@@ -205,8 +199,6 @@ class NotePatch(NoteFields):
 
 
 class NoteQuery(PageQuery):
-    """The query parameters of the list of notes."""
-
     source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
     source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
     user_id = fields.NameField()
@@ -215,8 +207,6 @@ class NoteQuery(PageQuery):
 
 
 class NoteFilter(PageFilter):
-    """Narrows the list of notes."""
-
     source_type = CharFilter()
     source_id = CharFilter(strip=False)
     user_id = CharFilter(method="filter_user", strip=False)
@@ -224,17 +214,13 @@ class NoteFilter(PageFilter):
     tag = CharFilter(strip=False, method="filter_tag")
 
     def filter_user(self, rows: QuerySet[Note], name: str, user_id: str) -> QuerySet[Note]:
-        """Keep a user's notes."""
         return rows.filter(Note.of_users([user_id]))
 
     def filter_tag(self, rows: QuerySet[Note], name: str, tag: str) -> QuerySet[Note]:
-        """Keep the notes that have a tag."""
         return rows.filter(tags__contains=[tag])
 
 
 class VersionQuery(fields.Strict):
-    """The query parameters of the list of versions."""
-
     after = QueryNumberField(required=False, min_value=1)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 

@@ -14,7 +14,6 @@ PARTS = re.compile(r"[^\W_]+")
 
 
 def active_notes(*, tenant: Tenant) -> QuerySet[Note]:
-    """Return the notes that were not deleted, in no order."""
     return Note.objects.of(tenant).filter(deleted_at=None)
 
 

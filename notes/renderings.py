@@ -7,7 +7,7 @@ from rest_framework import serializers
 from memoryproject.edge.fields import Output
 from notes import wording
 from notes.kinds import SourceType
-from notes.models import Note, NoteState
+from notes.models import Link, Note, NoteState, NoteVersion
 
 SOURCE_TYPES = [kind.value for kind in SourceType]
 
@@ -23,46 +23,34 @@ class SpanOutput(Output):
 class NoteStateOutput(Output):
     """What a version says, without its long texts."""
 
-    version = serializers.IntegerField()
-    source_type = serializers.ChoiceField(choices=SOURCE_TYPES)
-    source_id = serializers.CharField(allow_null=True)
-    user_id = serializers.CharField(allow_null=True)
-    label = serializers.CharField()  # type: ignore[assignment]
-    description = serializers.CharField(allow_null=True)
-    snippet = serializers.CharField()
-    importance = serializers.FloatField()
-    category = serializers.CharField(allow_null=True)
-    emotion_type = serializers.CharField(allow_null=True)
-    emotion_intensity = serializers.FloatField(allow_null=True)
+    table = NoteState
+    columns = (
+        "version source_type source_id user_id label description snippet importance category "
+        "emotion_type emotion_intensity emotion_valence tags metadata span source_path occurred_at "
+        "updated_at"
+    )
     emotion_valence = serializers.CharField(allow_null=True)
-    tags = serializers.ListField(child=serializers.CharField())
-    metadata = serializers.DictField()
+    snippet = serializers.CharField()
     span = SpanOutput(allow_null=True)
-    source_path = serializers.CharField(allow_null=True)
-    occurred_at = serializers.DateTimeField()
-    updated_at = serializers.DateTimeField()
     updated_by = serializers.CharField(source="actor")
 
 
 class ListedNote(NoteStateOutput):
     """A note as the list has it."""
 
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(allow_null=True)
-    created_at = serializers.DateTimeField()
+    table, columns = Note, "id conversation_id created_at"
 
 
 class NoteOutput(ListedNote):
     """A whole note."""
 
-    content = serializers.CharField()
-    excerpt = serializers.CharField(allow_null=True)
+    table, columns = Note, "content excerpt"
 
 
-class StoredNote(serializers.Serializer[Any]):
+class StoredNote(Output):
     """A note that was stored."""
 
-    id = serializers.UUIDField()
+    table, columns = Note, "id"
 
 
 class NotesOutput(serializers.Serializer[Any]):
@@ -74,21 +62,18 @@ class NotesOutput(serializers.Serializer[Any]):
 class NoteVersionOutput(NoteStateOutput):
     """A note as it stood."""
 
-    content = serializers.CharField()
-    excerpt = serializers.CharField(allow_null=True)
+    table, columns = NoteVersion, "content excerpt replaced_at"
     replaced_at = serializers.DateTimeField(allow_null=True)
 
 
 class LinkOutput(Output):
     """A link between two memories."""
 
-    id = serializers.UUIDField()
+    table, columns = Link, "id from_id to_id link_type made_by actor created_at"
     from_id = serializers.UUIDField(source="from_memory_id")
     to_id = serializers.UUIDField(source="to_memory_id")
     link_type = serializers.CharField()
     made_by = serializers.ChoiceField(choices=["agent", "person"])
-    actor = serializers.CharField()
-    created_at = serializers.DateTimeField()
 
 
 def render_note(

@@ -49,9 +49,7 @@ def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
         NotFound: the tenant has none.
     """
     rows = active_notes(tenant=tenant).select_related("conversation")
-    note = get_row(rows, "note", id=note_id)
-    note.tenant = tenant
-    return note
+    return get_row(rows, "note", id=note_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[No
         return []
     refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
     rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
-    notes = list(rows.select_related("conversation", "tenant").order_by("client_index"))
+    notes = list(rows.select_related("conversation").order_by("client_index"))
     if notes and notes[0].body_sha256 != idempotency.body_sha256:
         raise Conflict("This Idempotency-Key was used for another request.")
     return notes
@@ -225,7 +223,6 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     """
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
     note = get_row(deleted.select_related("conversation"), "note")
-    note.tenant = tenant
     with transaction.atomic():
         # What has been erased or restored in between must not get into the index.
         same = deleted.filter(version=note.version, updated_at=note.updated_at)

@@ -96,12 +96,10 @@ def own_text(name: str, columns: Mapping[str, Any]) -> str:
 
 
 def join_points(points: Sequence[str]) -> str:
-    """Return points as one text, each a sentence."""
     return " ".join(f"{point.rstrip(' .')}." for point in points if point.strip(" ."))
 
 
 def label_of(text: str) -> str:
-    """Return a label for what has none: the beginning of its first line."""
     return shorten(next((line for line in text.splitlines() if line.strip()), ""), LABEL_AT_MOST)
 
 

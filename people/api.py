@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
-from memoryproject.edge.fields import ContentField, IdField, NameField, Strict, WordField
+from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.models import Scope
@@ -28,8 +28,6 @@ KINDS = ["conversations", "messages", "episodes", "facts", "notes", "answers"]
 
 
 class Names(serializers.ListField):
-    """Some names or ids."""
-
     def __init__(self, **options: Any) -> None:
         child = NameField(required=True)
         super().__init__(child=child, required=False, max_length=NAMES_AT_MOST, **options)
@@ -61,24 +59,18 @@ class MergeInput(UnmergeInput):
 
 
 class PersonQuery(PlaceQuery):
-    """The query parameters of the list of people."""
-
     user_id = NameField()
     speaker = NameField()
 
 
 class ExportQuery(PlaceQuery):
-    """The query parameters of an export."""
-
     kind = WordField(choices=KINDS, default="messages")
 
 
-class PersonOutput(serializers.Serializer[Any]):
+class PersonOutput(Output):
     """A person."""
 
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    created_at = serializers.DateTimeField()
+    table, columns = Person, "id name created_at"
 
 
 class DetailedPerson(PersonOutput):
@@ -92,7 +84,6 @@ class DetailedPerson(PersonOutput):
 
 
 def render_person(person: Person) -> dict[str, Any]:
-    """Return a person with all that is known of them."""
     identity = queries.find_identity(person)
     merge = queries.find_merge(person)
     belongings = queries.list_belongings(person.tenant, identity)

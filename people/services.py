@@ -1,4 +1,4 @@
-"""Adds people, merges two into one, and undoes that; erases one, and a tenant's."""
+"""Adds people, merges two into one, and undoes that; erases them."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -15,10 +15,7 @@ from semantic.curation import check_reason
 
 
 def get_person(*, tenant: Tenant, person_id: uuid.UUID) -> Person:
-    """Return the tenant's person of that id; raise NotFound where there is none."""
-    person = get_row(Person.objects.of(tenant), "person", id=person_id)
-    person.tenant = tenant
-    return person
+    return get_row(Person.objects.of(tenant), "person", id=person_id)
 
 
 def add_person(
@@ -89,17 +86,12 @@ def _lock(tenant: Tenant, *person_ids: uuid.UUID) -> Sequence[Person]:
     """Lock people until the transaction ends; return them in the order of the ids."""
     rows = Person.objects.of(tenant).filter(id__in=person_ids).order_by("id")
     by_id = {person.id: person for person in rows.select_for_update()}
-    for person in by_id.values():
-        person.tenant = tenant
     return [by_id.get(id_) or get_person(tenant=tenant, person_id=id_) for id_ in person_ids]
 
 
-def erase_people(*, tenant: Tenant, person_ids: Sequence[uuid.UUID] | None = None) -> int:
-    """Delete people with their names, ids and merges, or all of a tenant's; return how many."""
-    some = Q() if person_ids is None else Q(person__in=person_ids)
-    either = Q() if person_ids is None else some | Q(into__in=person_ids)
+def erase_people(*, tenant: Tenant, person_ids: Sequence[uuid.UUID]) -> int:
+    """Delete people with their names, ids and merges; return how many."""
+    either = Q(person__in=person_ids) | Q(into__in=person_ids)
     Merge.objects.of(tenant).filter(either).delete()
-    Alias.objects.of(tenant).filter(some).delete()
-    mine = Person.objects.of(tenant)
-    people = mine if person_ids is None else mine.filter(id__in=person_ids)
-    return people.delete()[0]
+    Alias.objects.of(tenant).filter(person__in=person_ids).delete()
+    return Person.objects.of(tenant).filter(id__in=person_ids).delete()[0]

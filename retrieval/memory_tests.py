@@ -50,7 +50,7 @@ def create_test(test: MemoryTest) -> None:
 
 def tests_of(tenant: Tenant, **where: object) -> list[MemoryTest]:
     """Return the tests of a tenant with their conversations, oldest first."""
-    rows = MemoryTest.objects.of(tenant).filter(**where).select_related("tenant", "conversation")
+    rows = MemoryTest.objects.of(tenant).filter(**where).select_related("conversation")
     return list(rows.order_by("id"))
 
 

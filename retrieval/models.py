@@ -89,9 +89,6 @@ class Retrieval(TenantModel):
             index("retrieval_by_conversation", "conversation through_seq"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class RetrievalHit(TenantModel):
     """One memory that an answer served.
@@ -147,9 +144,6 @@ class Context(TenantModel):
             ),
         ]
         indexes = [index("retrieval_context_by_expiry", "expires_at id")]
-
-    def __str__(self) -> str:
-        return f"context {self.id}"
 
     @property
     def remaining_tokens(self) -> int:

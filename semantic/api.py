@@ -35,8 +35,6 @@ class ReadingView(ReadView):
 
 
 class FactQuery(pages.PageQuery):
-    """The query parameters of the list of facts."""
-
     category = WordField(choices=renderings.CATEGORIES, required=False)
     state = WordField(choices=["active", "invalid", "all", "waiting"], default="active")
     known_at = pages.QueryMomentField(required=False)
@@ -55,7 +53,6 @@ class FactFilter(pages.PageFilter):
     state = CharFilter(method="filter_state")
 
     def filter_state(self, rows: QuerySet[Fact], name: str, state: str) -> QuerySet[Fact]:
-        """Keep the facts of a state."""
         waits = Q(invalidated_because=Fact.Because.WAITING)
         if state == "waiting":
             return rows.filter(waits)
@@ -148,6 +145,4 @@ def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
         NotFound: he has none.
     """
     rows = Fact.objects.of(tenant).select_related("conversation")
-    fact = get_row(rows, "fact", id=fact_id)
-    fact.tenant = tenant
-    return fact
+    return get_row(rows, "fact", id=fact_id)

@@ -1,35 +1,35 @@
-"""Lists, shows, previews and reverts changesets."""
+"""Lists, shows, previews and reverts changesets, and compares what was believed at two moments."""
 
 import uuid
 from typing import Any
 
+from django.utils import timezone
 from django_filters import CharFilter
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from episodic import queries as episodic_queries
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import FlagField, Output, Strict, WordField
+from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
+from memoryproject.edge.pages import QueryMomentField
 from memoryproject.edge.schema import Error
 from memoryproject.tenancy.views import ReadView
-from semantic import queries, reverts
+from semantic import beliefs, queries, reverts
+from semantic.beliefs import Difference
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset
-from semantic.renderings import ChangeOutput, StateOutput, parse_states
+from semantic.renderings import CATEGORIES, ChangeOutput, StateOutput, parse_states
 from semantic.reverts import Verdict
 
 
 class ChangesetQuery(pages.PageQuery):
-    """The query parameters of the list of changesets."""
-
     kind = WordField(choices=Changeset.Kind.choices, required=False)
 
 
 class StepsQuery(Strict):
-    """Which steps of a changeset."""
-
     after = pages.QueryNumberField(required=False, min_value=0)
     limit = pages.QueryNumberField(
         default=pages.PAGE_AT_MOST, min_value=1, max_value=pages.PAGE_AT_MOST
@@ -45,19 +45,12 @@ class RevertInput(Reasoned):
 class ChangesetOutput(Output):
     """One consolidation run, curation, import or revert."""
 
-    id = serializers.UUIDField()
+    table = Changeset
+    columns = (
+        "id conversation_id kind actor reason engine model prompt_version degraded "
+        "unknown_aliases job_id started_at reverts"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    kind = serializers.ChoiceField(choices=Changeset.Kind.choices)
-    actor = serializers.CharField()
-    reason = serializers.CharField(allow_null=True)
-    engine = serializers.CharField(allow_null=True)
-    model = serializers.CharField(allow_null=True)
-    prompt_version = serializers.CharField(allow_null=True)
-    degraded = serializers.BooleanField()
-    unknown_aliases = serializers.IntegerField()
-    job_id = serializers.UUIDField(allow_null=True)
-    started_at = serializers.DateTimeField()
-    reverts = serializers.UUIDField(source="reverts_id", allow_null=True)
 
 
 class FactStates(Output):
@@ -105,8 +98,6 @@ class PlanOutput(Output):
 
 
 class ChangesetFilter(pages.PageFilter):
-    """Narrows the list of changesets."""
-
     kind = CharFilter()
 
 
@@ -129,7 +120,6 @@ class OneChangeset(ReadView):
         query = self.read(StepsQuery, request.query_params.dict())
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
-        changeset.tenant = self.tenant()
         changes = queries.changes_in(changeset, after=query.get("after", -1))
         page, more = pages.load_rows(changes, query["limit"], place="position")
         revert = reverts.find_revert(changeset)
@@ -171,3 +161,76 @@ def step_values(change: Change) -> dict[str, Any]:
     pairs = sorted(change.states.items())
     fact_states = [{"fact_id": fact_id, **parse_states(pair)} for fact_id, pair in pairs]
     return vars(change) | {"states": fact_states}
+
+
+class DiffQuery(Strict):
+    to = QueryMomentField(required=False)
+    conversation_id = IdField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        since = QueryMomentField(
+            required=False,
+            help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
+        )
+        return {"from": since, **super().get_fields()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = {"from": EARLIEST, "to": timezone.now(), **attrs}
+        if attrs["to"] < attrs["from"]:
+            raise serializers.ValidationError({"to": ["This lies before from."]})
+        return attrs
+
+
+class ComparedFact(Output):
+    """A fact as it was worded."""
+
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
+    category = serializers.ChoiceField(choices=CATEGORIES)
+    fact = serializers.CharField()
+
+
+class DifferenceOutput(Output):
+    """A fact that was active at one of the two moments alone."""
+
+    what = serializers.ChoiceField(choices=[word.value for word in Difference])
+    fact_id = serializers.UUIDField()
+    fact = ComparedFact(allow_null=True)
+    newer = ComparedFact(allow_null=True)
+    because = serializers.CharField(allow_null=True)
+    changeset = ChangesetOutput()
+
+
+class DiffOutput(Output):
+    """How two moments differ."""
+
+    to = serializers.DateTimeField()
+    items = DifferenceOutput(many=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields; `from` is a word of Python's own."""
+        return {
+            "from": serializers.DateTimeField(help_text="The earlier moment."),
+            **super().get_fields(),
+        }
+
+
+class Diff(ReadView):
+    """What the server believed at one moment and not at another."""
+
+    @extend_schema(operation_id="diff", parameters=[DiffQuery], responses=DiffOutput)
+    def get(self, request: Request) -> Response:
+        query = self.read(DiffQuery, request.query_params.dict())
+        conversation, items = None, []
+        if "conversation_id" in query:
+            conversation = episodic_queries.find_conversation(
+                tenant=self.tenant(), external_id=query["conversation_id"]
+            )
+        if conversation is not None or "conversation_id" not in query:
+            items = beliefs.compare(
+                tenant=self.tenant(),
+                since=query["from"],
+                until=query["to"],
+                conversation=conversation,
+            )
+        return Response(DiffOutput({**query, "items": items}).data)

@@ -70,7 +70,6 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
         run = queue.pop()
         if run.id in tainted:
             continue
-        run.tenant = conversation.tenant
         plan = reverts.plan_revert(tenant=conversation.tenant, changeset_id=run.id)
         if plan.reverted_by is not None:
             continue

@@ -90,7 +90,6 @@ def list_marks(facts: Sequence[Fact]) -> list[CorrectionMark]:
     marks = list(rows.order_by("id"))
     for mark in marks:
         mark.fact = by_id[mark.fact_id]
-        mark.tenant = mark.fact.tenant
     return marks
 
 

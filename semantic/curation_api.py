@@ -58,8 +58,7 @@ class CorrectInput(ReasonedByCase):
 class CuratedFact(ListedFact):
     """A fact after an act of curation."""
 
-    version = serializers.IntegerField()
-    changeset_id = serializers.UUIDField()
+    columns = "version changeset_id"
 
 
 class Curating(KeyedView):

@@ -114,7 +114,6 @@ def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
     for ids in in_batches(fact_ids):
         effects, supporters = _read_effects(tenant, ids), _read_supporters(tenant, ids)
         for fact in Fact.objects.of(tenant).filter(id__in=ids):
-            fact.tenant = tenant
             pasts[fact.id] = Past(fact, tuple(effects[fact.id]), frozenset(supporters[fact.id]))
     return pasts
 

@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 
 from episodic.models import Conversation
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
-from memoryproject.database.clock import read_database_clock
+from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Changeset, Evidence, Fact, Suggestion, Triage
 from semantic.services import Ledger, put_state, start_changeset
@@ -128,7 +127,6 @@ def _reopen(
             facts.filter(id=same.id).update(
                 invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
             )
-        fact.tenant = tenant
         put_state(fact, State(), ledger=ledger, note=ERASED)
         reopened.append(fact.id)
     return reopened
@@ -173,5 +171,4 @@ def forget_reasons(
         touching = Change.objects.of(tenant).filter(of_them)
         changesets = changesets.filter(id__in=touching.values("changeset_id"))
     ids = list(changesets.values_list("id", flat=True))
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])
+    execute("SELECT public.memory_forget_reasons(%s, %s)", [tenant.id, ids])

@@ -1,22 +1,22 @@
 """Parses and checks a row of a file of facts: whether it is a fact that could be imported."""
 
-import json
-import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+import pydantic
+from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic_core import from_json
 
 from memoryproject.edge.errors import Problem
-from memoryproject.edge.http import UNSTORABLE
 from semantic.curation import KEYWORD_AT_MOST, KEYWORDS_AT_MOST, SENTENCE_AT_MOST
 from semantic.engines import Category
 from semantic.keywords import pick_keywords
 
 EPISODES_AT_MOST = 100
-SEQ_BELOW = 2**63
+STORABLE = r"^[^\x00]*$"
+"""What pydantic takes for text holds no half of a surrogate pair."""
 
 
 class Unusable(Problem):
@@ -27,7 +27,49 @@ class Closed(Unusable):
     """A row that is a retired fact."""
 
 
-class Row(BaseModel):
+def _split_words(value: Any) -> Any:
+    """Return words from a cell: with semicolons between them, or a list in JSON."""
+    if isinstance(value, str):
+        value = from_json(value) if value.startswith("[") else value.split(";")
+    if not isinstance(value, Iterable) or not all(isinstance(word, str) for word in value):
+        raise ValueError("no words")
+    return [word for word in dict.fromkeys(map(str.strip, value)) if word]
+
+
+def _to_utc(value: Any) -> datetime:
+    """Return a time from ISO 8601; without an offset it is UTC, a day begins at midnight."""
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, OverflowError) as error:
+        raise ValueError("no time") from error
+
+
+class Support(pydantic.BaseModel):
+    """An episode that supports a fact, and the seqs in it that say so; none: all of it."""
+
+    episode: uuid.UUID
+    messages: tuple[Annotated[int, Field(strict=True, gt=0, lt=2**63)], ...] | None = None
+
+
+SUPPORTS = pydantic.TypeAdapter(Annotated[list[Support], Field(max_length=EPISODES_AT_MOST)])
+
+
+def _read_support(value: Any) -> Any:
+    """Return seqs by episode, from `ID:3,4 ID` or from [{"episode", "messages"}]."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, str):
+        parts = (part.partition(":") for part in value.split())
+        value = [
+            {"episode": episode, "messages": [*map(int, seqs.split(","))] if seqs else None}
+            for episode, _, seqs in parts
+        ]
+    parsed = SUPPORTS.validate_python(value)
+    return {part.episode: tuple(sorted(set(part.messages or ()))) for part in parsed}
+
+
+class Row(pydantic.BaseModel):
     """A fact as a file has it. `conversation` is the agent's id of it.
 
     `support` has the seqs that say it by the id of an episode; no seqs: all of it.
@@ -35,16 +77,39 @@ class Row(BaseModel):
     the record of another system that it comes from.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = pydantic.ConfigDict(frozen=True)
 
     conversation: uuid.UUID
-    category: Category
-    fact: str
-    keywords: tuple[str, ...]
-    valid_at: datetime | None
-    support: dict[uuid.UUID, tuple[int, ...]]
+    category: Annotated[
+        Category, BeforeValidator(lambda word: word.lower() if isinstance(word, str) else word)
+    ]
+    fact: Annotated[
+        str, StringConstraints(min_length=1, max_length=SENTENCE_AT_MOST, pattern=STORABLE)
+    ]
+    keywords: Annotated[
+        tuple[Annotated[str, StringConstraints(max_length=KEYWORD_AT_MOST, pattern=STORABLE)], ...],
+        BeforeValidator(_split_words),
+        Field(max_length=KEYWORDS_AT_MOST),
+    ] = ()
+    valid_at: Annotated[datetime, BeforeValidator(_to_utc)] | None = None
+    support: Annotated[dict[uuid.UUID, tuple[int, ...]], BeforeValidator(_read_support)] = {}
     valid_until: datetime | None = None
     source: uuid.UUID | None = None
+
+
+COLUMNS = {"conversation": "conversation_id", "support": "evidence"}
+"""What a file calls them."""
+FAULTS = {
+    "conversation": "`conversation_id` is missing, or no UUID.",
+    "category": f"`category` must be one of: {', '.join(Category)}.",
+    "fact": f"`fact` must be a sentence of at most {SENTENCE_AT_MOST:,} characters that can be "
+    "stored.",
+    "keywords": "`keywords` must be words with semicolons between them, or a list: at most "
+    f"{KEYWORDS_AT_MOST}, each of {KEYWORD_AT_MOST} characters that can be stored.",
+    "valid_at": "`valid_at` must be a day or a time, as in 2026-03-02T09:00Z.",
+    "support": '`evidence` must be `EPISODE:3,4 EPISODE` or {"episode", "messages"}, '
+    f"at most {EPISODES_AT_MOST}.",
+}
 
 
 def parse_row(cells: Mapping[str, Any], *, conversation: uuid.UUID | None = None) -> Row:
@@ -56,105 +121,12 @@ def parse_row(cells: Mapping[str, Any], *, conversation: uuid.UUID | None = None
     """
     if cells.get("invalid_at") or cells.get("valid_until"):
         raise Closed("It is retired, or over.")
-    sentence = _parse_sentence(cells.get("fact"))
-    keywords = _parse_keywords(cells.get("keywords"))
-    return Row(
-        conversation=_parse_conversation(cells.get("conversation_id"), conversation),
-        category=_parse_category(cells.get("category")),
-        fact=sentence,
-        keywords=keywords or pick_keywords(sentence, speaker=""),
-        valid_at=_parse_moment(cells.get("valid_at")),
-        support=_parse_support(cells.get("evidence")),
-    )
-
-
-def _parse_sentence(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise Unusable("`fact` must be a sentence.")
-    if len(value) > SENTENCE_AT_MOST:
-        raise Unusable(f"`fact` is longer than {SENTENCE_AT_MOST:,} characters.")
-    return _check_storable(value.strip(), name="fact")
-
-
-def _check_storable(text: str, *, name: str) -> str:
-    if UNSTORABLE.search(text):
-        raise Unusable(f"`{name}` holds characters that cannot be stored.")
-    return text
-
-
-def _parse_category(value: Any) -> Category:
+    said = {name: cells.get(COLUMNS.get(name, name)) for name in FAULTS}
+    trimmed = {name: cell.strip() if isinstance(cell, str) else cell for name, cell in said.items()}
+    values = {name: cell for name, cell in trimmed.items() if cell not in (None, "")}
     try:
-        return Category(value.strip().lower())
-    except (AttributeError, ValueError) as error:
-        raise Unusable(f"`category` must be one of: {', '.join(Category)}.") from error
-
-
-def _parse_conversation(value: Any, usual: uuid.UUID | None) -> uuid.UUID:
-    if not value and usual is not None:
-        return usual
-    if not value:
-        raise Unusable("`conversation_id` is missing.")
-    return _parse_id(value, name="conversation_id")
-
-
-def _parse_id(value: Any, *, name: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(value.strip())
-    except (AttributeError, ValueError) as error:
-        raise Unusable(f"`{name}` must be a UUID.") from error
-
-
-def _parse_keywords(value: Any) -> tuple[str, ...]:
-    words = _split_words(value) if isinstance(value, str) else value or []
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise Unusable("`keywords` must be words with semicolons between them, or a list.")
-    keywords = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
-    if len(keywords) > KEYWORDS_AT_MOST or any(len(word) > KEYWORD_AT_MOST for word in keywords):
-        limits = f"`keywords` are at most {KEYWORDS_AT_MOST}, each of {KEYWORD_AT_MOST} characters."
-        raise Unusable(limits)
-    return tuple(_check_storable(word, name="keywords") for word in keywords)
-
-
-def _split_words(cell: str) -> Any:
-    """Return the words of a cell: with semicolons between them, or a list in JSON."""
-    try:
-        return json.loads(cell) if cell.startswith("[") else cell.split(";")
-    except (ValueError, RecursionError):
-        return None
-
-
-def _parse_moment(value: Any) -> datetime | None:
-    """Return a time; without an offset it is UTC, a day begins at midnight."""
-    if value is None or value == "":
-        return None
-    try:
-        moment = datetime.fromisoformat(value.strip())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (AttributeError, ValueError, OverflowError) as error:
-        raise Unusable("`valid_at` must be a day or a time, as in 2026-03-02T09:00Z.") from error
-
-
-def _parse_support(value: Any) -> dict[uuid.UUID, tuple[int, ...]]:
-    """Return episodes with seqs, from `ID:3,4 ID` or from [{"episode", "messages"}]."""
-    if value is None or value == "":
-        return {}
-    parts = [_split_support(part) for part in value.split()] if isinstance(value, str) else value
-    if not isinstance(parts, list) or len(parts) > EPISODES_AT_MOST:
-        raise Unusable(f"`evidence` must be a list of at most {EPISODES_AT_MOST} episodes.")
-    support: dict[uuid.UUID, tuple[int, ...]] = {}
-    for part in parts:
-        seqs = part.get("messages") or [] if isinstance(part, dict) else None
-        if not isinstance(seqs, list) or not all(
-            type(seq) is int and 0 < seq < SEQ_BELOW for seq in seqs
-        ):
-            raise Unusable('`evidence` must be `EPISODE:3,4 EPISODE` or {"episode", "messages"}.')
-        support[_parse_id(part.get("episode"), name="evidence")] = tuple(sorted(set(seqs)))
-    return support
-
-
-def _split_support(text: str) -> dict[str, Any]:
-    episode, _, seqs = text.partition(":")
-    numbers = [
-        int(seq) if re.fullmatch(r"\d{1,15}", seq, re.A) else None for seq in seqs.split(",")
-    ]
-    return {"episode": episode, "messages": numbers if seqs else []}
+        row = Row.model_validate({"conversation": conversation, **values})
+    except pydantic.ValidationError as error:
+        raise Unusable(FAULTS[str(error.errors()[0]["loc"][0])]) from None
+    keywords = row.keywords or pick_keywords(row.fact, speaker="")
+    return row.model_copy(update={"keywords": tuple(keywords)})

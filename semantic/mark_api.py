@@ -22,19 +22,13 @@ MARKS_AT_MOST = 500
 class MarkOutput(Output):
     """A place that still says what a retired fact said."""
 
-    id = serializers.UUIDField()
-    fact_id = serializers.UUIDField()
-    place = serializers.ChoiceField(choices=CorrectionMark.Place.choices)
-    place_id = serializers.UUIDField()
-    found_by = serializers.ChoiceField(choices=CorrectionMark.FoundBy.choices)
+    table = CorrectionMark
+    columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"
     state = serializers.ChoiceField(
         choices=CorrectionMark.State.choices,
         help_text="active: answers print the correction beside it; proposed: not until somebody "
         "confirms; dropped: never.",
     )
-    decided_by = serializers.CharField(allow_null=True)
-    decided_at = serializers.DateTimeField(allow_null=True)
-    changeset_id = serializers.UUIDField()
 
 
 class MarksOutput(Output):
@@ -73,7 +67,7 @@ class Marks(Curating):
         return self._render(fact)
 
     def _get_fact(self, fact_id: uuid.UUID) -> Fact:
-        rows = Fact.objects.of(self.tenant()).select_related("tenant", "conversation")
+        rows = Fact.objects.of(self.tenant()).select_related("conversation")
         return get_row(rows, "fact", id=fact_id)
 
     def _render(self, fact: Fact) -> Response:

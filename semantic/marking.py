@@ -19,10 +19,7 @@ def facts_behind(fact: Fact) -> list[Fact]:
     replaced = Fact.objects.of(fact.tenant).filter(
         conversation=fact.conversation_id, superseded_by=fact
     )
-    facts = [*replaced.order_by("id"), fact]
-    for row in facts:
-        row.tenant = fact.tenant
-    return facts
+    return [*replaced.order_by("id"), fact]
 
 
 def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str) -> None:

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from episodic.models import Conversation
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Changeset, Evidence, Fact
 
@@ -131,9 +131,7 @@ def changes_in(changeset: Changeset, *, after: int) -> QuerySet[Change]:
 
 def fetch_ids(name: str, params: dict[str, Any]) -> list[uuid.UUID]:
     """Return what a statement under `sql` answers in its first column."""
-    with connection.cursor() as cursor:
-        cursor.execute(_read_statement(name), params)
-        return [row[0] for row in cursor.fetchall()]
+    return [row[0] for row in execute(_read_statement(name), params)]
 
 
 @cache

@@ -21,27 +21,17 @@ CATEGORIES = [category.value for category in Category]
 class FactOutput(Output):
     """A fact with the episodes behind it."""
 
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
-    category = serializers.ChoiceField(choices=CATEGORIES)
-    fact = serializers.CharField()
-    keywords = serializers.ListField(child=serializers.CharField())
+    table = Fact
+    columns = "id conversation_id category fact keywords source_episodic_ids valid_at invalid_at"
     source_episodic_ids = serializers.ListField(child=serializers.UUIDField())
-    valid_at = serializers.DateTimeField()
-    invalid_at = serializers.DateTimeField(allow_null=True)
 
 
 class VersionOutput(Output):
     """A fact in a chain of versions."""
 
-    id = serializers.UUIDField()
-    fact = serializers.CharField()
-    valid_at = serializers.DateTimeField()
-    valid_until = serializers.DateTimeField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    invalid_at = serializers.DateTimeField(allow_null=True)
+    table = Fact
+    columns = "id fact valid_at valid_until created_at invalid_at invalidated_because superseded_by"
     invalidated_because = serializers.CharField(allow_null=True)
-    superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
 
 
 class ListedFact(FactOutput, VersionOutput):
@@ -59,35 +49,27 @@ class StateOutput(Output):
 class EvidenceMessage(Output):
     """A message that says a fact, without its content: who said it, and who posted it."""
 
-    id = serializers.UUIDField()
-    seq = serializers.IntegerField()
+    table, columns = Message, "id seq role name posted_by withheld_by"
     role = serializers.CharField()
-    name = serializers.CharField(allow_null=True)
-    posted_by = serializers.UUIDField(source="posted_by_id", allow_null=True)
-    withheld_by = serializers.UUIDField(source="withheld_by_id", allow_null=True)
 
 
 class EvidenceOutput(Output):
     """What supports a fact, or once did."""
 
-    episode_id = serializers.UUIDField()
-    message_seqs = serializers.ListField(child=serializers.IntegerField())
+    table = Evidence
+    columns = (
+        "episode_id message_seqs messages changeset_id engine model prompt_version withdrawn_by"
+    )
     messages = EvidenceMessage(many=True)
-    changeset_id = serializers.UUIDField()
     engine = serializers.CharField(source="changeset.engine", allow_null=True)
     model = serializers.CharField(source="changeset.model", allow_null=True)
     prompt_version = serializers.CharField(source="changeset.prompt_version", allow_null=True)
-    withdrawn_by = serializers.UUIDField(source="withdrawn_by_id", allow_null=True)
 
 
 class ChangeOutput(Output):
     """One step of a changeset."""
 
-    position = serializers.IntegerField()
-    action = serializers.ChoiceField(choices=Change.Action.choices)
-    memory_id = serializers.UUIDField(allow_null=True)
-    other_memory_id = serializers.UUIDField(allow_null=True)
-    note = serializers.CharField(allow_null=True)
+    table, columns = Change, "position action memory_id other_memory_id note"
 
 
 class HistoryOutput(ChangeOutput):
@@ -106,8 +88,7 @@ class HistoryOutput(ChangeOutput):
 class DetailedFact(ListedFact):
     """A fact with its evidence and its history."""
 
-    version = serializers.IntegerField()
-    changeset_id = serializers.UUIDField()
+    columns = "version changeset_id"
     evidence = EvidenceOutput(many=True)
     history = HistoryOutput(many=True)
     versions = VersionOutput(many=True)

@@ -156,9 +156,7 @@ def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Cha
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
-    changeset = get_row(Changeset.objects.of(tenant), "changeset", id=changeset_id)
-    changeset.tenant = tenant
-    return changeset
+    return get_row(Changeset.objects.of(tenant), "changeset", id=changeset_id)
 
 
 def _make_plan(changeset: Changeset) -> Plan:

@@ -171,8 +171,8 @@ def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]
 
 
 def _lock(tenant: Tenant, withholding_id: uuid.UUID) -> Withholding | None:
-    rows = Withholding.objects.of(tenant).select_related("tenant").filter(id=withholding_id)
-    return rows.select_for_update(of=("self",)).first()
+    rows = Withholding.objects.of(tenant).filter(id=withholding_id)
+    return rows.select_for_update().first()
 
 
 def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:

@@ -61,17 +61,15 @@ class RemainingOutput(fields.Output):
 class RollbackOutput(fields.Output):
     """A rollback of a source, or the preview of one."""
 
+    table = Withholding
+    columns = (
+        "id since key_id conversation_id speaker role actor reason created_at lifted_at done_at"
+    )
     id = serializers.UUIDField(allow_null=True)
-    since = serializers.DateTimeField()
     key_id = serializers.UUIDField(source="posted_by_id", allow_null=True)
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    speaker = serializers.CharField(allow_null=True)
     role = serializers.CharField(allow_null=True)
-    actor = serializers.CharField()
-    reason = serializers.CharField()
     created_at = serializers.DateTimeField(allow_null=True)
-    lifted_at = serializers.DateTimeField(allow_null=True)
-    done_at = serializers.DateTimeField(allow_null=True)
     counts = CountsOutput(source="made")
     remaining = RemainingOutput(source="*")
 
@@ -81,7 +79,7 @@ class Rollbacks(Curating):
 
     @describe_page("list_rollbacks", PlaceQuery, RollbackOutput, "RollbackPage")
     def get(self, request: Request) -> Response:
-        rows = Withholding.objects.of(self.tenant()).select_related("tenant", "conversation")
+        rows = Withholding.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, RollbackOutput)
 
     @extend_schema(

@@ -17,8 +17,7 @@ from semantic import suggestions
 from semantic.curation import REASON_AT_MOST
 from semantic.curation_api import Curating
 from semantic.engines import SuggestionKind
-from semantic.models import Suggestion
-from semantic.renderings import CATEGORIES
+from semantic.models import Fact, Suggestion
 
 KINDS = [kind.value for kind in SuggestionKind]
 
@@ -26,40 +25,28 @@ KINDS = [kind.value for kind in SuggestionKind]
 class SuggestedFact(Output):
     """A fact that a suggestion is about."""
 
-    id = serializers.UUIDField()
-    fact = serializers.CharField()
-    category = serializers.ChoiceField(choices=CATEGORIES)
-    valid_at = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-    invalid_at = serializers.DateTimeField(allow_null=True)
+    table, columns = Fact, "id fact category valid_at created_at invalid_at"
 
 
 class SuggestionOutput(Output):
     """Two facts that look like a contradiction or a duplicate."""
 
-    id = serializers.UUIDField()
+    table = Suggestion
+    columns = (
+        "id conversation_id kind reason old new changeset_id created_at open decision decided_by"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id")
-    kind = serializers.ChoiceField(choices=KINDS)
-    reason = serializers.CharField()
     old = SuggestedFact(source="old_fact")
     new = SuggestedFact(source="new_fact", allow_null=True)
-    changeset_id = serializers.UUIDField()
-    created_at = serializers.DateTimeField()
     open = serializers.BooleanField(source="is_open")
-    decision = serializers.ChoiceField(choices=Suggestion.Decision.choices, allow_null=True)
-    decided_by = serializers.UUIDField(source="decided_by_id", allow_null=True)
 
 
 class SuggestionQuery(PageQuery):
-    """The query parameters of the list of suggestions."""
-
     kind = WordField(choices=KINDS, required=False)
     open = WordField(choices=["true", "false"], default="true")
 
 
 class SuggestionFilter(PageFilter):
-    """Narrows the list of suggestions."""
-
     kind = CharFilter()
 
 

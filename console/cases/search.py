@@ -161,7 +161,7 @@ def _follow_messages(
             through_seq__gte=message.seq - REACH,
             through_seq__lte=message.seq,
         )
-    for row in _answers(hint).filter(near).only("id", "conversation_id", "through_seq"):
+    for row in _answers(hint).filter(near).only("tenant", "conversation_id", "through_seq"):
         for message in messages:
             behind = message.seq - row.through_seq
             if message.conversation_id == row.conversation_id and 0 <= behind <= REACH:
@@ -193,7 +193,7 @@ def _follow_questions(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
     for word in [*words, *sought.phrases]:
         rows = rows.filter(query__icontains=word)
     lexemes = [word.casefold() for word in words]
-    for row in rows.order_by("-created_at", "-id").only("id", "query")[:CANDIDATES_AT_MOST]:
+    for row in rows.order_by("-created_at", "-id").only("tenant", "query")[:CANDIDATES_AT_MOST]:
         quote = show_snippet(row.query, lexemes, "simple")
         reasons[row.id].append(Reason(ASKED, "was asked", quote))
 

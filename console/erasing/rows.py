@@ -1,4 +1,4 @@
-"""Deletes the console's own rows, saved filters, imports and exports, inside an erasure."""
+"""Deletes saved filters and rows of imports that name what is erased, inside an erasure."""
 
 import uuid
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import Q
 
-from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
+from console.models import ImportBatch, ImportRun, SavedFilter
 from episodic.models import Conversation
 from erasure.other_rows import Eraser
 from memoryproject.database.batches import in_batches
@@ -45,17 +45,16 @@ def count_import_rows(tenant: Tenant) -> Counter[str]:
     return Counter(import_rows=sum(map(len, batches.values_list("rows", flat=True))))
 
 
-def erase_transfers(tenant: Tenant) -> Counter[str]:
-    """Delete a tenant's imports, exports and read log."""
+def erase_import_batches(tenant: Tenant) -> Counter[str]:
+    """Delete the facts of a tenant's imports that are not written yet."""
     counts = count_import_rows(tenant)
-    for model in (ImportBatch, ImportRun, ExportRun, PageRead):
-        model.objects.of(tenant).delete()
+    ImportBatch.objects.of(tenant).delete()
     return counts
 
 
 ERASER = Eraser(
     mentions=erase_saved_filters,
     of_conversation=erase_import_rows,
-    of_tenant=erase_transfers,
+    of_tenant=erase_import_batches,
     count_of_tenant=count_import_rows,
 )

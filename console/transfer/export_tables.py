@@ -40,7 +40,6 @@ class Export:
     finish: Finish = lambda tenant, records: None
 
     def rows(self, tenant: Tenant) -> QuerySet[Any]:
-        """Return all rows of a tenant."""
         return self.model.objects.of(tenant)
 
     @property
@@ -51,7 +50,6 @@ class Export:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the file's columns, in order."""
         return (*self.fields, *self.extra)
 
 

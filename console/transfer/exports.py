@@ -27,8 +27,6 @@ from semantic import fact_imports
 
 
 class DaysForm(forms.Form):
-    """Days in their order."""
-
     def clean(self) -> None:
         since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if since and until and until < since:
@@ -64,7 +62,6 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
             conversation.extra["validators"] = [_refuse_conversation]
 
     def filter_state(self, rows: QuerySet[Any], name: str, state: str) -> QuerySet[Any]:
-        """Keep the rows of a state."""
         return rows.filter(self._export.states[state])
 
     def filter_day(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
@@ -74,7 +71,6 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(**{f"{self._export.moment}__{lookup}": moment})
 
     def to_json(self) -> dict[str, str]:
-        """Return what is set, as words."""
         return {name: str(value) for name, value in self.form.cleaned_data.items() if value}
 
 

@@ -76,7 +76,6 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
 
 @page_for(PERMISSION)
 def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpResponse:
-    """Show the preview or the progress of an import."""
     run = get_row(ImportRun, run_id)
     batch = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
     first = batch.order_by("position").first()

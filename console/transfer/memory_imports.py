@@ -159,8 +159,6 @@ class _Restorer:
     def _find_homes(self, rows: Sequence[Row]) -> dict[str, Conversation]:
         names = {row.get("conversation_id") or row.get("external_id") for row in rows}
         homes = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
-        for conversation in homes:
-            conversation.tenant = self.tenant
         return {str(conversation.external_id): conversation for conversation in homes}
 
     def _find_ids(self, rows: Sequence[Row]) -> dict[uuid.UUID, uuid.UUID]:
@@ -304,7 +302,6 @@ class _Restorer:
             self._index(some)
         waiting = Conversation.objects.of(self.tenant).filter(id__in=brought, pending_count__gt=0)
         for conversation in waiting.order_by("id"):
-            conversation.tenant = self.tenant
             with transaction.atomic():
                 episodic.request_segmentation_if_due(conversation)
 

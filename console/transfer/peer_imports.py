@@ -71,7 +71,6 @@ class Outcome:
 
     @property
     def total(self) -> int:
-        """How many records the file holds."""
         return sum(self.counts.values())
 
 
@@ -147,7 +146,6 @@ def _make_item(record: Record, source: str) -> Item:
 
 
 def _namespace(source: str) -> uuid.UUID:
-    """Return what the ids of a source's records are made in."""
     return to_uuid(f"records of {source}")
 
 

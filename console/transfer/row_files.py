@@ -41,12 +41,10 @@ def defuse(cell: str) -> str:
 
 
 def restore(cell: str) -> str:
-    """Undo `defuse`."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
 def render_header(columns: Sequence[str], *, form: str) -> str:
-    """Return how a file begins."""
     return BOM + _to_csv(columns) if form == "csv" else ""
 
 

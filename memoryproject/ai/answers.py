@@ -77,7 +77,6 @@ def _read_text(choice: dict[str, Any]) -> str:
 
 
 def _find_parts(content: object) -> Iterator[str]:
-    """Yield the text of a message's content, which is text or a list of parts."""
     if isinstance(content, str):
         yield content
     for part in content if isinstance(content, list) else []:

@@ -94,7 +94,6 @@ def is_closed(model: str) -> bool:
 
 
 def find_provider() -> str:
-    """Return host and port of the configured endpoint."""
     return urlsplit(settings.OPENAI_BASE_URL).netloc.rpartition("@")[2][:200]
 
 

@@ -102,5 +102,4 @@ _COUNTERS = {
 
 
 def get_counter(name: str) -> tokens.Counter:
-    """Return the counter of that name, one of `tokens.COUNTERS`."""
     return _COUNTERS[name]

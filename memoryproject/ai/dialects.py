@@ -44,7 +44,6 @@ class Dialect:
     def write_request(
         self, *, purpose: str, system: str, user: str, schema: dict[str, Any], answer_tokens: int
     ) -> dict[str, Any]:
-        """Return the parameters of the request, all but the model."""
         if self.spells_form or self.form is not Form.SCHEMA:
             system += AS_JSON + json.dumps(schema)
         request: dict[str, Any] = {"messages": self._write_messages(system, user)}

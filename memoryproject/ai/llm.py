@@ -99,7 +99,6 @@ class Channel:
 
 @cache
 def open_channel() -> Channel:
-    """Return this process's connection."""
     return Channel(client=make_client())
 
 
@@ -235,7 +234,6 @@ def _find_longest(text: str) -> dict[str, Any] | None:
 
 
 def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the outermost JSON objects in `text`, each after its length."""
     decoder = json.JSONDecoder(strict=False)  # small models break lines inside strings
     start = text.find("{")
     for _ in range(STARTS_AT_MOST):

@@ -64,7 +64,6 @@ def build_prompt(
 
 
 def find_version(file: Path) -> str:
-    """Return the name of the instructions' wording: the file's, and a hash."""
     return f"{file.stem}-{hashlib.sha256(_read(file).encode()).hexdigest()[:8]}"
 
 
@@ -99,7 +98,6 @@ def show_said(said: str, *, name: str, role: str) -> str:
 
 
 def show_line(number: int, said: str, *, at: datetime, name: str, role: str) -> str:
-    """Return a message as prompts show it: a number, when it was said, by whom, and what."""
     return f"{number} [{at:%a %Y-%m-%d %H:%M}] {show_said(said, name=name, role=role)}"
 
 

@@ -24,6 +24,12 @@ def lock_rows(rows: QuerySet[Any], ids: Sequence[Any]) -> list[Any]:
     return locked
 
 
+def delete_some(rows: QuerySet[Any], *, at_most: int = AT_ONCE) -> int:
+    """Delete the first of the rows by their ids; count them."""
+    ids = list(rows.order_by("id").values_list("id", flat=True)[:at_most])
+    return rows.filter(id__in=ids).delete()[0]
+
+
 def delete_rows(rows: QuerySet[Any], lookup: str, ids: Sequence[Any]) -> int:
     """Delete the rows that a lookup, as in "episode__in", finds for any of the ids; count them."""
     return sum(rows.filter(**{lookup: some}).delete()[0] for some in in_batches(ids))

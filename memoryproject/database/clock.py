@@ -1,13 +1,20 @@
-"""The one clock that all machines share."""
+"""Statements of our own, and the one clock that all machines share."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
 
+def execute(statement: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> list[Any]:
+    """Run one statement; return its rows, none where it returns none."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return cursor.fetchall() if cursor.description else []
+
+
 def read_database_clock() -> datetime:
     """Return the time by the database, which also goes on within a transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        now: datetime = cursor.fetchone()[0]
+    now: datetime = execute("SELECT clock_timestamp()")[0][0]
     return now

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 from psycopg.errors import ReadOnlySqlTransaction
 
 
@@ -28,14 +27,9 @@ def call_it_away(
 
 
 def watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:
-    """Wrap the statements of a connection that has just opened, once."""
+    """Wrap the statements of a connection that has just opened, once; for every connection."""
     if call_it_away not in connection.execute_wrappers:
         connection.execute_wrappers.insert(0, call_it_away)
-
-
-def watch_connections() -> None:
-    """Wrap the statements of every connection; called once, when Django starts."""
-    connection_created.connect(watch, dispatch_uid="memoryproject.database.read_only")
 
 
 def takes_writes() -> bool:

@@ -65,7 +65,6 @@ def choose_level(request: HttpRequest, status: int) -> int:
 
 
 def describe(request: HttpRequest, response: HttpResponseBase) -> dict[str, Any]:
-    """Return the fields of a request's line."""
     match = request.resolver_match
     key = getattr(request, "auth", None)
     # Only who was looked up already: asking may ask the database.

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock
 
@@ -10,6 +10,7 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from memoryproject.edge.errors import Unavailable
+from memoryproject.process.scopes import holding
 
 RETRY_AFTER_S = 5
 LATE = "The answer took longer than a request may; ask for less, or try again soon."
@@ -32,14 +33,8 @@ class Work:
     @contextmanager
     def begin(self) -> Iterator[None]:
         """Answer in this thread: `check` and statements of the database go by this deadline."""
-        token = _current.set(self)
-        self._database = connections[DEFAULT_DB_ALIAS]
-        try:
+        with holding(_current, self), self.watching(connections[DEFAULT_DB_ALIAS]):
             yield
-        finally:
-            with self._lock:
-                self._database = None
-            _current.reset(token)
 
     def cancel(self) -> None:
         """Say that nobody waits any more, and stop the statement that runs for it."""
@@ -84,9 +79,7 @@ def left_ms() -> int | None:
     return None if work is None else max(1, int(1000 * work.left_s))
 
 
-@contextmanager
-def watching(database: object | None) -> Iterator[None]:
+def watching(database: object | None) -> AbstractContextManager[None]:
     """Within the block a request of this thread has its statements there; None: stop none."""
     work = _current.get()
-    with work.watching(database) if work else nullcontext():
-        yield
+    return work.watching(database) if work else nullcontext()

@@ -21,7 +21,6 @@ class Description(SpectacularAPIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Return the description, whatever else stands in the query."""
         renderer = request.accepted_renderer
         with _lock:
             if renderer.format not in _made:

@@ -55,8 +55,6 @@ def get_row(rows: QuerySet[Row], what: str, **lookup: Any) -> Row:
 
 
 class Conflict(Problem):
-    """The request contradicts what is stored."""
-
     status = 409
     code = "conflict"
 
@@ -69,8 +67,6 @@ class Gone(Problem):
 
 
 class TooLarge(Problem):
-    """The request is over a cap."""
-
     status = 413
     code = "too_large"
 
@@ -90,8 +86,6 @@ class NotNow(Problem):
 
 
 class TooMany(NotNow):
-    """There is no room at the moment."""
-
     status = 429
     code = "too_many"
 

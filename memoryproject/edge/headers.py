@@ -56,15 +56,12 @@ class HeadersMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self._get_response(request)
-        response.headers["Content-Security-Policy"] = choose_policy(request.path)
+        response.headers["Content-Security-Policy"] = next(
+            (POLICIES[start] for start in POLICIES if request.path.startswith(start)), ELSEWHERE
+        )
         for name, value in ALWAYS.items():
             response.headers.setdefault(name, value)
         if request.path.startswith(API):
             # It may hold what somebody said: no cache on the way keeps it.
             response.headers.setdefault("Cache-Control", "no-store")
         return response
-
-
-def choose_policy(path: str) -> str:
-    """Return the content security policy of what lies at a path."""
-    return next((POLICIES[start] for start in POLICIES if path.startswith(start)), ELSEWHERE)

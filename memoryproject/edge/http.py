@@ -146,7 +146,6 @@ def check_values(parsed: Any) -> None:
 def error_body(
     code: str, message: str, fields: Mapping[str, list[str]] | None = None
 ) -> dict[str, Any]:
-    """Return the one shape in which everything that goes wrong is told."""
     return {"code": code, "message": message, "fields": dict(fields or {})}
 
 
@@ -246,7 +245,6 @@ class ApiErrorMiddleware:
         return _refuse(response.status_code, *ANSWERS.get(response.status_code, FAILED))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Answer for what a view outside DRF's handling raised."""
         is_api = request.path.startswith(API_PREFIX)
         if is_away(error):
             why = say_away(error)

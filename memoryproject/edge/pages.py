@@ -15,7 +15,6 @@ from rest_framework import serializers
 from memoryproject.edge import fields
 
 Row = TypeVar("Row", bound=models.Model)
-Item = TypeVar("Item")
 View = TypeVar("View", bound=Callable[..., Any])
 
 PAGE = 50
@@ -56,8 +55,6 @@ class PlaceQuery(fields.Strict):
 
 
 class PageQuery(PlaceQuery):
-    """The query parameters that most lists take."""
-
     conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
     user_id = fields.NameField(help_text="Only of this user's conversations.")
     agent_id = fields.NameField(help_text="Only of this agent's conversations.")
@@ -122,18 +119,6 @@ def _fit(sizes: Iterable[tuple[Any, int]], limit: int) -> tuple[list[Any], bool]
             return keys, True
         keys.append(key)
     return keys, False
-
-
-def cut_page(
-    items: Iterable[Item], limit: int, name_place: Callable[[Item], str]
-) -> tuple[list[Item], str | None]:
-    """Return `limit` of the items, of which one more was asked for, and the place of the last.
-
-    The place is what the next page begins behind; None: there is no next page.
-    """
-    loaded = list(items)
-    page = loaded[:limit]
-    return page, name_place(page[-1]) if len(loaded) > limit else None
 
 
 def page_schema(item: type[serializers.Serializer[Any]], name: str) -> Any:

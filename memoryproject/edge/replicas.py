@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +31,7 @@ from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn,
 
 from memoryproject.edge import deadlines
 from memoryproject.process import logs
+from memoryproject.process.scopes import holding
 
 logger = logging.getLogger("memory.replicas")
 Result = TypeVar("Result")
@@ -236,14 +237,9 @@ def _leave_out(alias: str, error: Exception) -> None:
         connections[alias].close()
 
 
-@contextmanager
-def on_primary() -> Iterator[None]:
+def on_primary() -> AbstractContextManager[None]:
     """Read nothing from replicas until the block ends."""
-    token = _stays.set(True)
-    try:
-        yield
-    finally:
-        _stays.reset(token)
+    return holding(_stays, True)
 
 
 def find_position() -> int:
@@ -264,14 +260,9 @@ def measure_age(alias: str) -> float:
     return _find_age(_look(connections[alias]), stand)
 
 
-@contextmanager
-def noting_source() -> Iterator[None]:
+def noting_source() -> AbstractContextManager[None]:
     """Forget at the end of the block from where was read in it."""
-    token = _source.set(None)
-    try:
-        yield
-    finally:
-        _source.reset(token)
+    return holding(_source, None)
 
 
 def name_source(response: HttpResponse) -> None:

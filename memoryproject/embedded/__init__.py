@@ -1,6 +1,6 @@
 """An embedded PostgreSQL: found, created, started and stopped; see README.md."""
 
-from memoryproject.embedded.errors import EmbeddedPostgresError as EmbeddedPostgresError
+from memoryproject.embedded.accounts import EmbeddedPostgresError as EmbeddedPostgresError
 from memoryproject.embedded.paths import APP_ROLE as APP_ROLE
 from memoryproject.embedded.paths import DATABASE as DATABASE
 from memoryproject.embedded.paths import OWNER_ROLE as OWNER_ROLE

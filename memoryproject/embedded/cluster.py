@@ -6,12 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from memoryproject.embedded.accounts import Account, user_name
-from memoryproject.embedded.binaries import Binaries
-from memoryproject.embedded.errors import EmbeddedPostgresError
+from memoryproject.embedded.accounts import Account, EmbeddedPostgresError, user_name
+from memoryproject.embedded.binaries import Binaries, Tools
 from memoryproject.embedded.paths import PORT, ROOT_HOME, ServerPaths, make_data_dir
 from memoryproject.embedded.postmaster import end_server
-from memoryproject.embedded.tools import Tools
 
 SETTINGS_FILE = "memory.conf"
 COMMON_SETTINGS = Path(__file__).with_name("server.conf")

@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoryproject.embedded.accounts import service_account
-from memoryproject.embedded.errors import EmbeddedPostgresError
+from memoryproject.embedded.accounts import EmbeddedPostgresError, service_account
 
 PORT = 5432  # names the socket file only: nothing listens on TCP
 DATABASE = "memory"

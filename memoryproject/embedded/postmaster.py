@@ -13,10 +13,10 @@ from typing import Literal
 
 from psycopg import pq
 
+from memoryproject.embedded.accounts import EmbeddedPostgresError
+from memoryproject.embedded.binaries import without_pg_variables
 from memoryproject.embedded.bootstrap import superuser_conninfo
-from memoryproject.embedded.errors import EmbeddedPostgresError
 from memoryproject.embedded.paths import ServerPaths
-from memoryproject.embedded.tools import without_pg_variables
 
 ORPHANS_LEAVE_WITHIN_S = 10.0
 StopMode = Literal["fast", "immediate"]

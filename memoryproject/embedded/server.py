@@ -13,11 +13,10 @@ import psycopg
 from psycopg import pq
 
 from memoryproject.embedded import binaries, cluster, postmaster
-from memoryproject.embedded.accounts import Account, account_for, user_name
+from memoryproject.embedded.accounts import Account, EmbeddedPostgresError, account_for, user_name
+from memoryproject.embedded.binaries import Tools
 from memoryproject.embedded.bootstrap import bootstrap
-from memoryproject.embedded.errors import EmbeddedPostgresError
 from memoryproject.embedded.paths import ServerAddress, ServerPaths, locate
-from memoryproject.embedded.tools import Tools
 
 SILENCE_TIMEOUT_S = 90.0
 PG_CTL_WAIT_S = 10

@@ -51,8 +51,6 @@ admin.site.unregister(Group)
 
 
 class MembershipInline(TabularInline):  # type: ignore[misc]
-    """Roles of a person in single tenants."""
-
     model = Membership
     verbose_name_plural = "Roles in single tenants (a group is a role in all tenants)"
     extra = 0

@@ -7,28 +7,24 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.edge.fields import Output
 from memoryproject.tenancy import limits
-from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.models import APIKey, Scope, Tenant
 from memoryproject.tenancy.views import KeyedView
 from memoryproject.text.cleaning import LINK_STYLES
 
 
-class TenantOutput(serializers.Serializer[Any]):
+class TenantOutput(Output):
     """A tenant."""
 
-    id = serializers.UUIDField()
-    name = serializers.CharField()
+    table, columns = Tenant, "id name"
 
 
-class KeyOutput(serializers.Serializer[Any]):
+class KeyOutput(Output):
     """A key, without its secret."""
 
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    prefix = serializers.CharField()
+    table, columns = APIKey, "id name prefix links expires_at user_ids"
     links = serializers.ChoiceField(choices=LINK_STYLES)
-    expires_at = serializers.DateTimeField(allow_null=True)
-    user_ids = serializers.ListField(child=serializers.CharField())
 
 
 class LimitOutput(serializers.Serializer[Any]):

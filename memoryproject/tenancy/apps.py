@@ -1,6 +1,7 @@
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 
-from memoryproject.database import read_only
+from memoryproject.database.read_only import watch
 
 
 class TenancyConfig(AppConfig):
@@ -9,4 +10,4 @@ class TenancyConfig(AppConfig):
     verbose_name = "Operation"
 
     def ready(self) -> None:
-        read_only.watch_connections()
+        connection_created.connect(watch, dispatch_uid="memoryproject.database.read_only")

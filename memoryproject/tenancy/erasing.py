@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from django.db import connection
-
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import APIKey, KeyUsage, Membership, StoredSize, Tenant
 
 
@@ -15,8 +14,7 @@ def revoke_all(tenant: Tenant, *, now: datetime) -> None:
 def erase_tenant(tenant: Tenant) -> int:
     """Delete a tenant of which nothing is left but keys; return how many keys it had."""
     ids = list(APIKey.objects.of(tenant).values_list("id", flat=True))
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
+    execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
     StoredSize.objects.of(tenant).delete()
     KeyUsage.objects.of(tenant).delete()
     Membership.objects.of(tenant).delete()

@@ -26,7 +26,6 @@ def is_slowed(place: str) -> int:
 
 
 def note_wrong_key(place: str) -> None:
-    """Count one wrong key."""
     if not settings.KEY_FAILURES:
         return
     now = time.monotonic()
@@ -38,7 +37,6 @@ def note_wrong_key(place: str) -> None:
 
 
 def forget() -> None:
-    """Forgive everybody."""
     with _lock:
         _forgiven_at.clear()
 

@@ -41,7 +41,6 @@ _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdi
 
 
 def count_answer(key: APIKey, *, status: int, ms: float, bytes_in: int, bytes_out: int) -> None:
-    """Count one answered call of a key."""
     counts: Counter[str | int] = Counter()
     counts["calls"] = 1
     counts["bytes_in"], counts["bytes_out"] = bytes_in, bytes_out
@@ -56,7 +55,6 @@ def count_answer(key: APIKey, *, status: int, ms: float, bytes_in: int, bytes_ou
 
 
 def find_bucket(ms: float) -> int:
-    """Return the place of the bucket that a latency falls into."""
     return min(max(math.ceil(2 * math.log2(max(ms, 1))), 0), BUCKETS - 1)
 
 

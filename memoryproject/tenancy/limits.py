@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import NOT_PROVIDED
 
+from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
@@ -45,7 +45,6 @@ class Allowance:
 
     @property
     def step_s(self) -> float:
-        """Return the seconds in which one call comes back."""
         return 60.0 / self.rate
 
 
@@ -117,9 +116,7 @@ def take(allowances: list[Allowance], *, calls: int = 1) -> None:
     if not allowances:
         return
     rows = ((row.owner, calls * row.step_s, row.burst // calls) for row in allowances)
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
-        wait_s, short = cursor.fetchone()
+    ((wait_s, short),) = execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
     if wait_s > 0:
         row = allowances[short - 1]
         raise TooFast(
@@ -131,9 +128,8 @@ def take(allowances: list[Allowance], *, calls: int = 1) -> None:
 def list_remaining(key: APIKey) -> list[dict[str, Any]]:
     """Return the limits of a key and its tenant as {of, rate, burst, left}; none: no limit."""
     allowances = allowances_of(key)
-    with connection.cursor() as cursor:
-        cursor.execute(LAGS, [[row.owner for row in allowances]])
-        lags = {owner: max(lag_s, 0.0) for owner, lag_s in cursor.fetchall()}
+    rows = execute(LAGS, [[row.owner for row in allowances]])
+    lags = {owner: max(lag_s, 0.0) for owner, lag_s in rows}
     return [
         {
             "of": "key" if row.owner == key.id else "tenant",
@@ -146,7 +142,6 @@ def list_remaining(key: APIKey) -> list[dict[str, Any]]:
 
 
 def _check_rate(rate: int | None) -> None:
-    """Raise Problem where a number is no rate."""
     if rate is not None and not 0 <= rate <= RATE_AT_MOST:
         raise Problem(f"A rate is from 0 to {RATE_AT_MOST} calls a minute; 0: no limit.")
 
@@ -165,27 +160,19 @@ def set_key_rate(key: APIKey, rate: int | None) -> None:
 
 
 def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
-    """Give all keys of a tenant together a rate, 0 for no limit, None for the server's.
-
-    Raises:
-        Problem: it is no rate.
-    """
     _check_rate(rate)
     tenant.change_setting(SETTING, NOT_PROVIDED if rate is None else rate)
 
 
 def describe_rate(own: int | None, usual: int) -> str:
-    """Return a rate in words, and whose it is."""
     rate = usual if own is None else own
     words = "no limit" if rate == NONE else f"{rate} a minute"
     return f"{words} (the server's)" if own is None else words
 
 
 def describe_key_rate(key: APIKey) -> str:
-    """Return in words how fast a key may call."""
     return describe_rate(key.rate, settings.KEY_RATE)
 
 
 def describe_tenant_rate(tenant: Tenant) -> str:
-    """Return in words how fast all keys of a tenant together may call."""
     return describe_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)

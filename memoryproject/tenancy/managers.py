@@ -29,8 +29,14 @@ class TenantManager(models.Manager[Row]):
         )
 
     def of(self, tenant: Tenant) -> models.QuerySet[Row]:
-        """Return the rows of `tenant`, in no order; for a key bound to users those of theirs."""
+        """Return the rows of `tenant`, which know it, in no order.
+
+        For a key that is bound to users those of theirs.
+        """
         rows = super().get_queryset().filter(tenant=tenant)
+        # As Django's related managers do it: no row asks the database for its tenant.
+        known = {self.model._meta.get_field("tenant"): {tenant.pk: tenant}}
+        rows._known_related_objects = known  # type: ignore[attr-defined]
         users = walls.get_users()
         return rows if users is None else rows.filter(cast(Any, self.model).of_users(users))
 
@@ -39,11 +45,9 @@ class TenantManager(models.Manager[Row]):
         return self.of(conversation.tenant).filter(conversation=conversation)
 
     def create(self, **values: Any) -> Row:
-        """Insert one row; it must name its tenant."""
         if "tenant" not in values and "tenant_id" not in values:
             raise UnscopedQuery(f"{self.model.__name__} needs a tenant.")
         return super().get_queryset().create(**values)
 
     def bulk_create(self, objs: Iterable[Row], *positional: Any, **options: Any) -> list[Row]:
-        """Insert many rows in one statement; each carries its tenant."""
         return super().get_queryset().bulk_create(objs, *positional, **options)

@@ -67,6 +67,9 @@ class TenantModel(models.Model):
     users_by: ClassVar[str] = ""
     """The column that says which user's a row is, or the one of its conversation; empty: none."""
 
+    def __str__(self) -> str:
+        return f"{getattr(self, 'kind', self._meta.verbose_name)} {self.pk}"
+
     def _do_update(self, *args: Any, **options: Any) -> Any:
         """Update the row by its whole key: Django knows the id alone."""
         rows, *rest = args
@@ -115,8 +118,6 @@ class StoredSize(TenantModel):
 
 
 class Scope(models.TextChoices):
-    """What a key may do."""
-
     INGEST = "ingest", "post messages, write notes and links"
     READ = "read", "retrieve and list"
     CURATE = "curate", "correct, invalidate and undo"

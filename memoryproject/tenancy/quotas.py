@@ -21,8 +21,6 @@ before they are over."""
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """What a tenant stores and may store; a limit of None is none."""
-
     bytes: int
     bytes_limit: int | None
     rows: int
@@ -87,7 +85,6 @@ def set_quota(tenant: Tenant, quota: Mapping[str, int | None]) -> None:
 
 
 def describe_quota(tenant: Tenant) -> str:
-    """Return in words what a tenant may store."""
     own = tenant.settings
     return ", ".join(
         f"{what}: {limit or 'no limit'}{'' if name in own else ' (the server’s)'}"

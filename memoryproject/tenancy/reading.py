@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.conf import settings
-from django.db import connection
 
+from memoryproject.database.clock import execute
 from memoryproject.edge import replicas
 from memoryproject.tenancy.models import APIKey, Tenant
 
@@ -52,5 +52,4 @@ def note_erasure(tenant: Tenant) -> None:
 
 def _note(statement: str, *params: uuid.UUID) -> None:
     if settings.READ_DATABASES:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, params)
+        execute(statement, params)

@@ -40,7 +40,6 @@ class NewKey:
 
 
 def get_or_create_tenant(*, name: str) -> Tenant:
-    """Return the tenant of that name, made if there is none."""
     tenant, _ = Tenant.objects.get_or_create(name=name)
     return tenant
 
@@ -174,7 +173,6 @@ def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
 
 
 def _opens(hashed: str, key: APIKey, now: datetime) -> bool:
-    """Return whether a secret opens the key that was found by its hash."""
     if hashed != key.hash and (key.previous_until is None or key.previous_until <= now):
         return False
     return _is_valid(key, now)

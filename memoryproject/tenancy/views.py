@@ -51,7 +51,6 @@ class KeyedView(APIView):
     """Whether keys bound to users may call it: then all that it reads comes through `of`."""
 
     def needs(self, method: str) -> Scope:
-        """Return the scope that a call with this method needs."""
         if self.writing_scope is None or method in SAFE_METHODS:
             return self.scope
         return self.writing_scope
@@ -78,15 +77,12 @@ class KeyedView(APIView):
                 raise
 
     def key(self) -> APIKey:
-        """Return the caller's key."""
         return cast(APIKey, self.request.auth)
 
     def tenant(self) -> Tenant:
-        """Return the tenant whose key the caller holds."""
         return self.key().tenant
 
     def actor(self) -> str:
-        """Return how a record names the caller."""
         return f"key {self.key().name}"[:ACTOR_AT_MOST]
 
     def read(self, form: type[Input], source: Any = None, **options: Any) -> dict[str, Any]:

@@ -11,12 +11,13 @@ A key may be bound to some users of its tenant. Rows of others are then left out
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 
 from django.db.models import Q
 
 from memoryproject.edge.errors import Forbidden
+from memoryproject.process.scopes import holding
 
 NOBODY = ""
 EVERYBODY = "*"
@@ -36,11 +37,9 @@ def rows_seen() -> Q:
     return Q() if whose in (NOBODY, EVERYBODY) else Q(tenant_id=whose)
 
 
-@contextmanager
-def acting_for(tenant_id: uuid.UUID) -> Iterator[None]:
+def acting_for(tenant_id: uuid.UUID) -> AbstractContextManager[None]:
     """See the rows of one tenant, and write no others, until the block ends."""
-    with seeing(str(tenant_id)):
-        yield
+    return seeing(str(tenant_id))
 
 
 @contextmanager
@@ -53,23 +52,16 @@ def across_tenants() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def acting_for_nobody() -> Iterator[None]:
+def acting_for_nobody() -> AbstractContextManager[None]:
     """See no rows of tenants until the block ends, or until `act_for` says whose."""
-    with seeing(NOBODY):
-        yield
+    return seeing(NOBODY)
 
 
 @contextmanager
 def seeing(whose: str) -> Iterator[None]:
     """See the rows of a tenant's id, of EVERYBODY or of NOBODY until the block ends."""
-    token: Token[str] = _seen.set(whose)
-    users = _users.set(None)
-    try:
+    with holding(_seen, whose), holding(_users, None):
         yield
-    finally:
-        _users.reset(users)
-        _seen.reset(token)
 
 
 def act_for(tenant_id: uuid.UUID, *, users: Sequence[str] = ()) -> None:

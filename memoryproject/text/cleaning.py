@@ -7,9 +7,10 @@ changes nothing. Who asks for plain links gets them, and markup, as they were sa
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from memoryproject.process.scopes import holding
 
 ELLIPSIS = "…"
 DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
@@ -89,18 +90,12 @@ _FENCE = re.compile(r" {0,3}(?=(`{3,}(?=[^`]*$)|~{3,})(.*))")
 _style: ContextVar[str] = ContextVar("link_style", default=DEFANGED)
 
 
-@contextmanager
-def print_links(style: str) -> Iterator[None]:
+def print_links(style: str) -> AbstractContextManager[None]:
     """Within this, texts are cleaned with links of that style."""
-    token = _style.set(style)
-    try:
-        yield
-    finally:
-        _style.reset(token)
+    return holding(_style, style)
 
 
 def prints_plain_links() -> bool:
-    """Return whether links are printed as they were said."""
     return _style.get() == PLAIN
 
 

@@ -36,7 +36,6 @@ class Printer:
     day: str
 
     def print_day(self, day: date) -> str:
-        """Return a day as the language writes it."""
         return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
 
     def print_span(self, first: date, last: date) -> str:
@@ -49,7 +48,6 @@ class Printer:
         return f"{start}–{self.print_day(last)}"
 
     def print_month(self, months: int) -> str:
-        """Return a month, counted from the January of year 0."""
         year, month = divmod(months, 12)
         return f"{self.months[month]} {date(year, month + 1, 1).year}"
 

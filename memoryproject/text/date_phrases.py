@@ -1,14 +1,68 @@
-"""The relative time phrases of each language, as patterns with their meaning."""
+"""The relative time phrases of each language, as patterns with their meaning; and which it is."""
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from memoryproject.text import date_meanings
-from memoryproject.text.date_languages import Language
-from memoryproject.text.date_meanings import CHINESE, ENGLISH, UNITS, Meaning, Rule, counted
+from memoryproject.text.date_meanings import CHINESE, ENGLISH, UNITS, Meaning, Printer, Rule
+from memoryproject.text.sentences import Writing, detect_writing
+
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+WORD = re.compile(r"[^\W\d_]+")
+SAMPLE_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Language(Printer):
+    """One table of `date_languages.toml`: patterns, and how a day is written."""
+
+    code: str
+    weekdays: Sequence[str]
+    seasons: Sequence[str]
+    known_by: frozenset[str]
+    numbers: Sequence[str]
+    units: Sequence[str]
+    """Day, week, month, year."""
+    weekend: str
+    days: Mapping[str, str]
+    """By the distance from the day of the message."""
+    last: Sequence[str]
+    this: Sequence[str]
+    next: Sequence[str]
+    ago: Sequence[str]
+    ahead: Sequence[str]
+
+
+@cache
+def get_languages() -> tuple[Language, ...]:
+    file = Path(__file__).with_name("date_languages.toml")
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    split = ("months", "weekdays", "seasons")
+    return tuple(
+        Language(
+            code=code,
+            known_by=frozenset(table.pop("known_by").split()),
+            **{key: table.pop(key).split() for key in split},
+            **table,
+        )
+        for code, table in tables.items()
+    )
+
+
+def find_language(text: str) -> Language | None:
+    """Return which of these languages a text is in, None for English and all others."""
+    sample = text[:SAMPLE_CHARACTERS]
+    if CJK.search(sample) or detect_writing(sample) is not Writing.OTHER:
+        return None
+    words = [word.lower() for word in WORD.findall(sample)]
+    counts = [sum(word in one.known_by for word in words) for one in get_languages()]
+    best = max(range(len(counts)), key=counts.__getitem__)
+    return get_languages()[best] if counts[best] else None
+
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _PARTS = {
@@ -20,7 +74,6 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 
 
 def _read_phrases(script: str) -> Iterator[tuple[str, Meaning]]:
-    """Yield the phrases of `english` or `cjk` in the file."""
     functions = vars(date_meanings)
     for meaning, *arguments, pattern in _FILE["phrases"][script]:
         values = [functions.get(argument, argument) for argument in arguments]
@@ -49,7 +102,10 @@ def _phrases_of(language: Language) -> Iterator[tuple[str, Meaning]]:
         for form in forms:
             for words, unit in zip(language.units, UNITS, strict=True):
                 number = rf"(?P<n>\d{{1,3}}|{'|'.join(language.numbers)}) "
-                yield form.format(x=number + words), counted(unit, sign, language.numbers)
+                yield (
+                    form.format(x=number + words),
+                    date_meanings.counted(unit, sign, language.numbers),
+                )
 
 
 @cache

@@ -11,9 +11,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from memoryproject.text.date_languages import find_language
 from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule
-from memoryproject.text.date_phrases import rules_of
+from memoryproject.text.date_phrases import find_language, rules_of
 
 __all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
 

@@ -45,18 +45,15 @@ _in_use = CHARS4
 
 
 def use(counter: Counter) -> None:
-    """Count by this from now on, in this process."""
     global _in_use
     _in_use = counter
 
 
 def in_use() -> Counter:
-    """Return the configured counter."""
     return _in_use
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the size by characters, whatever counter is configured."""
     return CHARS4.count(text)
 
 
@@ -66,7 +63,6 @@ def measure(text: str) -> dict[str, int]:
 
 
 def count_tokens(text: str) -> int:
-    """Return the size by the configured counter."""
     return _in_use.count(text)
 
 

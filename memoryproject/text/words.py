@@ -12,7 +12,6 @@ _LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 
 
 def read_words(name: str) -> frozenset[str]:
-    """Return a list of `words.toml`."""
     return frozenset(_LISTS[name].split())
 
 
@@ -28,7 +27,6 @@ _stemmer_lock = Lock()  # it keeps the word that it works on
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return the stem of an English word in lower case."""
     with _stemmer_lock:
         return str(_stemmer.stemWord(word))
 

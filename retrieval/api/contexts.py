@@ -11,11 +11,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField
+from memoryproject.edge.fields import ContentField, IdField, Output, Strict, WholeNumberField
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from retrieval.api.forms import BudgetField, LinksField, markdown_response
-from retrieval.models import ContextSection
+from retrieval.models import Context, ContextSection
 from retrieval.reading import contexts
 
 EXPIRES_AT_MOST = timedelta(days=7)
@@ -45,29 +45,26 @@ class NewSection(Strict):
     links = LinksField()
 
 
-class Section(serializers.Serializer[Any]):
+class Section(Output):
     """A part of a context."""
 
+    table, columns = ContextSection, "type memory_id priority token_count truncated content"
     type = serializers.ChoiceField(choices=ContextSection.Kind.choices, source="kind")
-    memory_id = serializers.UUIDField(allow_null=True)
-    priority = serializers.IntegerField()
     token_count = serializers.IntegerField(source="tokens")
-    truncated = serializers.BooleanField()
-    content = serializers.CharField()
 
 
-class ContextOutput(serializers.Serializer[Any]):
+class ContextOutput(Output):
     """A context as it stands."""
 
-    id = serializers.UUIDField()
-    max_tokens = serializers.IntegerField()
+    table = Context
+    columns = (
+        "id max_tokens reserved_for_response remaining_tokens sections retrieved_ids counter "
+        "created_at expires_at"
+    )
     reserved_for_response = serializers.IntegerField(source="reserved_tokens")
     remaining_tokens = serializers.IntegerField()
     sections = Section(many=True)
     retrieved_ids = serializers.ListField(child=serializers.UUIDField())
-    counter = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField()
 
 
 class AddedOutput(serializers.Serializer[Any]):

@@ -38,8 +38,6 @@ FENCE = (
 
 
 class BudgetField(fields.WholeNumberField):
-    """A number of tokens."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
 
@@ -146,13 +144,13 @@ class RawEpisode(FullEpisode):
     score = serializers.FloatField()
 
 
-class Source(serializers.Serializer[Any]):
+class Source(fields.Output):
     """A message behind a memory."""
 
     message_id = serializers.UUIDField(source="id")
     seq = serializers.IntegerField()
     role = serializers.CharField()
-    name = fields.TextOrNull()
+    name = serializers.CharField(allow_null=True)
     timestamp = serializers.DateTimeField(source="occurred_at")
     metadata = serializers.DictField()
 

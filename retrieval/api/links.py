@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Strict
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, cut_page, page_schema
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schema
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
@@ -48,16 +48,12 @@ class PlaceField(serializers.CharField):
 
 
 class LinksQuery(Strict):
-    """The query parameters of the list of links."""
-
     link_types = LinkTypesField(required=False)
     after = PlaceField(required=False)
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class WalkQuery(Strict):
-    """The query parameters of a walk."""
-
     depth = QueryNumberField(default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
     link_types = LinkTypesField(required=False)
     limit = QueryNumberField(default=NODES, min_value=1, max_value=NODES_AT_MOST)
@@ -119,11 +115,12 @@ class MemoryLinks(ReadView):
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read(LinksQuery, request.query_params.dict())
         limit = query.pop("limit")
-        edges = links.links_of(
-            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
+        edges = list(
+            links.links_of(tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query)
         )
-        page, after = cut_page(edges, limit, _name_place)
-        return Response({"items": MemoryLinkOutput(page, many=True).data, "next": after})
+        after = _name_place(edges[limit - 1]) if len(edges) > limit else None
+        items = MemoryLinkOutput(edges[:limit], many=True).data
+        return Response({"items": items, "next": after})
 
 
 class MemoryWalk(ReadView):

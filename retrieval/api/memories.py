@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import FlagField, Strict, TextOrNull, WordField
+from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from retrieval import markdown, reading
@@ -39,15 +39,15 @@ class Location(serializers.Serializer[Any]):
     end_byte = serializers.IntegerField()
 
 
-class PeekOutput(serializers.Serializer[Any]):
+class PeekOutput(Output):
     """What is known about a memory, without its text."""
 
     id = serializers.UUIDField(source="memory.id")
     kind = serializers.ChoiceField(choices=MemoryKind.choices, source="memory.kind.value")
     source_type = serializers.CharField(source="memory.source_type")
-    source_id = TextOrNull(source="memory.source_id")
+    source_id = serializers.CharField(allow_null=True, source="memory.source_id")
     label = serializers.CharField()  # type: ignore[assignment]
-    description = TextOrNull()
+    description = serializers.CharField(allow_null=True)
     metadata = serializers.DictField(source="memory.metadata")
     related_ids = serializers.ListField(child=serializers.UUIDField())
     related_cut = serializers.BooleanField()

@@ -48,20 +48,14 @@ class MemoryTestInput(fields.Strict):
 class MemoryTestOutput(fields.Output):
     """A memory test with what came of its last run."""
 
-    id = serializers.UUIDField()
+    table = MemoryTest
+    columns = (
+        "id conversation_id query max_tokens must_say must_not_say at_most_tokens case_id made_by "
+        "created_at passes failures ran_at broken_by"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id")
-    query = serializers.CharField()
-    max_tokens = serializers.IntegerField(allow_null=True)
-    must_say = serializers.ListField(child=serializers.CharField())
-    must_not_say = serializers.ListField(child=serializers.CharField())
-    at_most_tokens = serializers.IntegerField(allow_null=True)
-    case_id = serializers.UUIDField(allow_null=True)
-    made_by = serializers.CharField()
-    created_at = serializers.DateTimeField()
     passes = serializers.BooleanField(allow_null=True)
     failures = serializers.ListField(child=serializers.CharField())
-    ran_at = serializers.DateTimeField(allow_null=True)
-    broken_by = serializers.UUIDField(allow_null=True)
 
 
 class VerdictsOutput(fields.Output):

@@ -11,8 +11,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.errors import NotFound, get_row
-from memoryproject.edge.fields import TextOrNull
+from memoryproject.edge.errors import get_row
+from memoryproject.edge.fields import Output
 from memoryproject.edge.pages import PageQuery, page_schema, take_page
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
@@ -21,32 +21,25 @@ from retrieval.models import Retrieval, RetrievalHit
 from retrieval.replay import replay
 
 
-class HitOutput(serializers.Serializer[Any]):
+class HitOutput(Output):
     """One memory that an answer served."""
 
-    memory_id = serializers.UUIDField()
+    table, columns = RetrievalHit, "memory_id kind rank score lexical_rank vector_rank"
     kind = serializers.CharField(source="memory_kind")
-    rank = serializers.IntegerField()
-    score = serializers.FloatField()
-    lexical_rank = serializers.IntegerField(allow_null=True)
-    vector_rank = serializers.IntegerField(allow_null=True)
 
 
-class RetrievalOutput(serializers.Serializer[Any]):
+class RetrievalOutput(Output):
     """A receipt."""
 
-    id = serializers.UUIDField()
+    table = Retrieval
+    columns = (
+        "id conversation_id asked_by kind query parameters embedding_model counts tokens relevance "
+        "degraded created_at"
+    )
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
     asked_by = serializers.CharField(source="asked_by.name", allow_null=True)
-    kind = serializers.ChoiceField(choices=Retrieval.Kind.choices)
-    query = serializers.CharField()
-    parameters = serializers.DictField()
     embedding_model = serializers.CharField()
-    counts = serializers.DictField()
-    tokens = serializers.IntegerField()
     relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
-    degraded = TextOrNull()
-    created_at = serializers.DateTimeField()
     hits = HitOutput(many=True)
 
 
@@ -78,9 +71,7 @@ class OneRetrieval(ReadView):
 
     @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
-        receipt = _find_receipts(self.tenant()).filter(id=retrieval_id).first()
-        if receipt is None:
-            raise NotFound("There is no such receipt.")
+        receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         return Response(render_receipts(self.tenant(), [receipt])[0])
 
 
@@ -99,9 +90,8 @@ class RetrievalReplay(ReadView):
     @extend_schema(operation_id="replay_retrieval", responses=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
-        receipt.tenant = self.tenant()
-        again = replay(receipt)
-        return Response(ReplayOutput({"receipt": receipt.id, **asdict(again)}).data)
+        again = asdict(replay(receipt))
+        return Response(ReplayOutput({"receipt": receipt.id, **again}).data)
 
 
 def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import AskedMomentField, FlagField, TextOrNull, WholeNumberField
+from memoryproject.edge.fields import AskedMomentField, FlagField, Output, WholeNumberField
 from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
@@ -25,18 +25,18 @@ class ReconstructInput(NarrowedInput):
     fence = FlagField(default=False, help_text=FENCE)
 
 
-class RecalledOutput(serializers.Serializer[Any]):
+class RecalledOutput(Output):
     """A memory with its full content."""
 
     id = serializers.UUIDField(source="memory.id")
     kind = serializers.ChoiceField(choices=MemoryKind.choices, source="memory.kind.value")
     content = serializers.CharField(source="memory.content")
-    user_id = TextOrNull(source="memory.user_id")
-    category = TextOrNull(source="memory.category")
+    user_id = serializers.CharField(allow_null=True, source="memory.user_id")
+    category = serializers.CharField(allow_null=True, source="memory.category")
     importance = serializers.FloatField(source="memory.importance")
-    emotion_type = TextOrNull(source="memory.emotion_type")
+    emotion_type = serializers.CharField(allow_null=True, source="memory.emotion_type")
     emotion_intensity = serializers.FloatField(source="memory.emotion_intensity", allow_null=True)
-    emotion_valence = TextOrNull(source="memory.emotion_valence")
+    emotion_valence = serializers.CharField(allow_null=True, source="memory.emotion_valence")
     timestamp = serializers.DateTimeField(source="memory.at")
     linked_memory_ids = serializers.ListField(source="linked_ids", child=serializers.UUIDField())
     tags = serializers.ListField(source="memory.tags", child=serializers.CharField())
@@ -50,7 +50,7 @@ class RecalledOutput(serializers.Serializer[Any]):
         return {**super().get_fields(), "_distance": named}
 
 
-class ReconstructionOutput(serializers.Serializer[Any]):
+class ReconstructionOutput(Output):
     """What was brought back."""
 
     focus_level = serializers.IntegerField()
@@ -63,7 +63,7 @@ class ReconstructionOutput(serializers.Serializer[Any]):
     counter = serializers.CharField()
     cut = serializers.BooleanField()
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
-    degraded = TextOrNull(help_text=DEGRADED)
+    degraded = serializers.CharField(allow_null=True, help_text=DEGRADED)
 
 
 class ReconstructContext(MirroredView):

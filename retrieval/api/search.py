@@ -59,12 +59,12 @@ class SearchInput(NarrowedInput):
         return attrs
 
 
-class SearchItem(serializers.Serializer[Any]):
+class SearchItem(fields.Output):
     """A memory that answers."""
 
     id = serializers.UUIDField(source="finding.memory_id")
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
-    source_id = fields.TextOrNull(source="memory.source_id")
+    source_id = serializers.CharField(allow_null=True, source="memory.source_id")
     label = serializers.CharField()  # type: ignore[assignment]
     relevance = serializers.FloatField(source="finding.score")
     importance = serializers.FloatField(source="finding.importance")
@@ -83,11 +83,10 @@ class HopPath(serializers.Serializer[Any]):
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields; `from` is a word of Python's own."""
         return {"from": serializers.UUIDField(source="via"), **super().get_fields()}
 
 
-class SearchOutput(serializers.Serializer[Any]):
+class SearchOutput(fields.Output):
     """The answer of `search`."""
 
     items = SearchItem(many=True)
@@ -98,7 +97,9 @@ class SearchOutput(serializers.Serializer[Any]):
     hops_used = serializers.IntegerField(source="findings.hops_used")
     hop_paths = HopPath(many=True)
     receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
-    degraded = fields.TextOrNull(source="findings.degraded", help_text=DEGRADED)
+    degraded = serializers.CharField(
+        allow_null=True, source="findings.degraded", help_text=DEGRADED
+    )
 
 
 class Search(MirroredView):

@@ -211,5 +211,4 @@ def _get_row(tenant: Tenant, context_id: uuid.UUID, *, lock: bool = False) -> Co
     context = (live.select_for_update() if lock else live).first()
     if context is None:
         raise NotFound("There is no such context, or it has expired.")
-    context.tenant = tenant
     return context

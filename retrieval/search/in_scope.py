@@ -54,7 +54,7 @@ def _search_shelf(
 def _load_states(tenant: Tenant, findings: Sequence[Finding]) -> Mapping[uuid.UUID, Episode]:
     ids = [finding.memory_id for finding in findings]
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
-    return {row.id: row for row in rows.only("stability", "last_reviewed_at")}
+    return {row.id: row for row in rows.only("tenant", "stability", "last_reviewed_at")}
 
 
 def _fuse(finding: Finding, question: Question, episode: Episode | None) -> Hit:

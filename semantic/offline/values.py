@@ -3,7 +3,7 @@
 import re
 from enum import Enum
 
-from memoryproject.text.date_languages import get_languages
+from memoryproject.text.date_phrases import get_languages
 
 MONTHS = (
     r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"

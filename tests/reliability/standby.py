@@ -13,7 +13,7 @@ from pathlib import Path
 from memoryproject import embedded
 from memoryproject.embedded import binaries, cluster
 from memoryproject.embedded.accounts import account_for
-from memoryproject.embedded.tools import Tools
+from memoryproject.embedded.binaries import Tools
 from tests.reliability.product import Product, installed
 
 REPLICATED = {"wal_level": "replica", "max_wal_senders": "10", "wal_keep_size": "1GB",

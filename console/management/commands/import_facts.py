@@ -68,7 +68,6 @@ class Command(ServiceCommand):
         return None
 
     def _print_preview(self, run: ImportRun) -> None:
-        """Print the preview of an import."""
         self.stdout.write(f"{run.total} facts would be new.")
         for name, count in run.counts.items():
             if count:

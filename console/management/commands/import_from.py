@@ -58,7 +58,6 @@ class Command(ServiceCommand):
             self.stdout.write("There was nothing new: nothing was written.")
 
     def _print(self, outcome: Outcome) -> None:
-        """Print a table: what becomes of the records of a file, kind by kind."""
         self.stdout.write(f"{'records':<14}{'what becomes of them':<36}{'number':>10}")
         for (kind, fate), number in sorted(outcome.counts.items()):
             self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")

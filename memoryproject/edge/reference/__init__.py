@@ -71,7 +71,6 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the operations of a description."""
     for methods in described["paths"].values():
         yield from methods.values()
 

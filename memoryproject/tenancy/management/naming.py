@@ -42,7 +42,6 @@ def find_named_key(name: str) -> APIKey:
 
 
 def find_tenant(name: str) -> Tenant:
-    """Return the tenant of that name, or raise CommandError."""
     tenant = Tenant.objects.filter(name=name).first()
     if tenant is None:
         raise CommandError(f'No tenant is named "{name}".')

@@ -20,7 +20,6 @@ PRIMARY_KEY = ', PRIMARY KEY ("tenant_id", "id"))'
 
 
 def reference_name(table: str, column: str) -> str:
-    """Return the name of the constraint that keeps `table.column` in its tenant."""
     return f"{table}_{column}_same_tenant"[:63]
 
 

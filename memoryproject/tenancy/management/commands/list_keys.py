@@ -31,7 +31,6 @@ class Command(BaseCommand):
 
 
 def describe(key: APIKey, now: datetime) -> list[str]:
-    """Return what the columns show of a key."""
     return [
         str(key.id),
         key.prefix,
@@ -46,5 +45,4 @@ def describe(key: APIKey, now: datetime) -> list[str]:
 
 
 def to_minute(moment: datetime | None, *, none: str) -> str:
-    """Return a time in UTC, or the word for none."""
     return none if moment is None else f"{moment:%Y-%m-%dT%H:%MZ}"
