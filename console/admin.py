@@ -61,8 +61,8 @@ LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
 PersonAdmin.story = Story("console/people/person.html", person_page.get_story)
 PersonAdmin.list_before_template = "console/people/bar.html"
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
-RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
-
+RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story)
+MessageAdmin.story = Story("console/conversations/one_message.html")
 MemoryTestAdmin.story = Story("console/cases/memory_test.html", tests.get_story)
 
 MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)

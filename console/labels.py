@@ -1,13 +1,16 @@
 """Memories with their labels, as lists and pictures show them."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.urls import reverse
 
-from episodic.models import Episode
+from episodic.models import Conversation, Episode
+from episodic.naming import render_name, with_names
+from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note
@@ -30,6 +33,12 @@ class MemoryLabel:
     def page(self) -> str:
         """The address of its own page."""
         return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
+
+
+def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
+    """Return conversations by who spoke and, to who may read it, how they begin, in one query."""
+    rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))
+    return {row.id: render_name(row, may_read=reader.may_read(row.id)) for row in rows}
 
 
 def name_memories(

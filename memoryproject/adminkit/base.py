@@ -66,13 +66,11 @@ class Door:
 
 @dataclass(frozen=True)
 class Story:
-    """The part of a row's page that people come for; it stands above the columns."""
+    """The part of a row's page that people come for; it stands above the columns, folded away."""
 
     template: str
-    tell: Callable[[HttpRequest, Any], Mapping[str, Any]]
-    """Returns what the template shows of a row."""
-    folds: bool = True
-    """Whether it tells all that most people want: the columns are then folded away."""
+    tell: Callable[[HttpRequest, Any], Mapping[str, Any]] = lambda request, row: {}
+    """Returns what the template shows of a row beside itself, as `original`."""
 
 
 WRITTEN = (models.TextField, models.JSONField, ArrayField)
@@ -208,7 +206,7 @@ class ReadOnlyAdmin(ListAdmin):
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if self.story is None or not self.story.folds:
+        if self.story is None:
             return [(None, {"fields": self._lines})]
         return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 
