@@ -20,7 +20,7 @@ from semantic.contradictions import Claim
 from semantic.models import Fact
 
 QUESTIONS_AT_MOST = 10
-AT_ONCE = 2
+AT_ONCE = 3
 """Questions of a page: each is a whole answer anew."""
 READ_AT_MOST = 200
 """Of the newest answers; the same question counts once."""

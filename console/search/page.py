@@ -15,7 +15,7 @@ from console.search.saved_filters import filters_for
 from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.models import UnitKind
-from indexing.tenant_search import QUERY_AT_MOST, Scope, read_query
+from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
 from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
 
@@ -26,6 +26,8 @@ TENANTS_SEARCHED = 25
 """Beside the one looked at, the first by name."""
 A_GROUP, A_PAGE = 6, 20
 """Results of each kind where all are shown, and of one kind alone."""
+POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
+"""Matches of each kind that are ranked where all are shown, and counted in other tenants."""
 
 
 class SearchForm(forms.Form):
@@ -56,7 +58,11 @@ def show_search(request: HttpRequest) -> HttpResponse:
     params = form.cleaned_data if form.is_valid() else {}
     words, page = params.get("q"), params.get("page") or 1
     search = _read_params(params, tenant) if words and tenant else None
-    groups = _find(request, search, params["kind"], page) if search else []
+    kind = params.get("kind", "")
+    first, at_most, pool = (
+        ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
+    )
+    groups = _find(request, search, kind, first, at_most, pool) if search else []
     return show_page(
         request,
         "console/search/search.html",
@@ -68,7 +74,7 @@ def show_search(request: HttpRequest) -> HttpResponse:
         tenants_searched=TENANTS_SEARCHED,
         total=sum(group.total + len(group.unprocessed) for group in groups),
         unknown=bool(words and tenant and search is None),
-        one_kind=bool(params.get("kind")),
+        one_kind=bool(kind),
         page=page,
         has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
         saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
@@ -85,7 +91,7 @@ def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[
     for tenant in others[:TENANTS_SEARCHED]:
         with looking_at(person, tenant):
             params = _read_params(fields, tenant) if person.has_perms(SEEN_BY) else None
-            groups = _find(request, params, fields["kind"], 1) if params else []
+            groups = _find(request, params, fields["kind"], 0, 0, POOL_ELSEWHERE) if params else []
         total = sum(group.total + len(group.unprocessed) for group in groups)
         if total:
             more = "" if all(group.complete for group in groups) else "+"
@@ -121,12 +127,13 @@ def _midnight(day: Any) -> datetime | None:
     return datetime.combine(day, time.min, tzinfo=UTC) if day else None
 
 
-def _find(request: HttpRequest, params: SearchParams, kind: str, page: int) -> list[Group]:
+def _find(
+    request: HttpRequest, params: SearchParams, kind: str, first: int, at_most: int, pool: int
+) -> list[Group]:
     """Return the results; who opens the page may see all that is no note."""
     sees_notes, reader = request.user.has_perm(SEES_NOTES), Reader(request.user)
-    first, at_most = ((page - 1) * A_PAGE, A_PAGE) if kind else (0, A_GROUP)
     return [
-        find_group(name, params, reader=reader, first=first, at_most=at_most)
+        find_group(name, params, reader=reader, first=first, at_most=at_most, pool=pool)
         for name in KINDS
         if kind in {"", name.value} and (sees_notes or name is not UnitKind.NOTE)
     ]
