@@ -2,17 +2,16 @@
 
 from django.contrib import admin
 
-from console import webhooks
+from console import page_reads, webhooks
 from console.cases import page as case_page
 from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
-from console.erasing import certificate
+from console.erasing import page as erasing
 from console.erasing.page import ERASE
-from console.facts import bulk_actions, changes
+from console.facts import actions, changes
 from console.facts import page as fact_page
 from console.graph import links
-from console.jobs import actions as job_actions
 from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
@@ -20,7 +19,7 @@ from console.keys.admin import APIKeyAdmin
 from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from console.notes import page as note_page
 from console.people import page as person_page
-from console.signin.actions import remove_second_factors
+from console.signin.adapters import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
@@ -43,7 +42,7 @@ for model in [
 UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
-JobAdmin.actions = (job_actions.retry_selected,)
+JobAdmin.actions = (job_page.retry_selected,)
 EventAdmin.actions = (webhooks.redeliver_selected,)
 LLMCallAdmin.story = Story("console/jobs/call.html", job_page.get_call_story)
 APIKeyAdmin.story = Story("console/keys/key.html", key_page.get_key_story)
@@ -52,9 +51,9 @@ ConversationAdmin.story = Story(
     "console/conversations/conversation.html", conversation_page.get_story
 )
 EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
-ErasureAdmin.story = Story("console/erasure.html", certificate.get_story)
+ErasureAdmin.story = Story("console/erasure.html", erasing.get_story)
 FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
-FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
+FactAdmin.actions = (actions.invalidate_selected, actions.restore_selected)
 ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)
 NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
 LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
@@ -91,10 +90,14 @@ class ExportRunAdmin(ReadOnlyAdmin):
 
 @admin.register(PageRead)
 class PageReadAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "person", "page", "subject", "tenant")
+    list_display = ("created_at", "person", "shown", "subject", "tenant")
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "page")
     id_search = ("id", "subject")
+
+    @admin.display(description="page", ordering="page")
+    def shown(self, read: PageRead) -> str:
+        return page_reads.render_page(read.page)
 
 
 @admin.register(ImportRun)

@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from console.models import ImportRun, PageRead
 from indexing.models import Memory
 from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.site import TABLES as TITLED
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note
 from people.models import Person
@@ -81,6 +82,15 @@ def _split(page: str) -> tuple[str, str]:
     """Return the table whose page it would be by its name, and what the page does."""
     stem, _, kind = page.removeprefix("admin:").rpartition("_")
     return stem.replace("_", ".", 1), kind
+
+
+def render_page(page: str) -> str:
+    """Return what the menu calls a page."""
+    label, kind = _split(page)
+    kinds = {"change": "one of", "changelist": "list of", "history": "history of one of"}
+    if label in TITLED and kind in kinds:
+        return f"{kinds[kind]} {TITLED[label]['title'].lower()}"
+    return "home" if page == HOME else page.partition(":")[2].replace("_", " ")
 
 
 def _record(request: HttpRequest, page: str, slots: dict[str, Any]) -> None:

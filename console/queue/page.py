@@ -14,8 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.action_log import record
-from console.facts.actions import SEES_FACT
-from console.facts.bulk_actions import read_versions
+from console.facts.actions import SEES_FACT, read_versions
 from console.pages import action_for, choose_tenant, page_for, show_page
 from console.queue.items import CANDIDATES, list_items, show_sources
 from episodic.revealing import Reader

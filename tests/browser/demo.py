@@ -145,8 +145,8 @@ def _leave_traces(shop: Agent, readers: dict[str, Client]) -> None:
         assert curator.post(path, form).status_code == 302
     for row in Tenant.objects.filter(name__in=(SHOP, BANK)):
         home = Fact.objects.of(row).order_by("id")[0].conversation_id
-        path = f"/admin/reveal/{home}/"
-        assert auditor.post(path, {"reason": "Complaint 4711"}).status_code == 302
+        reason = {"reason": "Complaint 4711", "tenant": row.name}
+        assert auditor.post(f"/admin/reveal/{home}/", reason).status_code == 302
     asked = {"conversation_id": str(facts[0].conversation.external_id), "query": "Where to?"}
     assert shop.post("memory_tests", {**asked, "must_say": ["a ferry"]}).status_code == 201
     note = shop.post("notes", {"content": "Jun's number is in the safe."}).json()
