@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from console import page_reads, webhooks
+from console import page_reads
 from console.cases import page as case_page
 from console.cases import tests
 from console.conversations import episode_page, rollback
@@ -43,7 +43,7 @@ UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
 JobAdmin.actions = (job_page.retry_selected,)
-EventAdmin.actions = (webhooks.redeliver_selected,)
+EventAdmin.actions = (job_page.redeliver_selected,)
 LLMCallAdmin.story = Story("console/jobs/call.html", job_page.get_call_story)
 APIKeyAdmin.story = Story("console/keys/key.html", key_page.get_key_story)
 TenantAdmin.story = Story("console/keys/tenant.html", key_page.get_tenant_story)

@@ -1,4 +1,4 @@
-"""Memories with their labels, as lists and pictures show them."""
+"""Memories and conversations with their names, and the answers that a memory was served in."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
 from episodic.models import Conversation, Episode
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from notes.queries import active_notes
+from retrieval.models import RetrievalHit
 from semantic.models import Fact
 
 
@@ -63,3 +65,15 @@ def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
         return MemoryLabel(row.id, "episode", row.title, about, row.start_at)
     about = row.source_type.replace("_", " ")
     return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
+
+
+def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
+    """Return the newest answers that served a memory. Uses index: retrieval_hit_by_memory."""
+    hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
+    return list(hits.select_related("retrieval__asked_by").order_by("-id")[:at_most])
+
+
+def count_servings(memory: TenantModel) -> int:
+    """Return how many answers served a memory, up to 10,000."""
+    hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
+    return hits[: settings.COUNTED_AT_MOST].count()

@@ -1,4 +1,4 @@
-"""Writes down who looked at content in the admin, and forgets it after a year."""
+"""Two middlewares: who looked at content is written down; who may not read messages sees masks."""
 
 import uuid
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
 
 from console.models import ImportRun, PageRead
+from episodic.masks import masking
+from episodic.revealing import Reader
 from indexing.models import Memory
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.site import TABLES as TITLED
@@ -135,3 +137,22 @@ def delete_old(*, at_most: int) -> None:
     old = PageRead.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at", "id")
     ids = list(old.values_list("id", flat=True)[:at_most])
     PageRead.across_tenants.filter(id__in=ids).delete()
+
+
+class MaskMiddleware:
+    """Loads what quotes messages through the eyes of who has logged in to the admin.
+
+    Stands after `WallsMiddleware`, which finds out whom and which tenant a request is about.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not hasattr(request, "tenants"):
+            return self._get_response(request)
+        reader = Reader(request.user)
+        if reader.reads_all:
+            return self._get_response(request)
+        with masking(reader.mask):
+            return self._get_response(request)

@@ -15,6 +15,7 @@ from console.facts import actions as facts
 from console.facts import comparison, marks
 from console.graph import links
 from console.graph import page as graph
+from console.home import page as home
 from console.jobs import page as jobs
 from console.keys import actions as keys
 from console.notes import page as notes
@@ -24,7 +25,6 @@ from console.people import page as people
 from console.playground import page as playground
 from console.queue import page as queue
 from console.search import page as search
-from console.tour import show_tour
 from console.transfer import exports, import_page
 from erasure.models import Scope
 
@@ -46,7 +46,6 @@ ERASED = {
     Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
 }
 urlpatterns = [
-    path("jobs/retry/", jobs.retry_jobs, name="jobs_retry"),
     *_acts("jobs/<uuid:job_id>/", jobs.retry_or_cancel, "job", "retry", "cancel"),
     path("keys/new/", keys.make_key, name="key_new"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
@@ -82,7 +81,7 @@ urlpatterns = [
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("case-file/<uuid:retrieval_id>/test/", tests.create_test, name="case_test"),
     *_acts("tests/<uuid:test_id>/", tests.change_test, "test", "run", "delete"),
-    path("tour/", show_tour, name="tour"),
+    path("tour/", home.show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", exports.show_exports, name="export"),
     path("export/file/", exports.download, name="export_download"),

@@ -1,4 +1,4 @@
-"""The pages of a job and of a model call; retrying and cancelling jobs, on record."""
+"""The pages of a job and of a model call; retrying, cancelling, delivering again, on record."""
 
 import uuid
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from console.action_log import list_records, record
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
-from console.pages import act_on, action_for, get_row, show_page
+from console.pages import act_on, action_for, get_row
 from console.texts import TEXTS
 from episodic.models import Episode, Message, Review
+from events import outbox
+from events.models import Event
 from jobs import claims, retrying
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.adminkit import values
-from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link
 from memoryproject.edge.errors import Problem
 from retrieval.models import Retrieval
@@ -31,7 +31,8 @@ from semantic.models import Changeset
 
 ROWS_AT_MOST = 50
 OPERATE = "jobs.operate_job"
-RETRIED_AT_ONCE = 500
+ACTS_AT_ONCE = 500
+"""Jobs, or events, of one action of a list."""
 NAMED_AT_MOST = 10
 
 
@@ -197,30 +198,11 @@ def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpR
     return act_on(request, job, lambda: act(job=job), done=done, logged=logged)
 
 
-@admin.action(description="Retry dead and cancelled jobs …", permissions=["operate"])
-def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> HttpResponse:
-    """Show what a retry of the marked jobs would do; nothing is done yet."""
-    stopped = queryset.filter(state__in=[State.DEAD, State.CANCELLED])
-    jobs = list(stopped.select_related("tenant").order_by("-id")[: RETRIED_AT_ONCE + 1])
-    marked = queryset.order_by()[: RETRIED_AT_ONCE + 1].count()
-    return show_page(
-        request,
-        "console/jobs/retry.html",
-        title="Retry jobs",
-        chosen=jobs[:RETRIED_AT_ONCE],
-        left_out=marked - len(jobs),
-        cut=len(jobs) > RETRIED_AT_ONCE,
-        at_once=RETRIED_AT_ONCE,
-    )
-
-
-@action_for(OPERATE)
-def retry_jobs(request: HttpRequest) -> HttpResponse:
-    """Retry the jobs that the preview showed, each by itself; say which could not be."""
-    ids = filter(None, map(read_id, request.POST.getlist("job")[:RETRIED_AT_ONCE]))
-    jobs = Job.across_tenants.select_related("tenant").filter(id__in=list(ids))
+@admin.action(description="Retry dead and cancelled jobs", permissions=["operate"])
+def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> None:
+    """Retry the marked jobs, the first so many, each by itself; say which could not be."""
     retried, refused = 0, []
-    for job in jobs.order_by("id"):
+    for job in queryset.select_related("tenant").order_by("id")[:ACTS_AT_ONCE]:
         try:
             with transaction.atomic():
                 retrying.retry_job(job=job)
@@ -232,9 +214,18 @@ def retry_jobs(request: HttpRequest) -> HttpResponse:
         messages.success(request, f"{retried} job{'s' * (retried != 1)} ready again.")
     if refused:
         messages.warning(request, name_refused(refused))
-    if not retried and not refused:
-        messages.warning(request, "No job was chosen.")
-    return redirect("admin:jobs_job_changelist")
+
+
+@admin.action(description="Deliver again", permissions=["redeliver"])
+def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) -> None:
+    """Have the marked events delivered once more, the oldest first."""
+    to_webhooks = queryset.exclude(webhook=None)
+    events = list(to_webhooks.select_related("tenant").order_by("id")[:ACTS_AT_ONCE])
+    with transaction.atomic():
+        for event in events:
+            outbox.redeliver(event)
+            record(request, event, "had it delivered again")
+    messages.success(request, f"{len(events)} event{'s' * (len(events) != 1)} wait for delivery.")
 
 
 def name_refused(refused: list[tuple[Job, str]]) -> SafeString:

@@ -72,7 +72,6 @@ PAGES_WITHOUT = {
     "console:forget_filter": DONE,
     "console:test_run": DONE,
     "console:test_delete": DONE,
-    "console:jobs_retry": DONE,
     "console:job_retry": DONE,
     "console:job_cancel": DONE,
     "console:key_new": SETTINGS,

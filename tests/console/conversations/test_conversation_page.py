@@ -53,7 +53,7 @@ def talk(ana: Agent, told: uuid.UUID) -> Conversation:
 
 @pytest.fixture
 def long_talk(ana: Agent, conversation: uuid.UUID) -> Conversation:
-    """A conversation of three pages, an hour from one message to the next; all in its window."""
+    """A conversation of five pages, an hour from one message to the next; all in its window."""
     said = [
         {
             "role": "user",
@@ -66,6 +66,18 @@ def long_talk(ana: Agent, conversation: uuid.UUID) -> Conversation:
         body = {"conversation_id": str(conversation), "messages": said[start : start + 225]}
         assert ana.post("add_messages", body).status_code == 201
     return Conversation.objects.of(ana.tenant).get(external_id=conversation)
+
+
+def test_a_message_shows_what_was_said_before_its_columns_to_who_may_read_it(
+    curator: Client, auditor: Client, talk: Conversation
+) -> None:
+    message = Message.objects.of(talk.tenant).order_by("seq")[0]
+    page = reverse("admin:episodic_message_change", args=[message.id])
+    text = html.unescape(curator.get(page).content.decode())
+    assert text.index(message.content) < text.index("All columns")
+    assert f"{address(talk)}?seq={message.seq}" in text
+    masked = html.unescape(auditor.get(page).content.decode())
+    assert message.content not in masked and f"({len(message.content)} characters)" in masked
 
 
 def test_each_message_stands_in_its_episode_in_order(curator: Client, talk: Conversation) -> None:
