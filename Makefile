@@ -131,7 +131,7 @@ demo: export MEMORY_DATA_DIR ?= $(CURDIR)/var/demo
 demo: export MEMORY_LLM = offline
 demo: install-dev
 	@$(VENV_PYTHON) manage.py migrate --verbosity 0
-	@$(VENV_PYTHON) manage.py shell --no-imports -c "from tests.browser import demo; demo.main()"
+	@MEMORY_LOG_LEVEL=WARNING $(VENV_PYTHON) manage.py shell --no-imports -c "from tests.browser import demo; demo.main()"
 	@exec $(VENV_PYTHON) manage.py run
 
 stop:

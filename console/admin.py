@@ -2,17 +2,16 @@
 
 from django.contrib import admin
 
-from console import webhooks
+from console import page_reads
 from console.cases import page as case_page
 from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
-from console.erasing import certificate
+from console.erasing import page as erasing
 from console.erasing.page import ERASE
-from console.facts import bulk_actions, changes
+from console.facts import actions, changes
 from console.facts import page as fact_page
 from console.graph import links
-from console.jobs import actions as job_actions
 from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
@@ -20,7 +19,7 @@ from console.keys.admin import APIKeyAdmin
 from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from console.notes import page as note_page
 from console.people import page as person_page
-from console.signin.actions import remove_second_factors
+from console.signin.adapters import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
@@ -43,8 +42,8 @@ for model in [
 UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
-JobAdmin.actions = (job_actions.retry_selected,)
-EventAdmin.actions = (webhooks.redeliver_selected,)
+JobAdmin.actions = (job_page.retry_selected,)
+EventAdmin.actions = (job_page.redeliver_selected,)
 LLMCallAdmin.story = Story("console/jobs/call.html", job_page.get_call_story)
 APIKeyAdmin.story = Story("console/keys/key.html", key_page.get_key_story)
 TenantAdmin.story = Story("console/keys/tenant.html", key_page.get_tenant_story)
@@ -52,17 +51,17 @@ ConversationAdmin.story = Story(
     "console/conversations/conversation.html", conversation_page.get_story
 )
 EpisodeAdmin.story = Story("console/conversations/episode.html", episode_page.get_story)
-ErasureAdmin.story = Story("console/erasure.html", certificate.get_story)
+ErasureAdmin.story = Story("console/erasure.html", erasing.get_story)
 FactAdmin.story = Story("console/facts/fact.html", fact_page.get_story)
-FactAdmin.actions = (bulk_actions.invalidate_selected, bulk_actions.restore_selected)
+FactAdmin.actions = (actions.invalidate_selected, actions.restore_selected)
 ChangesetAdmin.story = Story("console/facts/changeset.html", changes.get_story)
 NoteAdmin.story = Story("console/notes/note.html", note_page.get_story)
 LinkAdmin.story = Story("console/graph/link.html", links.get_link_story)
 PersonAdmin.story = Story("console/people/person.html", person_page.get_story)
 PersonAdmin.list_before_template = "console/people/bar.html"
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
-RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story, folds=False)
-
+RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story)
+MessageAdmin.story = Story("console/conversations/one_message.html")
 MemoryTestAdmin.story = Story("console/cases/memory_test.html", tests.get_story)
 
 MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
@@ -91,10 +90,14 @@ class ExportRunAdmin(ReadOnlyAdmin):
 
 @admin.register(PageRead)
 class PageReadAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "person", "page", "subject", "tenant")
+    list_display = ("created_at", "person", "shown", "subject", "tenant")
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "page")
     id_search = ("id", "subject")
+
+    @admin.display(description="page", ordering="page")
+    def shown(self, read: PageRead) -> str:
+        return page_reads.render_page(read.page)
 
 
 @admin.register(ImportRun)

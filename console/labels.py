@@ -1,17 +1,22 @@
-"""Memories with their labels, as lists and pictures show them."""
+"""Memories and conversations with their names, and the answers that a memory was served in."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
-from episodic.models import Episode
+from episodic.models import Conversation, Episode
+from episodic.naming import render_name, with_names
+from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
-from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from notes.queries import active_notes
+from retrieval.models import RetrievalHit
 from semantic.models import Fact
 
 
@@ -30,6 +35,12 @@ class MemoryLabel:
     def page(self) -> str:
         """The address of its own page."""
         return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
+
+
+def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
+    """Return conversations by who spoke and, to who may read it, how they begin, in one query."""
+    rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))
+    return {row.id: render_name(row, may_read=reader.may_read(row.id)) for row in rows}
 
 
 def name_memories(
@@ -54,3 +65,15 @@ def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
         return MemoryLabel(row.id, "episode", row.title, about, row.start_at)
     about = row.source_type.replace("_", " ")
     return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
+
+
+def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
+    """Return the newest answers that served a memory. Uses index: retrieval_hit_by_memory."""
+    hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
+    return list(hits.select_related("retrieval__asked_by").order_by("-id")[:at_most])
+
+
+def count_servings(memory: TenantModel) -> int:
+    """Return how many answers served a memory, up to 10,000."""
+    hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
+    return hits[: settings.COUNTED_AT_MOST].count()

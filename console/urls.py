@@ -10,23 +10,22 @@ from console.cases import ask_again, tests
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
-from console.erasing.certificate import show_certificate
-from console.erasing.page import erase
+from console.erasing import page as erasing
 from console.facts import actions as facts
-from console.facts import bulk_actions, comparison, marks
+from console.facts import comparison, marks
 from console.graph import links
 from console.graph import page as graph
-from console.jobs import actions as jobs
+from console.home import page as home
+from console.jobs import page as jobs
 from console.keys import actions as keys
-from console.notes import actions as notes
+from console.notes import page as notes
 from console.notifications import page as notifications
 from console.palette import page as palette
-from console.people import actions as people
+from console.people import page as people
 from console.playground import page as playground
 from console.queue import page as queue
-from console.search import saved_filters
-from console.tour import show_tour
-from console.transfer import export_page, import_page
+from console.search import page as search
+from console.transfer import exports, import_page
 from erasure.models import Scope
 
 app_name = "console"
@@ -47,7 +46,6 @@ ERASED = {
     Scope.TENANT: "tenants/<uuid:tenant_id>/erase/",
 }
 urlpatterns = [
-    path("jobs/retry/", jobs.retry_jobs, name="jobs_retry"),
     *_acts("jobs/<uuid:job_id>/", jobs.retry_or_cancel, "job", "retry", "cancel"),
     path("keys/new/", keys.make_key, name="key_new"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
@@ -58,7 +56,7 @@ urlpatterns = [
     *_acts("facts/<uuid:fact_id>/", facts.change_fact, "fact", "invalidate", "restore", "correct"),
     path("facts/<uuid:fact_id>/marks/", marks.decide_marks, name="fact_marks"),
     path("facts/<uuid:fact_id>/ask-again/", ask_again.show_answers, name="ask_again"),
-    *_acts("facts/", bulk_actions.change_facts, "facts", "invalidate", "restore"),
+    *_acts("facts/", facts.change_facts, "facts", "invalidate", "restore"),
     path("changesets/<uuid:changeset_id>/revert/", facts.revert_changeset, name="changeset_revert"),
     path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),
     *_acts("notes/<uuid:note_id>/", notes.delete_or_restore, "note", "delete", "restore"),
@@ -77,24 +75,24 @@ urlpatterns = [
     path("search/", palette.search_or_palette, name="search"),
     path("notifications/", notifications.show_notifications, name="notifications"),
     path("notifications/mail/", notifications.choose_mail, name="notification_choice"),
-    path("saved/", saved_filters.save_filter, name="save_filter"),
-    path("saved/<uuid:filter_id>/", saved_filters.delete_filter, name="forget_filter"),
+    path("saved/", search.save_filter, name="save_filter"),
+    path("saved/<uuid:filter_id>/", search.delete_filter, name="forget_filter"),
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("case-file/<uuid:retrieval_id>/test/", tests.create_test, name="case_test"),
     *_acts("tests/<uuid:test_id>/", tests.change_test, "test", "run", "delete"),
-    path("tour/", show_tour, name="tour"),
+    path("tour/", home.show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
-    path("export/", export_page.show_exports, name="export"),
-    path("export/file/", export_page.download, name="export_download"),
+    path("export/", exports.show_exports, name="export"),
+    path("export/file/", exports.download, name="export_download"),
     path("import/", import_page.show_imports, name="import"),
     path("import/<uuid:run_id>/", import_page.show_run, name="import_run"),
     path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
     path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
     path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
-    path("erasures/<uuid:erasure_id>/certificate/", show_certificate, name="certificate"),
+    path("erasures/<uuid:erasure_id>/certificate/", erasing.show_certificate, name="certificate"),
     *(
-        path(address, erase, {"scope": scope}, f"erase_{scope.value}")
+        path(address, erasing.erase, {"scope": scope}, f"erase_{scope.value}")
         for scope, address in ERASED.items()
     ),
 ]

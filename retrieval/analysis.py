@@ -5,18 +5,26 @@ exposure of a memory, waits for no review, and is no source of echoes.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
+from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
 from retrieval.recall import Draft
 from retrieval.request import RecallRequest
-from retrieval.search.in_conversation import search
+from retrieval.search.in_conversation import (
+    Question,
+    put_newer_first,
+    search,
+    search_unordered,
+)
+
+FACT, EPISODE = MemoryKind.FACT, MemoryKind.EPISODE
 
 
 class Outcome(Enum):
@@ -49,32 +57,46 @@ class Analysis:
 def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysis:
     """Draft the answer to a request, and find everything that both legs brought for it.
 
-    The draft is `recall`'s own. A second search, without its limits, has the same ranks.
+    The draft is `recall`'s own. Without a budget of tokens one search brings both: what the draft
+    gets of it is what its limits leave. With one a second search, without its limits, has the
+    same ranks.
     """
-    draft = recall.draft_answer(tenant=tenant, request=request, now=now)
-    if draft.conversation is None:
-        return Analysis(draft=draft, facts=(), episodes=())
-    question = recall.to_question(request, draft.fusion, draft.vector, draft.model, now)
-    if request.known_at:
-        known = recall.find_known(draft.conversation, request.known_at, request.as_of)
-        question = replace(question, known=known)
-    everything = 2 * draft.fusion.depth
-    hits = search(
-        draft.conversation,
-        replace(
-            question,
-            fact_limit=everything,
-            episode_limit=everything,
-            line_limit=0,
-            explain=True,
-            shown=True,
-        ),
+    candidates: list[Hit] = []
+    limits: dict[MemoryKind, int] = {}
+
+    def find(conversation: Conversation, _: RecallRequest, question: Question) -> list[Hit]:
+        limits.update({FACT: request.semantic_limit, EPISODE: question.episode_limit})
+        hits = search_unordered(conversation, _widen(question))
+        candidates.extend(put_newer_first(hits))
+        return search(conversation, question) if question.line_limit else _cut(hits, limits)
+
+    draft = recall.draft_answer(tenant=tenant, request=request, now=now, find=find)
+    served = frozenset(hit.memory_id for hit in draft.served)
+    facts, episodes = (
+        _judge(candidates, shelf, served, limit=limits.get(shelf, 0)) for shelf in (FACT, EPISODE)
     )
-    served_ids = frozenset(hit.memory_id for hit in draft.served)
-    return Analysis(
-        draft=draft,
-        facts=_judge(hits, MemoryKind.FACT, served_ids, limit=request.semantic_limit),
-        episodes=_judge(hits, MemoryKind.EPISODE, served_ids, limit=question.episode_limit),
+    return Analysis(draft=draft, facts=facts, episodes=episodes)
+
+
+def _widen(question: Question) -> Question:
+    """Return a question for all that both legs bring, explained."""
+    everything = max(2 * question.fusion.depth, question.fact_limit, question.episode_limit)
+    return replace(
+        question,
+        fact_limit=everything,
+        episode_limit=everything,
+        line_limit=0,
+        explain=True,
+        shown=True,
+    )
+
+
+def _cut(hits: Sequence[Hit], limits: Mapping[MemoryKind, int]) -> list[Hit]:
+    """Return the hits within the limits, as a search with these limits has them."""
+    kept = [hit for hit in hits if hit.rank <= limits[hit.shelf]]
+    ids = {hit.memory_id for hit in kept}
+    return put_newer_first(
+        [replace(hit, newer=tuple(filter(ids.__contains__, hit.newer))) for hit in kept]
     )
 
 

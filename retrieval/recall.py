@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -37,6 +37,8 @@ from retrieval.search.scores import (
 )
 from retrieval.selection import Chosen
 from semantic import beliefs
+
+Find = Callable[[Conversation, RecallRequest, Question], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +145,27 @@ def _draft_with_progress(
     return draft, episodic_queries.measure_progress(draft.conversation)
 
 
-def draft_answer(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Draft:
-    """Return what a request would be answered with; nothing is written, not even a receipt."""
+def draft_answer(
+    *, tenant: Tenant, request: RecallRequest, now: datetime, find: Find | None = None
+) -> Draft:
+    """Return what a request would be answered with; nothing is written, not even a receipt.
+
+    `find` searches instead of the search that the request names, and brings the same.
+    """
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation_id
     )
     place = conversation.id if conversation and request.scope == CONVERSATION else None
     with print_links(request.links), answering(tenant=tenant, conversation_id=place):
-        return _draft(tenant, conversation, request, now)
+        return _draft(tenant, conversation, request, now, find or _search)
 
 
 def _draft(
-    tenant: Tenant, conversation: Conversation | None, request: RecallRequest, now: datetime
+    tenant: Tenant,
+    conversation: Conversation | None,
+    request: RecallRequest,
+    now: datetime,
+    find: Find,
 ) -> Draft:
     fusion = choose_fusion(tenant, request)
     if conversation:
@@ -171,7 +182,7 @@ def _draft(
     if conversation and request.known_at:
         known = find_known(conversation, request.known_at, request.as_of)
         question = replace(question, known=known)
-    hits = _search(place, request, question) if place else []
+    hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left

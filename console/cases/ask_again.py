@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -19,6 +20,8 @@ from semantic.contradictions import Claim
 from semantic.models import Fact
 
 QUESTIONS_AT_MOST = 10
+AT_ONCE = 3
+"""Questions of a page: each is a whole answer anew."""
 READ_AT_MOST = 200
 """Of the newest answers; the same question counts once."""
 NOT_KEPT = "(What was served was not kept.)"
@@ -56,15 +59,18 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     old = facts[0]
     claim = Claim(old.fact, "" if old.id == fact.id else fact.fact)
     retired = [row for row in facts if row.invalid_at is not None]
-    questions = [_repeat(row, claim, reader) for row in _find_questions(retired or facts)]
+    found = _find_questions(retired or facts)
+    page = Paginator(found, AT_ONCE).get_page(request.GET.get("page"))
+    questions = [_repeat(row, claim, reader) for row in page]
     return show_page(
         request,
         "console/cases/ask_again.html",
         title="Ask again",
         fact=fact,
         questions=questions,
+        page=page,
         left=sum(question.left for question in questions),
-        at_most=QUESTIONS_AT_MOST,
+        is_cut=len(found) == QUESTIONS_AT_MOST,
     )
 
 

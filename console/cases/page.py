@@ -16,9 +16,10 @@ from console.cases.case_json import render_case
 from console.cases.search import Candidate, Hint
 from console.facts.forms import CURATE
 from console.forms import ConversationField, LinesField, WordsField
+from console.labels import name_conversations, name_memories
 from console.pages import ask_for_tenant, choose_tenant, page_for, read_choice, show_page
 from console.playground import page as playground
-from episodic.models import Conversation, Episode
+from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST, Scope
 from memoryproject.adminkit.base import read_id
@@ -26,7 +27,6 @@ from memoryproject.adminkit.values import link_to_memory
 from memoryproject.tenancy.models import Tenant
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import Retrieval, RetrievalHit
-from semantic.models import Fact
 
 SEEN_BY = (
     "retrieval.view_retrieval",
@@ -177,6 +177,9 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
         retrieval=retrieval,
         conversation=retrieval.conversation,
         reader=reader,
+        place=name_conversations([retrieval.conversation_id], reader).get(
+            retrieval.conversation_id, ""
+        ),
         permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
         parameters=sorted(retrieval.parameters.items()),
         test_form=MemoryTestForm(prefix="test") if may_test and retrieval.conversation else None,
@@ -188,17 +191,18 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
     served = list(hits.order_by("memory_kind", "rank", "id")[:HITS_AT_MOST])
     ids = [hit.memory_id for hit in served]
-    words: dict[uuid.UUID, Any] = {
-        **Fact.objects.of(retrieval.tenant).in_bulk(ids),
-        **Episode.objects.of(retrieval.tenant).in_bulk(ids),
-    }
+    named = name_memories(tenant=retrieval.tenant, memory_ids=ids)
+    labels = {memory_id: row.label for memory_id, row in named.items()}
     may_ask = request.user.has_perm(playground.PERMISSION)
     return {
         "title": retrieval.query,
         "subtitle": "",
         "again": _link_to_playground(retrieval) if may_ask else "",
         "served": [
-            (hit, link_to_memory(hit.memory_kind, hit.memory_id, words.get(hit.memory_id)))
+            (
+                hit,
+                link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)),
+            )
             for hit in served
         ],
     }

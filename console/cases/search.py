@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
 
 from console.highlights import show_snippet
+from console.labels import name_conversations
 from console.search import results
 from console.search.results import Result, SearchParams
 from episodic.models import Message, Role
@@ -48,6 +49,8 @@ class Candidate:
 
     retrieval: Retrieval
     reasons: Sequence[Reason]
+    place: str
+    """Its conversation in words; empty: it has none."""
 
     @property
     def weight(self) -> tuple[int, datetime]:
@@ -83,9 +86,15 @@ def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
         newest = _answers(hint).order_by("-created_at", "-id")[:CANDIDATES_AT_MOST]
         reasons.update((row.id, []) for row in newest)
     rows = Retrieval.objects.of(hint.tenant).select_related("conversation", "asked_by")
+    answers = list(rows.filter(id__in=list(reasons)))
+    names = name_conversations({row.conversation_id for row in answers}, reader)
     candidates = [
-        Candidate(row, sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3])
-        for row in rows.filter(id__in=list(reasons))
+        Candidate(
+            row,
+            sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3],
+            names.get(row.conversation_id, ""),
+        )
+        for row in answers
     ]
     candidates.sort(key=lambda candidate: candidate.weight, reverse=True)
     return candidates[:CANDIDATES_AT_MOST]

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from console.charts import Chart, Series
 from console.conversations.timeline import MESSAGES_A_PAGE, Block, SupportedFact, facts_from
-from console.servings import list_servings
+from console.labels import list_servings
 from console.transcript import read_transcript, render_span
 from episodic import fsrs_memory, queries
 from episodic.engines import Rating

@@ -17,6 +17,7 @@ from console.conversations import timeline
 from console.conversations.timeline import MESSAGES_A_PAGE
 from console.counting import count_capped, render_sum
 from console.forms import MomentField
+from console.labels import name_conversations
 from console.pages import action_for, find_way_back
 from episodic import revealing
 from episodic.models import Conversation, Episode, Message
@@ -73,6 +74,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
         )
     cells = timeline.read_cells(conversation) if reads else []
     return {
+        "name": name_conversations([conversation.id], reader)[conversation.id],
         "reader": reader if reads else None,
         "conversation": conversation,
         "message_count": conversation.next_seq - 1,

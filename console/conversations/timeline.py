@@ -22,7 +22,7 @@ from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
 
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
-MESSAGES_A_PAGE = 200
+MESSAGES_A_PAGE = 100
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
 """Why a fact is closed that was true; for all other reasons it never was."""
 

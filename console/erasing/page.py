@@ -1,29 +1,35 @@
-"""The erase page of the admin: a preview, and a form in which the name is typed."""
+"""Erasing with a preview and a typed name; the certificate of an erasure, to print."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from console.action_log import record
 from console.forms import ReasonForm
 from console.pages import get_row, page_for, show_page
 from episodic.models import Conversation, Message
-from erasure import services
+from erasure import proof, services
 from erasure.imports import imports_of
 from erasure.models import Erasure, Scope, State
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 from people.models import Person
 from semantic.models import Changeset
 
 ERASE = "erasure.erase"
+WORDS_AT_LEAST, WORDS_AT_MOST = 3, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +136,48 @@ def erase(request: HttpRequest, *, scope: Scope, **row_id: uuid.UUID) -> HttpRes
         form=form,
         subject=subject,
         counts=[(kind.replace("_", " "), count) for kind, count in sorted(counts.items())],
+    )
+
+
+def get_story(request: HttpRequest, erasure: Erasure) -> Mapping[str, Any]:
+    """Return what stands above an erasure's columns."""
+    return {"erased": name_counts(erasure)}
+
+
+def name_counts(erasure: Erasure) -> list[tuple[str, int]]:
+    """Return how many rows of each kind were deleted."""
+    return [(kind.replace("_", " "), count) for kind, count in sorted(erasure.counts.items())]
+
+
+@page_for("erasure.view_erasure")
+def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> HttpResponse:
+    """Show the certificate; with `scan` all tables are searched for it, with words for these.
+
+    Only who may erase may look for words: a hit says what is written somewhere.
+    """
+    erasure = get_object_or_404(Erasure.across_tenants, id=erasure_id)
+    words = " ".join(request.POST.get("words", "").split())
+    found, fault = None, ""
+    if words and not request.user.has_perm(ERASE):
+        fault, words = "You may not look for words.", ""
+    elif words and not WORDS_AT_LEAST <= len(words) <= WORDS_AT_MOST:
+        fault, words = f"Give {WORDS_AT_LEAST} to {WORDS_AT_MOST} characters.", ""
+    try:
+        if words or (erasure.target and "scan" in request.GET):
+            found = proof.scan(erasure, words)
+    except Problem as problem:
+        fault = problem.message
+    return show_page(
+        request,
+        "console/certificate.html",
+        title="Certificate of erasure",
+        status=400 if fault else 200,
+        erasure=erasure,
+        tenant=Tenant.objects.filter(id=erasure.tenant_id).first(),
+        counts=name_counts(erasure),
+        words=words,
+        proof=found,
+        fault=fault,
+        at=timezone.now(),
+        made_by=request.user.get_username() if isinstance(request.user, User) else "",
     )

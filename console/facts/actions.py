@@ -1,19 +1,29 @@
-"""Retiring, restoring and correcting a fact, and reverting a changeset; each act can be undone."""
+"""Retiring, restoring and correcting facts, one or many, and reverting a changeset."""
 
 import uuid
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import messages
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from console.facts import forms
-from console.facts.forms import CURATE, ActForm
+from console.facts.forms import CURATE, ActForm, ManyForm
 from console.forms import submit
 from console.highlights import show_difference
-from console.pages import find_way_back, get_row, page_for, redirect_to, show_page
+from console.pages import action_for, find_way_back, get_row, page_for, redirect_to, show_page
+from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import lines, link
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
 from semantic import corrections, curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
@@ -29,6 +39,8 @@ FORMS: dict[str, tuple[type[ActForm], str]] = {
     "correct": (forms.CorrectForm, "Correct a fact"),
 }
 """By the act of an address: what it asks for, and its title."""
+NAMED_AT_MOST = 10
+TITLES = {"invalidate": "Retire facts", "restore": "Restore facts"}
 
 
 @page_for(*SEES_FACT)
@@ -117,4 +129,134 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
         form=form,
         changeset=changeset,
         plan=plan,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The facts that were marked, those that an act can be done to, and what it is."""
+
+    name: str
+    facts: Sequence[Fact]
+    versions: Mapping[uuid.UUID, int]
+    left_out: Sequence[Fact]
+    is_cut: bool
+
+    @property
+    def closes(self) -> bool:
+        """Whether the facts are to be retired."""
+        return self.name == "invalidate"
+
+
+@admin.action(description="Retire …", permissions=["curate"])
+def invalidate_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Preview which facts would be retired."""
+    return show_choice(request, choose("invalidate", queryset), ManyForm(closes=True))
+
+
+@admin.action(description="Restore …", permissions=["curate"])
+def restore_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
+    """Preview which facts would be restored."""
+    return show_choice(request, choose("restore", queryset), ManyForm(closes=False))
+
+
+def choose(
+    name: str, queryset: QuerySet[Fact], versions: Mapping[uuid.UUID, int] | None = None
+) -> Choice:
+    """Return what of the marked facts an act can be done to, and which is left out.
+
+    `versions` are those that the person has looked at; without them those of now.
+    """
+    rows = queryset.select_related("tenant", "conversation").order_by("id")
+    marked = list(rows[: settings.FACTS_AT_ONCE + 1])
+    fit: list[Fact] = []
+    left_out: list[Fact] = []
+    for fact in marked[: settings.FACTS_AT_ONCE]:
+        (fit if _fits(fact, closes=name == "invalidate") else left_out).append(fact)
+    seen = {fact.id: fact.version for fact in fit} if versions is None else versions
+    return Choice(name, fit, seen, left_out, is_cut=len(marked) > settings.FACTS_AT_ONCE)
+
+
+def _fits(fact: Fact, *, closes: bool) -> bool:
+    if closes:
+        return fact.invalid_at is None
+    barred = {Fact.Because.ERASED, Fact.Because.WAITING}
+    return fact.invalid_at is not None and fact.invalidated_because not in barred
+
+
+@action_for(*SEES_FACT)
+def change_facts(request: HttpRequest, name: str) -> HttpResponse:
+    """Retire or restore the facts that the preview showed, or show it again with what is wrong."""
+    versions = read_versions(request.POST.get("facts", ""))
+    choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
+    form = ManyForm(request.POST, closes=choice.closes)
+    actor = request.user.get_username()
+
+    def act() -> HttpResponse:
+        changesets = act_on_all(choice, form.cleaned_data, actor)
+        messages.success(request, _name_changesets(choice, changesets))
+        return redirect("admin:semantic_fact_changelist")
+
+    return submit(form, act) or show_choice(request, choice, form)
+
+
+def read_versions(marked: str) -> dict[uuid.UUID, int]:
+    """Return ids and versions of the preview's facts; what is neither is left out.
+
+    They come in one field: a form may have no more than a thousand.
+    """
+    versions: dict[uuid.UUID, int] = {}
+    for text in marked.split(",", settings.FACTS_AT_ONCE + 1)[: settings.FACTS_AT_ONCE + 1]:
+        id_text, _, version = text.partition(":")
+        fact_id = read_id(id_text)
+        if fact_id is not None and version.isascii() and version.isdecimal():
+            versions[fact_id] = int(version[:9])
+    return versions
+
+
+def write_versions(choice: Choice) -> str:
+    """Return what `read_versions` reads."""
+    return ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
+
+
+def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Changeset]:
+    """Close or restore facts of any tenants, all or none.
+
+    Raises:
+        Problem: one of them cannot be, or there is none.
+    """
+    if not choice.facts and not choice.versions:
+        raise Problem("No fact was chosen: mark some in the list.")
+    if len(choice.facts) < len(choice.versions) or choice.is_cut:
+        raise Problem("Some of them have changed meanwhile: nothing was done. Mark them again.")
+    by_tenant: dict[Tenant, dict[uuid.UUID, int]] = defaultdict(dict)
+    for fact in choice.facts:
+        by_tenant[fact.tenant][fact.id] = choice.versions[fact.id]
+    changesets: list[Changeset] = []
+    with transaction.atomic():
+        for tenant in sorted(by_tenant, key=lambda tenant: tenant.pk):
+            act = Act(tenant, actor, params["reason"])
+            changesets += do_to_facts(choice.name, act, by_tenant[tenant], params)
+    return changesets
+
+
+def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeString:
+    count = len(choice.facts)
+    done = "retired" if choice.closes else "restored"
+    named = [
+        link(one, f"the changeset of {one.conversation}") for one in changesets[:NAMED_AT_MOST]
+    ]
+    return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
+
+
+def show_choice(request: HttpRequest, choice: Choice, form: ManyForm) -> HttpResponse:
+    """Show the preview."""
+    return show_page(
+        request,
+        "console/facts/act_many.html",
+        title=TITLES[choice.name],
+        choice=choice,
+        marked=write_versions(choice),
+        form=form,
+        at_once=settings.FACTS_AT_ONCE,
     )

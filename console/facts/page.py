@@ -14,7 +14,7 @@ from console.facts.changes import ChangeLine, render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
-from console.servings import count_servings, list_servings
+from console.labels import count_servings, list_servings
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
@@ -23,6 +23,7 @@ from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link
+from memoryproject.tenancy.models import Tenant
 from retrieval.models import RetrievalHit
 from semantic import queries, reverts, suggestions
 from semantic.corrections import CORRECTED
@@ -146,20 +147,15 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
         "waits": waits,
         "undo_form": UndoForm(),
         "marks_form": MarksForm(prefix="marks"),
-        "done": find_done(request, fact),
+        "done": find_done(request, fact.tenant),
         "back_to": predecessors.order_by("-id").first() or fact,
     }
 
 
-def find_done(request: HttpRequest, fact: Fact) -> Changeset | None:
+def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
     """Return the person's own act that the address names, if it can still be undone."""
-    done_id = read_id(request.GET.get("done", ""))
-    if done_id is None:
-        return None
-    mine = Changeset.objects.of(fact.tenant).filter(
-        id=done_id, conversation=fact.conversation_id, actor=request.user.get_username()
-    )
-    done = mine.first()
+    mine = Changeset.objects.of(tenant).filter(actor=request.user.get_username())
+    done = mine.filter(id__in=[read_id(request.GET.get("done", ""))]).first()
     return done if done is not None and reverts.find_revert(done) is None else None
 
 

@@ -1,8 +1,9 @@
-"""The page of a link, and creating and deleting links. All of it is on record."""
+"""Links: their page, creating and deleting them, on record; and the graph around a memory."""
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -14,17 +15,23 @@ from django.urls import reverse
 
 from console.action_log import record_memory
 from console.forms import submit
-from console.graph.neighbourhood import find_memory, name_ends
+from console.labels import MemoryLabel, name_memories
 from console.pages import action_for, find_way_back, page_for, show_page
+from indexing.models import Memory
+from memoryproject.tenancy.models import Tenant
 from notes import link_services
 from notes.kinds import LinkType
 from notes.models import Link
+from retrieval import links
+from retrieval.links import Between, Node, neighbours
 
 SEEN_BY = ("notes.view_link", "notes.view_note", "semantic.view_fact", "episodic.view_episode")
 CURATE = "notes.curate_note"
 SEES_LINK = ("notes.view_link", CURATE)
 AN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 ADDRESS_AT_MOST = 500
+NODES_AT_MOST = 60
+"""Beside the centre."""
 
 
 class LinkForm(forms.Form):
@@ -123,3 +130,69 @@ def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
     start, goal = link.from_memory, link.to_memory
     record_memory(request, start, f"{verb} a link: {link.link_type} {goal.kind} {goal.id}")
     record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A memory and its neighbourhood. `cut`: there is more within the depth than is shown.
+
+    `hidden` says of each memory how many it is linked with that are not shown, of its newest
+    neighbours.
+    """
+
+    centre: MemoryLabel
+    nodes: Sequence[Node]
+    named: dict[uuid.UUID, MemoryLabel]
+    links: Sequence[Between]
+    hidden: dict[uuid.UUID, int]
+    cut: bool
+
+
+def read_graph(
+    *, tenant: Tenant, centre: uuid.UUID, depth: int, link_types: Sequence[str]
+) -> Graph | None:
+    """Return what lies around a memory, in nine statements, however much it is.
+
+    None: the tenant has no such memory, or it is a note that was deleted.
+    """
+    named = name_memories(tenant=tenant, memory_ids=[centre])
+    if centre not in named:
+        return None
+    walk = links.walk(
+        tenant=tenant, start=centre, depth=depth, at_most=NODES_AT_MOST, link_types=link_types
+    )
+    named |= name_memories(tenant=tenant, memory_ids=[node.id for node in walk.nodes])
+    nodes = list(_within_reach(walk.nodes, centre, named))
+    shown = [centre, *(node.id for node in nodes)]
+    beside = neighbours(tenant=tenant, memory_ids=shown)
+    return Graph(
+        centre=named[centre],
+        nodes=nodes,
+        named={memory_id: named[memory_id] for memory_id in shown},
+        links=links.links_between(tenant=tenant, memory_ids=shown, link_types=link_types),
+        hidden={memory_id: len(set(ids).difference(shown)) for memory_id, ids in beside.items()},
+        cut=walk.cut,
+    )
+
+
+def _within_reach(
+    nodes: Sequence[Node], centre: uuid.UUID, named: dict[uuid.UUID, MemoryLabel]
+) -> Iterator[Node]:
+    """Yield the nodes that have words, by a path of such: a row may go while it is read."""
+    kept = {centre}
+    for node in nodes:
+        if node.id in named and node.via in kept:
+            kept.add(node.id)
+            yield node
+
+
+def find_memory(memory_id: uuid.UUID) -> Memory | None:
+    """Return a memory of any tenant, with its tenant; None: there is none of that id."""
+    return Memory.across_tenants.select_related("tenant").filter(id=memory_id).first()
+
+
+def name_ends(link: Link) -> tuple[MemoryLabel | None, MemoryLabel | None]:
+    """Return both ends of a link by their words; None: a note that was deleted."""
+    ends = (link.from_memory_id, link.to_memory_id)
+    named = name_memories(tenant=link.tenant, memory_ids=ends)
+    return named.get(ends[0]), named.get(ends[1])

@@ -20,8 +20,15 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.action_log import list_records
-from console.graph.links import CURATE, SEEN_BY, LinkForm
-from console.graph.neighbourhood import NODES_AT_MOST, Graph, find_memory, read_graph
+from console.graph.links import (
+    CURATE,
+    NODES_AT_MOST,
+    SEEN_BY,
+    Graph,
+    LinkForm,
+    find_memory,
+    read_graph,
+)
 from console.labels import MemoryLabel
 from console.pages import page_for, show_page
 from indexing.models import Memory

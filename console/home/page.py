@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
 from console.charts import Chart
@@ -16,8 +17,9 @@ from console.facts.forms import CURATE
 from console.home import metrics, overview, quality, sections
 from console.home.metrics import DAYS_A_SPAN, Span
 from console.home.sections import Spend, Tile, Widget
-from console.pages import choose_tenant, read_choice
+from console.pages import choose_tenant, page_for, read_choice, show_page
 from console.queue.items import list_items
+from console.texts import TOUR
 from episodic.revealing import REVEAL
 from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
@@ -25,7 +27,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import automatic, triage
 
 DAYS = 30
-QUEUE_AT_MOST = 5
+QUEUE_AT_MOST, STEPS_AT_MOST = 5, 5
 SEES_QUEUE = ("semantic.view_fact", "semantic.view_suggestion")
 SEES_AUDIT = ("episodic.view_reveal", "semantic.view_changeset", REVEAL)
 SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
@@ -97,3 +99,15 @@ def list_widgets(
 def read_days(text: str) -> int:
     """Return the range that the address names, else the usual one."""
     return int(text) if text in {str(days) for days in DAYS_A_SPAN} else DAYS
+
+
+@page_for()
+def show_tour(request: HttpRequest) -> HttpResponse:
+    """Show the first five steps that the person may take, each with a link to its page."""
+    steps = [step for step in TOUR if request.user.has_perm(step["permission"])][:STEPS_AT_MOST]
+    return show_page(
+        request,
+        "console/tour.html",
+        title="Tour",
+        steps=[(step, reverse(step["page"])) for step in steps],
+    )

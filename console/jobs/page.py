@@ -1,27 +1,39 @@
-"""The pages of a job and of a model call: steps, results, explanations of failures, and cost."""
+"""The pages of a job and of a model call; retrying, cancelling, delivering again, on record."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
-from console.action_log import list_records
+from console.action_log import list_records, record
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
+from console.pages import act_on, action_for, get_row
 from console.texts import TEXTS
 from episodic.models import Episode, Message, Review
-from jobs import claims
+from events import outbox
+from events.models import Event
+from jobs import claims, retrying
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.adminkit import values
+from memoryproject.adminkit.values import lines, link
+from memoryproject.edge.errors import Problem
 from retrieval.models import Retrieval
 from semantic.models import Changeset
 
 ROWS_AT_MOST = 50
 OPERATE = "jobs.operate_job"
+ACTS_AT_ONCE = 500
+"""Jobs, or events, of one action of a list."""
+NAMED_AT_MOST = 10
 
 
 @dataclass(slots=True)
@@ -171,3 +183,52 @@ def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
         "conversation_id": conversation_of(job) if job else None,
         "made": {"changesets": _changesets_of(job)[:ROWS_AT_MOST]} if job and sees_changes else {},
     }
+
+
+@action_for(OPERATE)
+def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpResponse:
+    """Make a dead or cancelled job ready again, or cancel one that is ready."""
+    job = get_row(Job, job_id)
+    if name == "retry":
+        done = "It is ready: the next free worker takes it."
+        act, logged = retrying.retry_job, "retried it"
+    else:
+        done = "Cancelled. It can be retried."
+        act, logged = retrying.cancel_job, "cancelled it"
+    return act_on(request, job, lambda: act(job=job), done=done, logged=logged)
+
+
+@admin.action(description="Retry dead and cancelled jobs", permissions=["operate"])
+def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> None:
+    """Retry the marked jobs, the first so many, each by itself; say which could not be."""
+    retried, refused = 0, []
+    for job in queryset.select_related("tenant").order_by("id")[:ACTS_AT_ONCE]:
+        try:
+            with transaction.atomic():
+                retrying.retry_job(job=job)
+                record(request, job, "retried it")
+            retried += 1
+        except Problem as problem:
+            refused.append((job, problem.message))
+    if retried:
+        messages.success(request, f"{retried} job{'s' * (retried != 1)} ready again.")
+    if refused:
+        messages.warning(request, name_refused(refused))
+
+
+@admin.action(description="Deliver again", permissions=["redeliver"])
+def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) -> None:
+    """Have the marked events delivered once more, the oldest first."""
+    to_webhooks = queryset.exclude(webhook=None)
+    events = list(to_webhooks.select_related("tenant").order_by("id")[:ACTS_AT_ONCE])
+    with transaction.atomic():
+        for event in events:
+            outbox.redeliver(event)
+            record(request, event, "had it delivered again")
+    messages.success(request, f"{len(events)} event{'s' * (len(events) != 1)} wait for delivery.")
+
+
+def name_refused(refused: list[tuple[Job, str]]) -> SafeString:
+    """Return in words which jobs were left as they are, and why."""
+    named = [link(job, f"{job.get_kind_display()}: {why}") for job, why in refused[:NAMED_AT_MOST]]
+    return lines([f"{len(refused)} left as they are:", *named])

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from console.keys import usage
 from console.keys.page import MANAGE
-from console.keys.sparkline import draw_sparkline
+from console.keys.usage import draw_sparkline
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
 from memoryproject.adminkit.values import NOTHING, coloured_word

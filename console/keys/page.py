@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from console.action_log import list_records
 from console.keys import usage as key_usage
-from console.keys.sparkline import draw_sparkline
+from console.keys.usage import draw_sparkline
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values

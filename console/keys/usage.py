@@ -1,6 +1,6 @@
-"""What keys called, as pages show it: sums for lists, and day by day for one key."""
+"""What keys called, as pages show it: sums, day by day, and as small bars in a line of text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -19,6 +19,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce, JSONObject, NullIf
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from jobs import usage as spending
 from jobs.models import LLMCall
@@ -28,6 +30,8 @@ from memoryproject.tenancy.models import APIKey, KeyUsage, Tenant
 DAYS = 7
 """Of a list, today (UTC) included."""
 ONE_DAY = timedelta(days=1)
+WIDTH, GAP, HEIGHT = 5, 1, 18
+"""Of a bar, between two, and of the picture, in px."""
 
 
 def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
@@ -110,3 +114,24 @@ def list_days(key: APIKey, *, days: int) -> list[Day]:
 def _cost_by_day(tenant: Tenant, since: date) -> dict[date, Decimal]:
     start = datetime(since.year, since.month, since.day, tzinfo=UTC)
     return {day.day: day.cost for day in spending.spend_by_day(tenant, since=start)}
+
+
+def draw_sparkline(values: Sequence[tuple[str, int]]) -> SafeString:
+    """Return the bars of labelled numbers as SVG, which says them to who cannot see it."""
+    most = max((value for _, value in values), default=0) or 1
+    bars = format_html_join(
+        "",
+        '<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>',
+        (
+            (at * (WIDTH + GAP), HEIGHT - height, WIDTH, height, label, value)
+            for at, (label, value) in enumerate(values)
+            for height in [max(round(HEIGHT * value / most), 1)]
+        ),
+    )
+    return format_html(
+        '<svg class="console-spark" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
+        len(values) * (WIDTH + GAP),
+        HEIGHT,
+        ", ".join(str(value) for _, value in values),
+        bars,
+    )

@@ -7,6 +7,7 @@ from rest_framework.exceptions import ValidationError
 
 from console.forms import ReasonForm
 from memoryproject.edge.errors import Problem
+from memoryproject.edge.http import flatten_details
 from notes.forms import DESCRIPTION_AT_MOST, LABEL_AT_MOST, NotePatch
 from notes.kinds import Valence
 from notes.models import Note, NoteState
@@ -79,7 +80,10 @@ class NoteForm(ReasonForm):
         try:
             patch.is_valid(raise_exception=True)
         except ValidationError as error:
-            raise Problem("The form has errors.", fields=_flatten(error.detail)) from None
+            faults: dict[str, list[str]] = {}
+            for path, texts in flatten_details(error.detail).items():
+                faults.setdefault(path.partition(".")[0], []).extend(texts)
+            raise Problem("The form has errors.", fields=faults) from None
         checked = dict(patch.validated_data)
         del checked["version"]
         return checked
@@ -94,14 +98,3 @@ def read_state(state: NoteState) -> dict[str, Any]:
         "content": state.content.replace("\r\n", "\n"),
         "tags": ", ".join(state.tags),
     }
-
-
-def _flatten(detail: Any) -> dict[str, list[str]]:
-    """Return the faults of each field in a flat list; DRF nests those of a list by position."""
-    faults: dict[str, list[str]] = {}
-    for name, fault in detail.items():
-        parts = fault.values() if isinstance(fault, dict) else [fault]
-        faults[name] = [
-            str(one) for part in parts for one in (part if isinstance(part, list) else [part])
-        ]
-    return faults

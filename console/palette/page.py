@@ -31,8 +31,8 @@ from notes.models import Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 
-A_KIND = 5
-"""Results of each kind."""
+A_KIND, RANKED = 5, 100
+"""Results of each kind, and the newest matches of which they are the best."""
 BY_ID: tuple[Any, ...] = (
     Conversation, Fact, Episode, Note, Message, Retrieval, Changeset, Job, APIKey, Tenant,
 )  # fmt: skip
@@ -122,9 +122,8 @@ def _scope() -> Scope:
 
 
 def _find_facts(typed: str) -> Iterator[Item]:
-    matches = tenant_search.find(
-        tenant_search.read_query(typed), kind=UnitKind.FACT, scope=_scope()
-    ).found
+    sought = tenant_search.read_query(typed)
+    matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=_scope(), pool=RANKED).found
     rows = Fact.across_tenants.in_bulk([match.memory_id for match in matches[: 4 * A_KIND]])
     facts = [rows[match.memory_id] for match in matches if match.memory_id in rows][:A_KIND]
     for fact in facts:
@@ -136,7 +135,7 @@ def _find_facts(typed: str) -> Iterator[Item]:
 def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
     """Yield conversations in which the words were said, or somebody of that name spoke."""
     sought = tenant_search.read_query(typed)
-    found = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=_scope()).found
+    found = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=_scope(), pool=RANKED).found
     ids = {match.conversation_id: None for match in restrict_matches(found, reader)}
     rows = with_names(Conversation.across_tenants.filter(id__in=list(ids)[: 4 * A_KIND]))
     for row in rows.order_by("-id")[:A_KIND]:

@@ -17,6 +17,7 @@ from console.pages import choose_tenant, page_for, show_page
 from console.playground import pipeline
 from console.texts import TEXTS
 from episodic.revealing import Reader
+from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
 from retrieval.analysis import Analysis, analyse
@@ -57,7 +58,9 @@ def show_playground(request: HttpRequest) -> HttpResponse:
             shown |= render_analysis(request, analysis, budget=question.max_tokens)
             shown["curl"] = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)
         else:
-            shown["errors"], status = flatten_errors(checked.errors), 400
+            faults = flatten_details(checked.errors).items()
+            shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
+            status = 400
     return show_page(
         request,
         "console/playground/playground.html",
@@ -92,17 +95,6 @@ def _to_number(text: str) -> int | float | str:
     if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
         return float(text)
     return text
-
-
-def flatten_errors(errors: Mapping[str, Any]) -> dict[str, str]:
-    """Return the first fault of each field, by the name it has in the address."""
-    flat: dict[str, str] = {}
-    for name, faults in errors.items():
-        if isinstance(faults, Mapping):
-            flat |= flatten_errors(faults)
-        else:
-            flat[name] = str(faults[0])
-    return flat
 
 
 def write_curl(address: str, body: Mapping[str, Any]) -> str:

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from console.facts.changes import render_note
 from console.facts.page import FactSource, read_sources
-from episodic.models import Conversation
-from episodic.naming import render_name, with_names
+from console.labels import name_conversations
 from episodic.revealing import Reader
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest
@@ -84,11 +83,9 @@ def list_items(
 
 def show_sources(items: Sequence[Item], reader: Reader) -> None:
     """Load the messages behind the facts of what is shown, as far as the person may read them."""
-    ids = {item.row.conversation_id for item in items}
-    homes = with_names(Conversation.across_tenants.filter(id__in=ids)).in_bulk()
+    names = name_conversations((item.row.conversation_id for item in items), reader)
     for item in items:
-        home = homes[item.row.conversation_id]
-        item.place = render_name(home, may_read=reader.may_read(home.id))
+        item.place = names[item.row.conversation_id]
         labels = ("Old", "New") if len(item.about) == 2 else ("Fact",)
         item.facts = [
             (label, fact, read_sources(fact, reader))

@@ -14,15 +14,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.action_log import record
-from console.facts.actions import SEES_FACT
-from console.facts.bulk_actions import read_versions
+from console.facts.actions import SEES_FACT, read_versions
+from console.facts.page import find_done
 from console.pages import action_for, choose_tenant, page_for, show_page
 from console.queue.items import CANDIDATES, list_items, show_sources
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import automatic, corrections, curation, reverts, suggestions, triage
+from semantic import automatic, corrections, curation, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
 from semantic.models import Change, Changeset, Fact
 
@@ -171,7 +171,7 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
             set_aside=bool(chosen["aside"]),
         )
         show_sources(items[:SHOWN_AT_MOST], Reader(request.user))
-    done = _find_done(request, tenant) if tenant else None
+    done = find_done(request, tenant) if tenant else None
     return show_page(
         request,
         "console/queue/queue.html",
@@ -189,13 +189,6 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         done_fact=_find_fact(done) if done else None,
         reason_at_most=REASON_AT_MOST,
     )
-
-
-def _find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
-    """Return what the person has just decided, if it can be undone."""
-    mine = Changeset.objects.of(tenant).filter(actor=request.user.get_username())
-    done = mine.filter(id__in=[read_id(request.GET.get("done", ""))]).first()
-    return done if done is not None and reverts.find_revert(done) is None else None
 
 
 def _find_fact(done: Changeset) -> uuid.UUID | None:

@@ -1,21 +1,25 @@
-"""The search page: facts, episodes, notes and messages by their words, of one or all tenants."""
+"""The search page: facts, episodes, notes and messages by words; searches kept by name."""
 
 import uuid
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, cast
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve, reverse
 
 from console.forms import ConversationField, WordsField
-from console.pages import choose_tenant, page_for, read_choice, show_page
+from console.models import SavedFilter
+from console.pages import action_for, choose_tenant, page_for, read_choice, show_page
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
-from console.search.saved_filters import filters_for
 from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.models import UnitKind
-from indexing.tenant_search import QUERY_AT_MOST, Scope, read_query
+from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
 from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
 
@@ -26,6 +30,11 @@ TENANTS_SEARCHED = 25
 """Beside the one looked at, the first by name."""
 A_GROUP, A_PAGE = 6, 20
 """Results of each kind where all are shown, and of one kind alone."""
+POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
+"""Matches of each kind that are ranked where all are shown, and counted in other tenants."""
+SAVES = "console.add_savedfilter"
+SAVED_AT_MOST = 100
+"""Of one person."""
 
 
 class SearchForm(forms.Form):
@@ -56,7 +65,11 @@ def show_search(request: HttpRequest) -> HttpResponse:
     params = form.cleaned_data if form.is_valid() else {}
     words, page = params.get("q"), params.get("page") or 1
     search = _read_params(params, tenant) if words and tenant else None
-    groups = _find(request, search, params["kind"], page) if search else []
+    kind = params.get("kind", "")
+    first, at_most, pool = (
+        ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
+    )
+    groups = _find(request, search, kind, first, at_most, pool) if search else []
     return show_page(
         request,
         "console/search/search.html",
@@ -68,7 +81,7 @@ def show_search(request: HttpRequest) -> HttpResponse:
         tenants_searched=TENANTS_SEARCHED,
         total=sum(group.total + len(group.unprocessed) for group in groups),
         unknown=bool(words and tenant and search is None),
-        one_kind=bool(params.get("kind")),
+        one_kind=bool(kind),
         page=page,
         has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
         saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
@@ -85,7 +98,7 @@ def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[
     for tenant in others[:TENANTS_SEARCHED]:
         with looking_at(person, tenant):
             params = _read_params(fields, tenant) if person.has_perms(SEEN_BY) else None
-            groups = _find(request, params, fields["kind"], 1) if params else []
+            groups = _find(request, params, fields["kind"], 0, 0, POOL_ELSEWHERE) if params else []
         total = sum(group.total + len(group.unprocessed) for group in groups)
         if total:
             more = "" if all(group.complete for group in groups) else "+"
@@ -121,12 +134,70 @@ def _midnight(day: Any) -> datetime | None:
     return datetime.combine(day, time.min, tzinfo=UTC) if day else None
 
 
-def _find(request: HttpRequest, params: SearchParams, kind: str, page: int) -> list[Group]:
+def _find(
+    request: HttpRequest, params: SearchParams, kind: str, first: int, at_most: int, pool: int
+) -> list[Group]:
     """Return the results; who opens the page may see all that is no note."""
     sees_notes, reader = request.user.has_perm(SEES_NOTES), Reader(request.user)
-    first, at_most = ((page - 1) * A_PAGE, A_PAGE) if kind else (0, A_GROUP)
     return [
-        find_group(name, params, reader=reader, first=first, at_most=at_most)
+        find_group(name, params, reader=reader, first=first, at_most=at_most, pool=pool)
         for name in KINDS
         if kind in {"", name.value} and (sees_notes or name is not UnitKind.NOTE)
     ]
+
+
+class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A name, and the address of a page of the admin."""
+
+    class Meta:
+        model = SavedFilter
+        fields = ("name", "path", "shared")
+
+    def clean_path(self) -> str:
+        """Take only pages of the admin: a shared name must not lead anywhere else."""
+        path = str(self.cleaned_data["path"])
+        try:
+            resolve(path.partition("?")[0])
+        except Resolver404:
+            raise forms.ValidationError("Only a page of the admin can be saved.") from None
+        if not path.startswith(reverse("admin:index")):
+            raise forms.ValidationError("Only a page of the admin can be saved.")
+        return path
+
+
+def filters_for(person: str, *, sees_all: bool) -> list[SavedFilter]:
+    """Return what a person has saved and, to who sees all tenants, what others share, by name."""
+    seen = Q(owner=person) | Q(shared=True) if sees_all else Q(owner=person)
+    rows = SavedFilter.objects.filter(seen)
+    return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
+
+
+@action_for(SAVES)
+def save_filter(request: HttpRequest) -> HttpResponse:
+    """Save an address under a name, or under the same name anew, and go back there."""
+    form = SaveForm(request.POST)
+    if not form.is_valid():
+        faults = [str(text) for errors in form.errors.values() for text in errors]
+        messages.error(request, f"Not saved. {' '.join(faults)}")
+        return redirect("console:search")
+    owner = request.user.get_username()
+    mine = SavedFilter.objects.filter(owner=owner)
+    fields = form.cleaned_data
+    if mine.count() >= SAVED_AT_MOST and not mine.filter(name=fields["name"]).exists():
+        messages.error(request, f"Not saved: you have {SAVED_AT_MOST} already.")
+        return redirect(fields["path"])
+    defaults = {"path": fields["path"], "shared": fields["shared"]}
+    SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
+    messages.success(request, f"Saved as “{fields['name']}”.")
+    return redirect(fields["path"])
+
+
+@action_for(SAVES)
+def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
+    """Delete an address that the person has saved; others' stay."""
+    mine = SavedFilter.objects.filter(owner=request.user.get_username())
+    deleted, _ = mine.filter(id=filter_id).delete()
+    if not deleted:
+        raise Http404
+    messages.success(request, "No longer saved.")
+    return redirect("console:search")

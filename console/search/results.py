@@ -73,10 +73,13 @@ class SearchParams:
 
 
 def find_group(
-    kind: UnitKind, params: SearchParams, *, reader: Reader, first: int, at_most: int
+    kind: UnitKind, params: SearchParams, *, reader: Reader, first: int, at_most: int, pool: int
 ) -> Group:
-    """Return a page of the results of a kind, best first, in a few queries."""
-    answer = tenant_search.find(params.sought, kind=kind, scope=params.scope)
+    """Return a page of the results of a kind, best first, in a few queries.
+
+    Of more matches than `pool` the newest are ranked.
+    """
+    answer = tenant_search.find(params.sought, kind=kind, scope=params.scope, pool=pool)
     matches = answer.found
     if kind is UnitKind.MESSAGE:
         matches = restrict_matches(matches, reader)

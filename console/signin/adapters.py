@@ -1,8 +1,9 @@
-"""What django-allauth asks of us: who may come in, from where, and how secrets are kept."""
+"""What django-allauth asks of us: who may come in, with which roles, and how secrets are kept."""
 
 import base64
 import hmac
 import logging
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,12 +15,18 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from cryptography.fernet import Fernet
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from console.action_log import record
 from console.pages import show_page
-from console.signin.roles import find_grants, set_roles
 from memoryproject.edge.callers import client_address
+from memoryproject.process.env import Grant
+from memoryproject.tenancy import walls
+from memoryproject.tenancy.models import Membership, Tenant
 
 logger = logging.getLogger("memory.signin")
 PROVIDER = "oidc"
@@ -123,3 +130,41 @@ def refuse(request: HttpRequest, reason: str, *, status: int = 403) -> HttpRespo
     return show_page(
         request, "console/signin/refused.html", title="Not signed in", status=status, reason=reason
     )
+
+
+def find_grants(claims: Mapping[str, Any]) -> set[Grant]:
+    """Return the roles that the values of the claim stand for, by the operator's mapping."""
+    values = claims.get(settings.OIDC_CLAIM)
+    named = values if isinstance(values, list) else [values]
+    return {grant for value, grant in settings.OIDC_ROLES if value in named}
+
+
+@transaction.atomic
+def set_roles(person: User, grants: set[Grant]) -> None:
+    """Give a person exactly these roles, in all tenants or in single ones; none: no access.
+
+    A tenant that does not exist is passed over.
+    """
+    person.is_staff = bool(grants)
+    person.save(update_fields=["is_staff"])
+    person.groups.set(Group.objects.filter(name__in=[g.role for g in grants if not g.tenant]))
+    groups = {group.name: group.pk for group in Group.objects.all()}
+    with walls.across_tenants():
+        named = Tenant.objects.filter(name__in=[grant.tenant for grant in grants])
+        tenants = dict(named.values_list("name", "id"))
+        wanted = {(tenants[g.tenant], groups[g.role]) for g in grants if g.tenant in tenants}
+        rows = Membership.across_tenants.filter(person=person)
+        held = {(row.tenant_id, row.role_id): row.pk for row in rows}
+        rows.filter(id__in=[held[pair] for pair in held.keys() - wanted]).delete()
+        for tenant_id, role_id in wanted - held.keys():
+            Membership.objects.create(tenant_id=tenant_id, person=person, role_id=role_id)
+
+
+@admin.action(description="Remove second factors", permissions=["change"])
+def remove_second_factors(_: Any, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    """Let the marked people sign in by their passwords alone."""
+    with transaction.atomic():
+        for person in queryset:
+            Authenticator.objects.filter(user=person).delete()
+            record(request, person, "removed the second factor")
+    messages.success(request, "They sign in by their passwords alone now.")

@@ -129,6 +129,26 @@ def show_sign_in(request: HttpRequest) -> HttpResponse:
     )
 
 
+def answer_locked_out(
+    request: HttpRequest, response: HttpResponse, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """Return the page that says how long to wait; 429, with Retry-After.
+
+    It is the same for a name that exists and for one that does not.
+    """
+    wait = settings.AXES_COOLOFF_TIME
+    page = show_page(
+        request,
+        "console/locked_out.html",
+        title="Too many attempts",
+        status=429,
+        minutes=int(wait.total_seconds() // 60),
+        attempts=settings.AXES_FAILURE_LIMIT,
+    )
+    page["Retry-After"] = str(int(wait.total_seconds()))
+    return page
+
+
 def show_refusal(request: HttpRequest) -> HttpResponse:
     """Show that an account is not open."""
     return refuse(request, "This account is not active.")

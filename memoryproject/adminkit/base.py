@@ -23,7 +23,7 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
-from memoryproject.adminkit.site import TITLES
+from memoryproject.adminkit.site import TABLES
 from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
 
@@ -66,13 +66,11 @@ class Door:
 
 @dataclass(frozen=True)
 class Story:
-    """The part of a row's page that people come for; it stands above the columns."""
+    """The part of a row's page that people come for; it stands above the columns, folded away."""
 
     template: str
-    tell: Callable[[HttpRequest, Any], Mapping[str, Any]]
-    """Returns what the template shows of a row."""
-    folds: bool = True
-    """Whether it tells all that most people want: the columns are then folded away."""
+    tell: Callable[[HttpRequest, Any], Mapping[str, Any]] = lambda request, row: {}
+    """Returns what the template shows of a row beside itself, as `original`."""
 
 
 WRITTEN = (models.TextField, models.JSONField, ArrayField)
@@ -101,8 +99,12 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
 class ListAdmin(ModelAdmin):  # type: ignore[misc]
     """Opens the list without its filters where an address asks what cannot be looked up."""
 
+    list_before_template = "admin/list_about.html"
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Show the list, read from a replica where that has what the person did last."""
+        entry = TABLES.get(self.model._meta.label_lower, {})
+        extra_context = {"about": entry.get("about", ""), **(extra_context or {})}
         if request.method != "GET":
             return super().changelist_view(request, extra_context)
         self.has_view_or_change_permission(request)  # rights are looked up at the primary
@@ -151,7 +153,7 @@ class ReadOnlyAdmin(ListAdmin):
     def __init__(self, model: Any, site: admin.AdminSite) -> None:
         """Take the menu's name of the list for the page's path, too."""
         super().__init__(model, site)
-        name = TITLES.get(model._meta.label_lower, "").lower()
+        name = TABLES.get(model._meta.label_lower, {}).get("title", "").lower()
         if name and name != str(model._meta.verbose_name_plural).lower():
             model._meta.verbose_name_plural = name
 
@@ -208,7 +210,7 @@ class ReadOnlyAdmin(ListAdmin):
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if self.story is None or not self.story.folds:
+        if self.story is None:
             return [(None, {"fields": self._lines})]
         return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 

@@ -10,17 +10,17 @@ from django.urls import reverse_lazy
 
 MENU = tomllib.loads(Path(__file__).with_name("menu.toml").read_text(encoding="utf-8"))
 
-TITLES = {
-    entry["table"]: entry["title"]
+TABLES: dict[str, dict[str, str]] = {
+    entry["table"]: entry
     for group in MENU["groups"]
     for entry in group["entries"]
     if "table" in entry
 }
-"""The names of the lists, by table."""
+"""The entries of lists, by table."""
 
 
 def _entry(
-    *, title: str, icon: str, page: str = "", permission: str = "", table: str = ""
+    *, title: str, icon: str, page: str = "", permission: str = "", table: str = "", about: str = ""
 ) -> dict[str, Any]:
     """Return an entry of the menu, for those with its permission."""
     if table:

@@ -83,7 +83,7 @@ def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Show
     if isinstance(field, models.BooleanField):
         return lambda row: yes_or_no(getattr(row, name))
     if isinstance(field, models.JSONField):
-        return lambda row: pretty_json(getattr(row, name))
+        return lambda row: (_join if brief else pretty_json)(getattr(row, name))
     if isinstance(field, ArrayField):
         return lambda row: ", ".join(map(str, getattr(row, name) or [])) or NOTHING
     if isinstance(field, models.UUIDField):
@@ -95,6 +95,12 @@ def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Show
     if isinstance(field, models.IntegerField):
         return lambda row: _or_nothing(getattr(row, name))
     return None
+
+
+def _join(value: Any) -> Any:
+    """Return a list of texts in a line, other JSON over several."""
+    is_plain = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return (", ".join(value) or NOTHING) if is_plain else pretty_json(value)
 
 
 def _choice(field: models.Field[Any, Any], row: Any) -> tuple[str, str] | None:

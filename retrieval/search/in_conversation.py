@@ -85,6 +85,13 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
         return put_newer_first([_to_hit(row) for row in fetch_dicts(cursor)])
 
 
+def search_unordered(conversation: Conversation, question: Question) -> list[Hit]:
+    """Return what `search` does by rank alone, before newer facts are put first."""
+    with connection.cursor() as cursor:
+        cursor.execute(*state(conversation, question))
+        return [_to_hit(row) for row in fetch_dicts(cursor)]
+
+
 def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits in their order, but each behind its newer ones; ranks follow."""
     if not any(hit.newer for hit in hits):

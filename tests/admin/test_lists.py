@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import uuid
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Conversation, Message
 from memoryproject.adminkit.base import CappedPaginator
+from memoryproject.adminkit.site import TABLES
 from semantic.models import Fact
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
@@ -46,6 +48,14 @@ def test_a_conversation_is_found_by_the_agents_id_and_by_ours(
     assert find(auditor, Conversation, q=uuid.uuid4()) == []
     facts = find(auditor, Fact, q=conversation.external_id)
     assert {fact.conversation_id for fact in facts} == {conversation.id}
+
+
+def test_every_list_of_the_menu_says_what_it_holds(auditor: Client, past: Agent) -> None:
+    models = {model._meta.label_lower: model for model in admin.site._registry}
+    for label, entry in TABLES.items():
+        answer = auditor.get(page(models[label], "changelist"))
+        assert len(entry["about"]) > 20, label
+        assert entry["about"] in html.unescape(answer.content.decode()), label
 
 
 @pytest.mark.gate

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from jobs.draining import drain_jobs
@@ -22,6 +23,8 @@ from memoryproject import embedded
 from memoryproject.embedded import bootstrap
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.models import Tenant
+from operations.management.commands import seed_demo
+from retrieval.models import Retrieval
 from semantic.models import Fact
 from tests.browser.story import BANK, tell_story
 from tests.conftest import Agent, make_agent
@@ -39,15 +42,21 @@ WORK = ("nurse", "carpenter", "teacher", "pilot", "baker", "vet", "programmer")
 def fill() -> None:
     """Make both tenants, a day after the other, and who looks at them."""
     shop = make_agent(SHOP, "web shop")
+    seed_demo.write_private(settings.DATA_DIR / "api_key", shop.secret)
+    seed_demo.seed_conversation(shop.tenant)
+    readers = _make_logins()
     talks = {name: uuid.uuid4() for name in CUSTOMERS}
     for day in range(DAYS):
         for at in range(1 + day % 3):
             number = day * 2 + at
             _visit(shop, talks, number)
+        _read_pages(shop, readers, day)
         _move_back(DAYS - day)
+        _say(f"{SHOP}: day {day + 1} of {DAYS}")
+    _say(f"{BANK}: a month")
     tell_story()
     _make_people(shop)
-    _leave_traces(shop)
+    _leave_traces(shop, readers)
     drain_jobs()
     key_usage.write_counts()
 
@@ -80,24 +89,51 @@ def _visit(shop: Agent, talks: dict[str, uuid.UUID], number: int) -> None:
     key_usage.write_counts()
 
 
-def _make_people(shop: Agent) -> None:
-    """Make a login of each role, and a person of each of some customers."""
+def _say(event: str) -> None:
+    sys.stdout.write(f"{event} …\n")
+    sys.stdout.flush()
+
+
+def _make_logins() -> dict[str, Client]:
+    """Make a login of each role, and return their browsers."""
+    readers = {}
     hasher = PBKDF2PasswordHasher()  # the one of tests is quick, and the server refuses it
     password = hasher.encode(PASSWORD, hasher.salt())
     for name in (*ROLES, "boss"):
         login = User(username=name, password=password, is_staff=True, is_superuser=name == "boss")
         login.save()
         login.groups.set(Group.objects.filter(name=name))
+        readers[name] = Client(SERVER_NAME="localhost")
+        readers[name].force_login(login)
+    return readers
+
+
+def _read_pages(shop: Agent, readers: dict[str, Client], day: int) -> None:
+    """Let people open what came on a day: a curator always, others now and then."""
+    asked = Retrieval.objects.of(shop.tenant).latest("id")
+    of_tenant = {"tenant": SHOP}
+    talk = reverse("admin:episodic_conversation_change", args=[asked.conversation_id])
+    case, search = reverse("console:case", args=[asked.id]), reverse("console:search")
+    pages = [("curator", talk, of_tenant), ("curator", search, {**of_tenant, "q": asked.query})]
+    if day % 3 == 0:
+        pages += [("auditor", case, of_tenant), ("auditor", talk, of_tenant)]
+    if day % 7 == 0:
+        facts = reverse("admin:semantic_fact_changelist")
+        pages += [("boss", facts, of_tenant), ("boss", talk, of_tenant)]
+    for who, address, query in pages:
+        assert readers[who].get(address, query).status_code == 200
+
+
+def _make_people(shop: Agent) -> None:
+    """Make a person of each of some customers."""
     desk = make_agent(SHOP, "front desk", ("curate", "read", "ingest"))
     for name in CUSTOMERS[:4]:
         assert desk.post("people", {"name": name, "speakers": [name]}).status_code == 201
 
 
-def _leave_traces(shop: Agent) -> None:
+def _leave_traces(shop: Agent, readers: dict[str, Client]) -> None:
     """Correct, decline, unmask and call too often, as happens on an ordinary day."""
-    curator, auditor = Client(SERVER_NAME="localhost"), Client(SERVER_NAME="localhost")
-    curator.force_login(User.objects.get(username="curator"))
-    auditor.force_login(User.objects.get(username="auditor"))
+    curator, auditor = readers["curator"], readers["auditor"]
     facts = Fact.objects.of(shop.tenant).filter(invalid_at=None).order_by("id")
     for fact, because in zip(facts[:6], ("wrong", "superseded") * 3, strict=False):
         form = {
@@ -109,8 +145,8 @@ def _leave_traces(shop: Agent) -> None:
         assert curator.post(path, form).status_code == 302
     for row in Tenant.objects.filter(name__in=(SHOP, BANK)):
         home = Fact.objects.of(row).order_by("id")[0].conversation_id
-        path = f"/admin/reveal/{home}/"
-        assert auditor.post(path, {"reason": "Complaint 4711"}).status_code == 302
+        reason = {"reason": "Complaint 4711", "tenant": row.name}
+        assert auditor.post(f"/admin/reveal/{home}/", reason).status_code == 302
     asked = {"conversation_id": str(facts[0].conversation.external_id), "query": "Where to?"}
     assert shop.post("memory_tests", {**asked, "must_say": ["a ferry"]}).status_code == 201
     note = shop.post("notes", {"content": "Jun's number is in the safe."}).json()
@@ -191,6 +227,6 @@ END $$
 def main() -> None:
     """Fill the server, if nobody has, and say who may look."""
     if not Tenant.objects.filter(name=SHOP).exists():
-        sys.stdout.write(f"Telling three weeks of {SHOP} and {BANK}, which takes a few minutes …\n")
+        _say(f"Telling three weeks of {SHOP} and {BANK}, which takes a few minutes")
         fill()
     sys.stdout.write(f"Log in at /admin/ as {', '.join((*ROLES, 'boss'))}, password: {PASSWORD}\n")

@@ -159,7 +159,6 @@ PAGES = {
     "console:case_test": Page("cs", get=405, post=400),
     "console:test_run": Page("cs", get=405, post=302),
     "console:test_delete": Page("cs", get=405, post=302),
-    "console:jobs_retry": Page("os", get=405, post=302),
     "console:job_retry": Page("os", get=405, post=302),
     "console:job_cancel": Page("os", get=405, post=302),
     "console:key_new": Page("os", post=400),

@@ -9,7 +9,6 @@ from django.core.management.base import BaseCommand
 
 from episodic.loading import read_conversations
 from memoryproject.process import env
-from memoryproject.tenancy import services as tenancy
 from operations.management.commands import seed_demo
 
 QUESTION = "Where does Mira work and what does she plan?"
@@ -45,7 +44,7 @@ def read_address() -> str:
 def render_access(address: str, *, password: str) -> str:
     """Return what a newcomer needs, the login last."""
     conversation = read_conversations(seed_demo.DEMO)[0].external_id
-    key = seed_demo.get_or_create_key(tenancy.get_or_create_tenant(name=seed_demo.TENANT))
+    key = seed_demo.get_or_create_key()
     return f"""
 Try it:
 

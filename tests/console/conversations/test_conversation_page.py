@@ -53,7 +53,7 @@ def talk(ana: Agent, told: uuid.UUID) -> Conversation:
 
 @pytest.fixture
 def long_talk(ana: Agent, conversation: uuid.UUID) -> Conversation:
-    """A conversation of three pages, an hour from one message to the next; all in its window."""
+    """A conversation of five pages, an hour from one message to the next; all in its window."""
     said = [
         {
             "role": "user",
@@ -66,6 +66,18 @@ def long_talk(ana: Agent, conversation: uuid.UUID) -> Conversation:
         body = {"conversation_id": str(conversation), "messages": said[start : start + 225]}
         assert ana.post("add_messages", body).status_code == 201
     return Conversation.objects.of(ana.tenant).get(external_id=conversation)
+
+
+def test_a_message_shows_what_was_said_before_its_columns_to_who_may_read_it(
+    curator: Client, auditor: Client, talk: Conversation
+) -> None:
+    message = Message.objects.of(talk.tenant).order_by("seq")[0]
+    page = reverse("admin:episodic_message_change", args=[message.id])
+    text = html.unescape(curator.get(page).content.decode())
+    assert text.index(message.content) < text.index("All columns")
+    assert f"{address(talk)}?seq={message.seq}" in text
+    masked = html.unescape(auditor.get(page).content.decode())
+    assert message.content not in masked and f"({len(message.content)} characters)" in masked
 
 
 def test_each_message_stands_in_its_episode_in_order(curator: Client, talk: Conversation) -> None:
@@ -222,18 +234,18 @@ def test_a_long_conversation_is_shown_in_pages_the_last_one_first(
     curator: Client, long_talk: Conversation
 ) -> None:
     assert seqs(visit(curator, long_talk)) == (401, 450)
-    assert seqs(visit(curator, long_talk, seq=1)) == (1, 200)
+    assert seqs(visit(curator, long_talk, seq=1)) == (1, 100)
     middle = visit(curator, long_talk, seq=333)
-    assert seqs(middle) == (201, 400)
+    assert seqs(middle) == (301, 400)
     assert [href for _, href in middle.context["turns"]] == [
-        "?seq=1", "?seq=1", "?seq=401", "?seq=401",
+        "?seq=1", "?seq=201", "?seq=401", "?seq=401",
     ]  # fmt: skip
 
 
 def test_a_day_leads_to_its_first_message(curator: Client, long_talk: Conversation) -> None:
     first = Message.objects.of(long_talk.tenant).filter(occurred_at__date="2026-03-07")
     page = visit(curator, long_talk, day="2026-03-07")
-    assert seqs(page) == (201, 400)
+    assert seqs(page) == (201, 300)
     assert first.order_by("seq")[0].seq == 222
     assert seqs(visit(curator, long_talk, day="2030-01-01")) == (401, 450)
 
@@ -245,7 +257,7 @@ def test_at_another_time_a_long_conversation_ends_there(
     assert seqs(visit(curator, long_talk, as_of=at.isoformat())) == (201, 210)
     assert seqs(visit(curator, long_talk, as_of=at.isoformat(), seq=400)) == (201, 210)
     early = visit(curator, long_talk, as_of=at.isoformat(), seq=3)
-    assert seqs(early) == (1, 200)
+    assert seqs(early) == (1, 100)
     assert all("as_of=" in href for _, href in early.context["turns"])
 
 

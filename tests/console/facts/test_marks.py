@@ -77,6 +77,22 @@ def test_from_a_case_to_a_correction_to_a_test(
     assert not MemoryTest.objects.of(ana.tenant).exists()
 
 
+def test_many_questions_are_asked_again_some_at_a_time(
+    curator: Client, ana: Agent, dogs: uuid.UUID
+) -> None:
+    for number in range(5):
+        ask(ana, dogs, query=f"How many dogs, for the {number}. time?")
+    address = reverse("console:ask_again", args=[old_fact(ana).pk])
+    first, second = (curator.get(address, {"page": number}) for number in (1, 2))
+    asked = [
+        [question.retrieval.query for question in answer.context["questions"]]
+        for answer in (first, second)
+    ]
+    assert [len(queries) for queries in asked] == [3, 2]
+    assert len({*asked[0], *asked[1]}) == 5 and "for the 4. time" in asked[0][0]
+    assert "Questions 1 to 3 of 5" in first.content.decode()
+
+
 def test_chosen_messages_are_quarantined_in_one_act(
     curator: Client, ana: Agent, dogs: uuid.UUID
 ) -> None:

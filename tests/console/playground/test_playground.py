@@ -24,6 +24,7 @@ from semantic import curation
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import SUPERUSER, visit_as
+from tests.semantic.learning import Talk, contradicts, new
 
 pytestmark = pytest.mark.django_db
 QUESTION = "Where is Mira moving with her piano?"
@@ -89,6 +90,26 @@ def test_the_text_and_what_it_holds_are_the_apis_own(
     }
     assert in_text <= served <= {hit.memory_id for hit in hits}
     assert page.context["tokens"] == receipt.tokens
+
+
+def test_the_text_is_the_apis_own_where_a_newer_fact_lies_beyond_the_limit(
+    curator: Client, ana: Agent
+) -> None:
+    talk = Talk(ana)
+    talk.learn(new("Mira owns a red piano."), new("Jonas sings."), new("Jonas bakes bread."))
+    talk.learn(
+        new("Mira sold what she had."),
+        hints=[contradicts("Mira owns a red piano.", "Mira sold what she had.")],
+    )
+    asked = {"conversation_id": str(talk.row().external_id), "query": "Who owns a red piano?"}
+    texts = set()
+    for limit in range(1, 5):
+        fields = {**asked, "semantic_limit": limit}
+        page = ask(curator, tenant="ana's", **fields)
+        answer = ana.post("retrieve_memory", fields).content.decode()
+        assert answer == page.context["text"]
+        texts.add(answer)
+    assert len(texts) == 4
 
 
 def test_what_it_shows_as_a_call_asks_the_same(
