@@ -8,19 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from django.core.cache import cache
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
-from indexing.models import (
-    MemoryKind,
-    SearchUnit,
-    SearchVector,
-    ShelfSize,
-    UnitKind,
-    VectorIndex,
-)
+from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors, get_embedder
 from memoryproject.database.ids import first_id_at
 from memoryproject.database.vectors import HalfVector
@@ -36,9 +28,6 @@ class Neighbour:
 
     memory_id: uuid.UUID
     cosine: float
-
-
-NEAR_REMEMBERED_S = 30.0
 
 
 def nearest(*, tenant: Tenant, vector: Vectors, at_most: int, **where: Any) -> list[Neighbour]:
@@ -197,11 +186,3 @@ def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UU
     """
     ids = _lacking(tenant=tenant, model=model).values_list("conversation_id", flat=True)
     return list(ids.order_by("conversation_id").distinct())
-
-
-def conversations_near(tenant: Tenant) -> set[uuid.UUID]:
-    """Return the conversations with an approximate index, as of half a minute ago at most."""
-    indexes = VectorIndex.objects.of(tenant).exclude(conversation=None)
-    rows = indexes.values_list("conversation_id", flat=True)
-    remembered = cache.get_or_set(f"indexing:near:{tenant.id}", lambda: {*rows}, NEAR_REMEMBERED_S)
-    return cast(set[uuid.UUID], remembered)

@@ -276,15 +276,11 @@ def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: s
     """
     if request.scope != CONVERSATION or degraded:
         return None
-    cosines = {
-        shelf: [hit.cosine for hit in hits if hit.shelf is shelf and hit.cosine is not None]
-        for shelf in (MemoryKind.FACT, MemoryKind.EPISODE)
-    }
-    best = max(cosines[MemoryKind.FACT] or cosines[MemoryKind.EPISODE], default=None)
-    if best is None:
+    near = [(hit.shelf is MemoryKind.FACT, hit.cosine) for hit in hits if hit.cosine is not None]
+    if not near:
         return 0.0
     likeness = likeness_of(embeddings.get_embedder().name)
-    return round(estimate_relevance(likeness.share(best)), 2)
+    return round(estimate_relevance(likeness.share(max(near)[1])), 2)
 
 
 def choose_fusion(tenant: Tenant, request: RecallRequest) -> Fusion:

@@ -57,9 +57,8 @@ def find_recent(
     if conversation.has_corrections:
         set_corrections(conversation.tenant, chosen)
     room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
-    newest_first = sorted(chosen, key=lambda message: -message.seq)
-    rendered = ((message, _render(message, whole=whole)) for message in newest_first)
-    shown = fit(rendered, Budget(room), size=lambda item: count_tokens(item[1]))
+    sized = ((row, _render(row, whole=whole)) for row in sorted(chosen, key=lambda row: -row.seq))
+    shown = fit(sized, Budget(room), size=lambda item: count_tokens(item[1]))
     if not shown:
         return None
     messages, lines = zip(*reversed(shown), strict=True)

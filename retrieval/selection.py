@@ -163,11 +163,8 @@ def _choose_all(
     now: datetime,
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
-    shown, detailed, with_pinned = (
-        episodes_shown(episode_hits),
-        episode_hits,
-        _wants_pinned(request),
-    )
+    shown, detailed = episodes_shown(episode_hits), episode_hits
+    with_pinned = _wants_pinned(request)
     if request.is_plain:
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)

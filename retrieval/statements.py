@@ -61,6 +61,8 @@ def _read_body(name: str) -> str:
 
 
 SLOT = re.compile(r"%\((\w+)\)s")
+FOUND_ELSEWHERE = InvalidSqlStatementName, DuplicatePreparedStatement
+"""What a session says that lacks a plan, or has one that this process has not made."""
 # A plan that was made while the tables were small outlives that: it reads none of them whole.
 PLANNED_FOR_ANY = """
 SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -82,12 +84,9 @@ def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[
             try:
                 cursor.execute(execute if name in kept else prepare + execute, params)
             except ProgrammingError as error:
-                if isinstance(error.__cause__, InvalidSqlStatementName):
-                    kept.discard(name)
-                elif isinstance(error.__cause__, DuplicatePreparedStatement):
-                    kept.add(name)
-                else:
+                if not isinstance(error.__cause__, FOUND_ELSEWHERE):
                     raise
+                kept ^= {name}
             else:
                 kept.add(name)
                 return

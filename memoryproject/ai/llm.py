@@ -1,7 +1,5 @@
 """One question to a language model, answered in a given form."""
 
-from __future__ import annotations  # evaluated, they would load what is late
-
 import json
 import logging
 import re
@@ -10,22 +8,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx2
 import pydantic
 from django.conf import settings
 
 from memoryproject.ai import errors
 from memoryproject.ai.answers import Completion, read_answer
 from memoryproject.ai.dialects import Dialect, Form
-from memoryproject.ai.providers import make_client, make_timeout, read_body, translate_errors
+from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    import openai
-else:
-    from memoryproject.ai.late import openai
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7
@@ -67,7 +61,7 @@ class Channel:
     What was learnt is forgotten after a while: the server may be a better one by then.
     """
 
-    client: openai.OpenAI
+    client: httpx2.Client
     dialect: Dialect = field(default_factory=Dialect)
     answered: set[str] = field(default_factory=set)
     """Purposes that were answered in this dialect: a refusal then is the question's fault."""
@@ -166,13 +160,13 @@ def _ask(
         schema=form,
         answer_tokens=settings.CHAT_ANSWER_TOKENS,
     )
-    with (
-        translate_errors(),
-        channel.client.chat.completions.with_streaming_response.create(
-            model=settings.CHAT_MODEL, timeout=make_timeout(timeout_s), **request
-        ) as response,
-    ):
-        body = read_body(response.iter_bytes(), at_most=ANSWER_BYTES_AT_MOST, until=until)
+    body = post(
+        channel.client,
+        "chat/completions",
+        {"model": settings.CHAT_MODEL, **request},
+        timeout_s=timeout_s,
+        at_most=ANSWER_BYTES_AT_MOST,
+    )
     bound = settings.CHAT_ANSWER_TOKENS if dialect.size_name else None
     return read_answer(body, answer_tokens=bound)
 

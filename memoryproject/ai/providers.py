@@ -1,13 +1,10 @@
 """The connection to an OpenAI-compatible provider, and what its failures mean."""
 
-from __future__ import annotations  # evaluated, they would load what is late
-
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import httpx2
 from django.conf import settings
@@ -16,11 +13,6 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptToo
 from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
 from memoryproject.ai.transport import make_http_client
 
-if TYPE_CHECKING:
-    import openai
-else:
-    from memoryproject.ai.late import openai
-
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0
 """No provider puts a job off for longer, whatever its header says."""
@@ -28,15 +20,9 @@ MENDED_BY_OTHERS = frozenset({401, 402, 403, 404, 408, 409, 425})
 """A wrong key, address or an empty account is mended by an operator: work waits for that."""
 
 
-def make_client() -> openai.OpenAI:
-    """Return a client with a timeout and no retries of its own: jobs decide when."""
-    return openai.OpenAI(
-        base_url=settings.OPENAI_BASE_URL,
-        api_key=settings.OPENAI_API_KEY or "none",
-        timeout=make_timeout(settings.MODEL_TIMEOUT_S),
-        max_retries=0,
-        http_client=make_http_client(settings.OPENAI_BASE_URL),
-    )
+def make_client() -> httpx2.Client:
+    """Return the connection to the endpoint; nothing is tried twice by itself: jobs decide when."""
+    return make_http_client(settings.OPENAI_BASE_URL, key=settings.OPENAI_API_KEY or "none")
 
 
 def make_timeout(seconds: float) -> httpx2.Timeout:
@@ -49,56 +35,29 @@ def post(
 ) -> dict[str, Any]:
     """Return what a call answers, a JSON object of `at_most` bytes that is there in time.
 
-    Straight over the connection: the provider's package takes longer than a small model.
+    No error carries what was sent or answered.
 
     Raises:
-        ModelUnavailable, ModelMisbehaved: as `translate_errors` and `read_body`.
+        ModelUnavailable, ModelMisbehaved: the network, a status or the body; see `read_body`.
     """
     until = time.monotonic() + timeout_s
-    url = f"{settings.OPENAI_BASE_URL.rstrip('/')}/{call}"
-    key = {"Authorization": f"Bearer {settings.OPENAI_API_KEY or 'none'}"}
-    with (
-        translate_errors(),
-        client.stream(
-            "POST", url, json=request, headers=key, timeout=make_timeout(timeout_s)
-        ) as response,
-    ):
-        if response.status_code >= 300:
-            whole = response.read()
-            body = _parse(whole) or whole.decode(errors="replace")
-            raise _translate_status(response.status_code, body, response.headers)
-        return read_body(response.iter_bytes(), at_most=at_most, until=until)
-
-
-@contextmanager
-def translate_errors() -> Iterator[None]:
-    """Turn whatever fails between us and the provider into our errors.
-
-    None of them carries what was sent or answered. Only the call and the reading of
-    its body belong into the block: any other exception counts as the network's.
-    """
+    timeout = make_timeout(timeout_s)
     try:
-        yield
+        with client.stream("POST", call, json=request, timeout=timeout) as response:
+            if response.status_code >= 300:
+                whole = response.read()
+                body = _parse(whole) or whole.decode(errors="replace")
+                raise _translate_status(response.status_code, body, response.headers)
+            return read_body(response.iter_bytes(), at_most=at_most, until=until)
     except (ModelUnavailable, ModelMisbehaved):
         raise
-    except httpx2.TransportError as error:
+    except UnicodeError as error:
+        raise ModelMisbehaved(type(error).__name__) from None
+    except Exception as error:
         reached = not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
         waited = reached and isinstance(error, httpx2.TimeoutException)
-        raise ModelUnavailable(
-            type(error).__name__, may_have_cost=reached, timed_out=waited
-        ) from None
-    except openai.APIStatusError as error:
-        raise _translate_status(error.status_code, error.body, error.response.headers) from None
-    except (openai.APIResponseValidationError, UnicodeError) as error:
-        raise ModelMisbehaved(type(error).__name__) from None
-    except openai.APIConnectionError as error:
-        reached = not isinstance(error.__cause__, httpx2.ConnectTimeout)
-        waited = reached and isinstance(error, openai.APITimeoutError)
-        raise ModelUnavailable(
-            type(error).__name__, may_have_cost=waited, timed_out=waited
-        ) from None
-    except Exception as error:
-        raise ModelUnavailable(type(error).__name__, may_have_cost=True) from None
+        why = type(error).__name__
+        raise ModelUnavailable(why, may_have_cost=reached, timed_out=waited) from None
 
 
 def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str, Any]:

@@ -1,18 +1,10 @@
 """Looks at the start whether the configured endpoint can be asked, in words for an operator."""
 
-from __future__ import annotations  # evaluated, they would load what is late
-
-from typing import TYPE_CHECKING
-
+import httpx2
 from django.conf import settings
 
 from memoryproject.ai.breaker import find_provider
 from memoryproject.ai.providers import make_client, make_timeout
-
-if TYPE_CHECKING:
-    import openai
-else:
-    from memoryproject.ai.late import openai
 
 HAS_NO_LIST = frozenset({400, 405, 501})
 """Statuses. With 404 the address may be mistyped as well."""
@@ -28,7 +20,8 @@ def find_problem(*, patience_s: float = 5.0) -> str:
         return ""
     client = make_client()
     try:
-        names = {model.id for model in client.models.list(timeout=make_timeout(patience_s)).data}
+        answer = client.get("models", timeout=make_timeout(patience_s)).raise_for_status()
+        names = {model["id"] for model in answer.json()["data"] or ()}
     except Exception as error:
         why = _explain(error, patience_s=patience_s)
     else:
@@ -46,11 +39,11 @@ def find_problem(*, patience_s: float = 5.0) -> str:
 
 def _explain(error: Exception, *, patience_s: float) -> str:
     """Return in words what is wrong; nothing of a server that only has no such list."""
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, httpx2.TimeoutException):
         return f"did not answer within {patience_s:.0f} s"
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, httpx2.TransportError):
         return "cannot be reached"
-    if isinstance(error, openai.APIStatusError):
-        has_no_list = error.status_code in HAS_NO_LIST
-        return "" if has_no_list else f"answers with status {error.status_code}"
+    if isinstance(error, httpx2.HTTPStatusError):
+        status = error.response.status_code
+        return "" if status in HAS_NO_LIST else f"answers with status {status}"
     return "does not speak OpenAI's protocol"

@@ -119,7 +119,7 @@ class Bounded(httpx2.SyncByteStream):
         self._body.close()
 
 
-def make_http_client(base_url: str) -> httpx2.Client:
+def make_http_client(base_url: str, *, key: str) -> httpx2.Client:
     """Return the client through which a model's server is asked.
 
     Where the environment names a proxy for the server, that one looks up and judges.
@@ -127,7 +127,8 @@ def make_http_client(base_url: str) -> httpx2.Client:
     return httpx2.Client(
         transport=JudgingTransport(proxy=find_proxy(base_url)),
         follow_redirects=False,
-        headers={"Accept-Encoding": "identity"},
+        headers={"Accept-Encoding": "identity", "Authorization": f"Bearer {key}"},
+        base_url=base_url,
     )
 
 

@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
+from django.core.cache import cache
 from django.db import connection
 
 from episodic import fsrs_memory
 from episodic.models import Conversation
-from indexing import queries as index_queries
 from indexing import text
-from indexing.models import MemoryKind
+from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.vectors import HalfVector
+from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit, LineMatch
 from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import fetch_dicts, read_file, run
@@ -30,6 +31,7 @@ MEANING_WEIGHT = 1.5
 """Of a message's own likeness in its score, where its words have 1."""
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
+REMEMBERED_S = 30.0
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("explain", "shown", "with_lines", "model", "dim"),
@@ -75,10 +77,9 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
     A fact that seems to contradict an older one comes before it.
     """
     statement, params = state(conversation, question)
-    near = index_queries.conversations_near(conversation.tenant)
     is_usual = question.as_of is None and question.known is None and question.category is None
     with connection.cursor() as cursor:
-        if is_usual and conversation.id not in near:
+        if is_usual and conversation.id not in find_approximate(conversation.tenant):
             run(cursor, statement, params, fixed=FIXED)
         else:
             cursor.execute(statement, params)
@@ -90,6 +91,14 @@ def search_unordered(conversation: Conversation, question: Question) -> list[Hit
     with connection.cursor() as cursor:
         cursor.execute(*state(conversation, question))
         return [_to_hit(row) for row in fetch_dicts(cursor)]
+
+
+def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
+    """Return the conversations that have an approximate index, as of half a minute ago at most."""
+    rows = VectorIndex.objects.of(tenant).exclude(conversation=None)
+    ids = rows.values_list("conversation_id", flat=True)
+    known = cache.get_or_set(f"approximate:{tenant.id}", lambda: {*ids}, REMEMBERED_S)
+    return cast(set[uuid.UUID], known)
 
 
 def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:

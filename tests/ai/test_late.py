@@ -16,12 +16,12 @@ import django
 django.setup()
 from memoryproject.ai import embeddings, local_model
 embeddings.get_embedder()
-print("openai" in sys.modules, local_model.load_local_model.cache_info().currsize)
+print("onnxruntime" in sys.modules, local_model.load_local_model.cache_info().currsize)
 """
 
 
 @pytest.mark.gate
-def test_who_asks_for_no_vector_and_no_endpoint_loads_no_model_and_no_client(
+def test_who_asks_for_no_vector_loads_no_model(
     tmp_path: Path,
 ) -> None:
     done = subprocess.run(

@@ -137,7 +137,7 @@ def explaining() -> Iterator[list[tuple[str, dict[str, Any]]]]:
     names = {read_shape(text): name for name, text in WHOLE.items()}
 
     def explain_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        prepared = re.match(r"PREPARE (\w+) AS (.*); SET LOCAL", sql, re.DOTALL)
+        prepared = re.match(r"PREPARE (\w+) AS (.*?); SET LOCAL", sql, re.DOTALL)
         if prepared:
             names[prepared[1]] = names[read_shape(prepared[2])]
         kept = re.search(r"EXECUTE (memory_\w+) ", sql)

@@ -121,10 +121,10 @@ def test_rotating_keeps_all_else(ana: Agent) -> None:
 
 def test_a_secret_that_is_cut_changed_or_made_up_is_refused_without_a_look() -> None:
     good = make_secret()
-    other = "A" if good[-1] != "A" else "B"
+    last, middle = ("A" if letter != "A" else "B" for letter in (good[-1], good[20]))
     assert may_exist(good) and has_check(good)
     assert may_exist(good[:47]) and not has_check(good[:47])
-    for bad in (good[:-1], good + "x", good[:-1] + other, good[:20] + other + good[21:], "x",
+    for bad in (good[:-1], good + "x", good[:-1] + last, good[:20] + middle + good[21:], "x",
                 good.replace("mem_", "men_"), good[:47] + "é" * 11):  # fmt: skip
         assert not may_exist(bad) and not has_check(bad), bad
 
