@@ -8,8 +8,17 @@ import uuid
 from datetime import timedelta
 
 from django.db import connection, transaction
-from django.db.models import Case, DurationField, ExpressionWrapper, Max, Q, Value, When
-from django.db.models.functions import Now, Random
+from django.db.models import (
+    Case,
+    Func,
+    IntegerField,
+    Max,
+    Q,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Now
 from django.utils import timezone
 
 from jobs import turns
@@ -19,6 +28,7 @@ from jobs.models import WAITS_UNTIL, Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
+from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.walls import across_tenants
 
 AT_MOST = 200
@@ -67,8 +77,11 @@ def _call_back() -> None:
         for state, until in WAITS_UNTIL.items():
             late = waiting.filter(called, **{"state": state, f"{until}__gt": Now() + CALLED_WITHIN})
             within = min(CALLED_WITHIN, CALL_EVERY * late.count())
-            wait = ExpressionWrapper(Value(within) * Random(), output_field=DurationField())
-            late.update(**{until: Now() + wait})
+            # By its id, to a moment: Citus takes neither random() nor now() + wait in an UPDATE.
+            place = Func(Cast("id", TextField()), function="hashtext", output_field=IntegerField())
+            share = place.bitand(2**31 - 1) * Value(within.total_seconds() / 2**31)
+            moment = Value(read_database_clock().timestamp()) + share
+            late.update(**{until: Func(moment, function="to_timestamp")})
     elif breakers.filter(FREE, open_until__lte=Now()).exists():
         # Any of them, as one may be what the model dies of; those that timed out come last.
         slow = [scope for row in breakers for scope in row.timed_out_scopes]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.reconciler import reconcile
 from tests.emptying import delete_all_rows
 from tests.reliability.conformance import call_all, list_differences
 from tests.reliability.conftest import folder as folder
@@ -14,6 +15,11 @@ from tests.reliability.conftest import template as template
 from tests.reliability.product import Product, installed
 
 pytestmark = pytest.mark.cluster
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_reconciler_does_all_its_chores() -> None:
+    assert reconcile() == 0
 
 
 def test_a_cluster_changes_no_answer(template: Product, folder: Path) -> None:
