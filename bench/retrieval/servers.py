@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from django.conf import settings
 
 from bench.retrieval.databases import environment
-from jobs.supervisor import DRAIN_S
 from memoryproject.process.web import web_command
 from operations.management.commands import run
 
@@ -30,10 +29,10 @@ def web(database: str) -> Iterator[int]:
         start_new_session=True,
     )
     try:
-        run.wait_until_alive(HOST, port, lambda: child.poll() is None)
+        run.wait_until_alive(HOST, port, [child])
         yield port
     finally:
-        _end(child)
+        run.end([child])
 
 
 @contextmanager
@@ -47,12 +46,7 @@ def worker(database: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _end(child)
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.terminate()
-    child.wait(timeout=DRAIN_S + 5)
+        run.end([child])
 
 
 def _find_port() -> int:
