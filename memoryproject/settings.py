@@ -205,6 +205,9 @@ ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to
 ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 30_000, at_least=0, at_most=10**6)
 TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 60_000, at_least=0, at_most=10**6)
+TENANT_BYTE_RATE = env.read_integer(
+    "MEMORY_TENANT_BYTE_RATE", 2 * 10**7, at_least=0, at_most=10**10
+)
 TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
 TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
 KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)

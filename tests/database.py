@@ -18,7 +18,7 @@ for _name in [name for name in os.environ if name.startswith(("MEMORY_", "OPENAI
     del os.environ[_name]
 os.environ["MEMORY_LOG_LEVEL"] = "ERROR"
 # Tests may be faster than any agent; those about limits set their own.
-os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0"}
+os.environ |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0", "MEMORY_TENANT_BYTE_RATE": "0"}
 os.environ["DJANGO_SETTINGS_MODULE"] = "memoryproject.settings"
 
 # Threads of two embedders that wait for each other on two cores take fifteen times as long.

@@ -39,7 +39,7 @@ def _serve(data_dir: Path) -> Iterator[Server]:
     logs.mkdir()
     options = read_options(["--supervisors=1", "--workers=1"])
     environment, _ = services.make_environment(options, data_dir)
-    environment |= {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0", "MEMORY_LOG_LEVEL": "ERROR"}
+    environment |= {"MEMORY_LOG_LEVEL": "ERROR"}
     database.start(data_dir)
     database.manage("migrate", "--verbosity=0", environment=environment)
     database.manage("seed_demo", environment=environment)

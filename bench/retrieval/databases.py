@@ -98,7 +98,8 @@ def connect(conninfo: str) -> Connection:
 
 def environment(database: str) -> dict[str, str]:
     """Return the environment in which the product's own commands use a database."""
-    unlimited = {"MEMORY_KEY_RATE": "0", "MEMORY_TENANT_RATE": "0", "MEMORY_WEB_THREADS": "64"}
+    limits = ("KEY_RATE", "TENANT_RATE", "TENANT_BYTE_RATE")
+    unlimited = {f"MEMORY_{name}": "0" for name in limits} | {"MEMORY_WEB_THREADS": "64"}
     own = {**os.environ, "MEMORY_LOG_LEVEL": "WARNING", **unlimited}
     if database == FULL:
         return own

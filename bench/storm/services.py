@@ -176,6 +176,7 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_MODEL_TIMEOUT_S": str(MODEL_TIMEOUT_S),
         "MEMORY_KEY_RATE": "0",
         "MEMORY_TENANT_RATE": "0",
+        "MEMORY_TENANT_BYTE_RATE": "0",
         "PYTHONUNBUFFERED": "1",
     }
     name, _, value = mark.partition("=")

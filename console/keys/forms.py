@@ -27,7 +27,7 @@ class RateForm(forms.Form):
         required=False,
         label="Calls a minute",
         min_value=0,
-        max_value=limits.RATE_AT_MOST,
+        max_value=limits.RATES_AT_MOST[limits.CALLS],
         help_text="0: no limit. Empty: as the server’s settings say.",
     )
 

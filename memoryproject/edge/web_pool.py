@@ -9,7 +9,7 @@ import hashlib
 import select
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from threading import Condition
@@ -273,11 +273,14 @@ def read_parts(environ: Environ) -> Iterator[bytes]:
 
 def measure_body(environ: Environ) -> int:
     """Return how many bytes a body says that it has; one in chunks: more than it may have."""
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and not environ.get("CONTENT_LENGTH")
+    return body_limit(environ["PATH_INFO"]) + 1 if is_chunked else declared_bytes(environ)
+
+
+def declared_bytes(environ: Mapping[str, Any]) -> int:
+    """Return the length of the body that the headers name, 0 where they name none."""
     length = environ.get("CONTENT_LENGTH") or ""
-    if length.isdecimal():
-        return int(length[:20])
-    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and not length
-    return body_limit(environ["PATH_INFO"]) + 1 if is_chunked else 0
+    return int(length[:20]) if length.isdecimal() else 0
 
 
 def body_limit(path: str) -> int:

@@ -28,9 +28,10 @@ class KeyOutput(Output):
 
 
 class LimitOutput(serializers.Serializer[Any]):
-    """How fast a key, or all keys of its tenant together, may call."""
+    """How fast a key, or all keys of its tenant together, may call or send."""
 
     of = serializers.ChoiceField(choices=["key", "tenant"])
+    unit = serializers.ChoiceField(choices=[limits.CALLS, limits.BYTES])
     rate = serializers.IntegerField()
     burst = serializers.IntegerField()
     left = serializers.IntegerField()

@@ -1,8 +1,8 @@
-"""How often a key, and all keys of a tenant together, may call.
+"""How often a key, and all keys of a tenant together, may call, and how much a tenant may send.
 
 An allowance fills evenly, by its rate, up to a burst. It is kept in the database, and so
 is the same for all processes; one statement takes calls from both, or from neither. Of a large
-allowance a process takes some calls ahead, a hundredth of a burst, and asks less often.
+allowance a process takes some calls or bytes ahead, a hundredth of a burst, and asks less often.
 """
 
 import math
@@ -18,11 +18,14 @@ from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
-SETTING = "rate"
-"""The name in a tenant's settings: calls a minute, or 0 for no limit."""
+CALLS, BYTES = "calls", "bytes"
+SETTINGS = {CALLS: "rate", BYTES: "byte_rate"}
+"""The names in a tenant's settings: calls and bytes a minute, or 0 for no limit."""
+RATES_AT_MOST = {CALLS: 10**6, BYTES: 10**10}
 BURST_SHARE = 10
 BURST_AT_LEAST = 10
-RATE_AT_MOST = 10**6
+BYTES_AT_LEAST = 2 * settings.MAX_BODY_BYTES
+"""May come at once however low the rate is: two of the largest bodies."""
 AHEAD_SHARE = 100
 NONE = 0
 """The rate that stands for no limit."""
@@ -36,12 +39,13 @@ TAKE = "SELECT wait_s, short FROM public.memory_take_call(%s::uuid[], %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How fast somebody may call: `rate` calls a minute, `burst` of them at once."""
+    """How fast somebody may call or send: `rate` a minute, `burst` of them at once."""
 
     owner: uuid.UUID
     whose: str
     rate: int
     burst: int
+    unit: str = CALLS
 
     @property
     def step_s(self) -> float:
@@ -49,7 +53,7 @@ class Allowance:
 
 
 _ahead: dict[tuple[Allowance, ...], int] = {}
-"""Calls that this process has taken and not used, by whose they are."""
+"""Calls or bytes that this process has taken and not used, by whose they are."""
 _lock = threading.Lock()
 
 
@@ -63,10 +67,9 @@ def find_burst(rate: int) -> int:
 
 def allowances_of(key: APIKey) -> list[Allowance]:
     """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
-    tenant = key.tenant
     rates = [
         (key.id, "This key", key.rate, settings.KEY_RATE),
-        (tenant.id, "This tenant", tenant.settings.get(SETTING), settings.TENANT_RATE),
+        (key.tenant.id, "This tenant", *_rates_of(key.tenant, CALLS)),
     ]
     return [
         Allowance(owner, whose, rate, find_burst(rate))
@@ -75,64 +78,86 @@ def allowances_of(key: APIKey) -> list[Allowance]:
     ]
 
 
-def take_call(key: APIKey) -> None:
-    """Take one call from the allowances of a key and of its tenant.
+def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
+    """Return what the body of a call is taken from; without a limit: nothing."""
+    own, usual = _rates_of(tenant, BYTES)
+    rate = usual if own is None else own
+    burst = max(rate // BURST_SHARE, BYTES_AT_LEAST)
+    owner = uuid.uuid5(tenant.id, BYTES)
+    return [] if rate == NONE else [Allowance(owner, "This tenant", rate, burst, BYTES)]
+
+
+def _rates_of(tenant: Tenant, unit: str) -> tuple[int | None, int]:
+    """Return a tenant's own rate, None where it has none, and the server's."""
+    usual = {CALLS: settings.TENANT_RATE, BYTES: settings.TENANT_BYTE_RATE}
+    return tenant.settings.get(SETTINGS[unit]), usual[unit]
+
+
+def take_call(key: APIKey, *, body_bytes: int = 0) -> None:
+    """Take one call from the allowances of a key and of its tenant, and its body's bytes.
 
     Commits by itself, where no transaction is open: a lock on a tenant's allowance that
     lasted as long as a call would make all its calls wait for each other.
 
     Raises:
-        TooFast: one of them is used up; nothing was taken.
+        TooFast: one of them is used up. Of the bytes nothing was taken then.
         OperationalError: the database is away.
     """
-    allowances = allowances_of(key)
+    _take_some(allowances_of(key), 1)
+    if body_bytes:
+        _take_some(byte_allowances_of(key.tenant), min(body_bytes, settings.MAX_BODY_BYTES))
+
+
+def _take_some(allowances: list[Allowance], count: int) -> None:
+    """Take so many from each, or none from any, and if there are enough some more ahead."""
     owners = tuple(allowances)
     with _lock:
-        if (left := _ahead.pop(owners, 0)) > 1:
-            _ahead[owners] = left - 1
-    if left:
-        return
+        if (left := _ahead.get(owners, 0)) >= count:
+            _ahead[owners] = left - count
+            return
     some = min((row.burst // AHEAD_SHARE for row in allowances), default=0)
     try:
-        take(allowances, calls=max(some, 1))
+        take(allowances, count=max(some, count))
     except TooFast:
-        if some <= 1:
+        if some <= count:
             raise
-        take(allowances)
-        some = 1
-    if some > 1:
+        take(allowances, count=count)
+        return
+    if some > count:
         with _lock:
             if len(_ahead) >= REMEMBERED_AT_MOST:
                 _ahead.clear()
-            _ahead[owners] = _ahead.get(owners, 0) + some - 1
+            _ahead[owners] = _ahead.get(owners, 0) + some - count
 
 
-def take(allowances: list[Allowance], *, calls: int = 1) -> None:
-    """Take so many calls from each of the allowances, or none from any.
+def take(allowances: list[Allowance], *, count: int = 1) -> None:
+    """Take so many calls or bytes from each of the allowances, or none from any.
 
     Raises:
         TooFast: one of them is used up.
     """
     if not allowances:
         return
-    rows = ((row.owner, calls * row.step_s, row.burst // calls) for row in allowances)
+    rows = ((row.owner, count * row.step_s, row.burst // count) for row in allowances)
     ((wait_s, short),) = execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
     if wait_s > 0:
         row = allowances[short - 1]
+        verb = "send" if row.unit == BYTES else "make"
         raise TooFast(
-            f"{row.whose} may make {row.rate} calls a minute, {row.burst} of them at once.",
+            f"{row.whose} may {verb} {row.rate} {row.unit} a minute, {row.burst} of them at once.",
             retry_after_s=math.ceil(wait_s),
         )
 
 
 def list_remaining(key: APIKey) -> list[dict[str, Any]]:
-    """Return the limits of a key and its tenant as {of, rate, burst, left}; none: no limit."""
-    allowances = allowances_of(key)
+    """Return the limits of a key and its tenant as {of, unit, rate, burst, left}."""
+    allowances = [*allowances_of(key), *byte_allowances_of(key.tenant)]
     rows = execute(LAGS, [[row.owner for row in allowances]])
     lags = {owner: max(lag_s, 0.0) for owner, lag_s in rows}
     return [
         {
             "of": "key" if row.owner == key.id else "tenant",
+            "unit": row.unit,
             "rate": row.rate,
             "burst": row.burst,
             "left": max(0, math.floor(row.burst - lags.get(row.owner, 0.0) / row.step_s)),
@@ -141,9 +166,9 @@ def list_remaining(key: APIKey) -> list[dict[str, Any]]:
     ]
 
 
-def _check_rate(rate: int | None) -> None:
-    if rate is not None and not 0 <= rate <= RATE_AT_MOST:
-        raise Problem(f"A rate is from 0 to {RATE_AT_MOST} calls a minute; 0: no limit.")
+def _check_rate(rate: int | None, unit: str = CALLS) -> None:
+    if rate is not None and not 0 <= rate <= RATES_AT_MOST[unit]:
+        raise Problem(f"A rate is from 0 to {RATES_AT_MOST[unit]} {unit} a minute; 0: no limit.")
 
 
 def set_key_rate(key: APIKey, rate: int | None) -> None:
@@ -159,9 +184,14 @@ def set_key_rate(key: APIKey, rate: int | None) -> None:
     key.rate = rate
 
 
-def set_tenant_rate(tenant: Tenant, rate: int | None) -> None:
-    _check_rate(rate)
-    tenant.change_setting(SETTING, NOT_PROVIDED if rate is None else rate)
+def set_tenant_rate(tenant: Tenant, rate: int | None, unit: str = CALLS) -> None:
+    """Give a tenant a rate of its own, of calls or of bytes, as a key's.
+
+    Raises:
+        Problem: it is no rate.
+    """
+    _check_rate(rate, unit)
+    tenant.change_setting(SETTINGS[unit], NOT_PROVIDED if rate is None else rate)
 
 
 def describe_rate(own: int | None, usual: int) -> str:
@@ -174,5 +204,5 @@ def describe_key_rate(key: APIKey) -> str:
     return describe_rate(key.rate, settings.KEY_RATE)
 
 
-def describe_tenant_rate(tenant: Tenant) -> str:
-    return describe_rate(tenant.settings.get(SETTING), settings.TENANT_RATE)
+def describe_tenant_rate(tenant: Tenant, unit: str = CALLS) -> str:
+    return describe_rate(*_rates_of(tenant, unit))

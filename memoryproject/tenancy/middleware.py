@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from memoryproject.edge import replicas
+from memoryproject.edge.web_pool import declared_bytes
 from memoryproject.tenancy import key_usage, membership, walls
 
 ADMIN = "/admin/"
@@ -57,12 +58,11 @@ class WallsMiddleware:
         response = self._get_response(request)
         key = getattr(request, "auth", None)
         if key is not None:
-            length = request.META.get("CONTENT_LENGTH") or "0"
             key_usage.count_answer(
                 key,
                 status=response.status_code,
                 ms=1000 * (time.monotonic() - started),
-                bytes_in=int(length) if length.isdecimal() else 0,
+                bytes_in=declared_bytes(request.META),
                 bytes_out=len(getattr(response, "content", b"")),
             )
         return response

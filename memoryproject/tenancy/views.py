@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from memoryproject.edge import replicas
 from memoryproject.edge.pages import PageFilter, PlaceQuery, take_page
+from memoryproject.edge.web_pool import declared_bytes
 from memoryproject.process import traces
 from memoryproject.tenancy import limits, reading
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
@@ -71,7 +72,7 @@ class KeyedView(APIView):
         if self.memory_operations:
             traces.describe({traces.STORE: str(self.key().tenant_id)})
         try:
-            limits.take_call(self.key())
+            limits.take_call(self.key(), body_bytes=declared_bytes(request.META))
         except (OperationalError, InterfaceError):
             if not self.answers_without_database():
                 raise

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from episodic.models import Message
@@ -198,6 +199,35 @@ def test_health_and_the_description_are_free(ana: Agent) -> None:
     assert [ana.get("facts").status_code for _ in range(2)] == [200, 429]
     for path in ("health/live", "health/ready", "schema/"):
         assert ana.get(path).status_code == 200
+
+
+def test_a_tenant_sends_so_much_a_minute_and_more_is_not_stored(
+    ana: Agent, bo: Agent, cleo: Agent, conversation: uuid.UUID
+) -> None:
+    """Whatever the calls are: one of 4 MB takes as much as many small ones."""
+    limits.set_tenant_rate(ana.tenant, 60_000, limits.BYTES)
+    messages = [{"role": "user", "content": "x" * 60_000}] * 60
+    body = {"conversation_id": str(conversation), "messages": messages}
+    assert [agent.post("add_messages", body).status_code for agent in (ana, bo)] == [201, 201]
+    refused = bo.post("add_messages", body)
+    message = assert_problem(refused, 429)["message"]
+    assert "This tenant may send 60000 bytes a minute" in message
+    assert 60 * 50 < int(refused["Retry-After"]) < 60 * 80
+    assert Message.objects.of(ana.tenant).count() == 120
+    assert ana.get("facts").status_code == 200, "what has no body is free"
+    assert cleo.post("add_messages", body).status_code == 201
+
+
+def test_the_bytes_of_small_bodies_are_taken_some_at_a_time(ana: Agent) -> None:
+    limits.set_tenant_rate(ana.tenant, 60_000, limits.BYTES)
+    ahead = limits.BYTES_AT_LEAST // limits.AHEAD_SHARE
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(30):
+            limits.take_call(ana.key, body_bytes=ahead // 10)
+    assert len(queries) == 3
+    with CaptureQueriesContext(connection) as queries:
+        limits.take_call(ana.key, body_bytes=ahead + 1)
+    assert len(queries) == 1
 
 
 # ---- at once

@@ -178,7 +178,12 @@ def test_the_rate_of_a_key_and_of_a_tenant_is_set_by_command(ana: Agent) -> None
     assert run("set_rate", *tenant, "900").strip() == run("set_rate", *tenant).strip()
     assert held(ana).tenant.settings == {"rate": 900}
     run("set_rate", *tenant, "default")
+    assert run("set_rate", *tenant, "--bytes", "5000000").strip() == "5000000 a minute"
+    assert held(ana).tenant.settings == {"byte_rate": 5_000_000}
+    run("set_rate", *tenant, "--bytes", "default")
     assert held(ana).tenant.settings == {}
+    with pytest.raises(CommandError, match="by tenant"):
+        run("set_rate", "--key", ana.key.prefix, "--bytes", "5000000")
     for bad in ("-1", "x", "1000001", "1.5"):
         with pytest.raises(CommandError):
             run("set_rate", "--key", ana.key.prefix, "--", bad)

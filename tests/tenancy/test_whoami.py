@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -37,14 +39,24 @@ def test_what_is_left_shrinks_call_by_call_and_is_shared_by_a_tenant(ana: Agent,
     limits.set_tenant_rate(ana.tenant, 100)
     limits.set_key_rate(bo.key, 0)
     assert ana.get("whoami").json()["limits"] == [
-        {"of": "key", "rate": 5, "burst": 5, "left": 4},
-        {"of": "tenant", "rate": 100, "burst": 10, "left": 9},
+        {"of": "key", "unit": "calls", "rate": 5, "burst": 5, "left": 4},
+        {"of": "tenant", "unit": "calls", "rate": 100, "burst": 10, "left": 9},
     ]
     assert [bo.get("facts").status_code for _ in range(3)] == [200] * 3
     assert [limit["left"] for limit in bo.get("whoami").json()["limits"]] == [5]
     assert [limit["left"] for limit in ana.get("whoami").json()["limits"]] == [3, 4]
     assert [ana.get("whoami").json()["limits"][0]["left"] for _ in range(3)] == [2, 1, 0]
     assert_problem(ana.get("whoami"), 429)
+
+
+def test_what_a_tenant_may_send_is_shown_in_bytes(ana: Agent) -> None:
+    limits.set_tenant_rate(ana.tenant, 600, limits.BYTES)
+    of_bytes = {"of": "tenant", "unit": "bytes", "rate": 600, "burst": limits.BYTES_AT_LEAST}
+    (shown,) = ana.get("whoami").json()["limits"]
+    assert shown == {**of_bytes, "left": limits.BYTES_AT_LEAST}
+    ana.say(uuid.uuid4(), "x" * 60_000)
+    (shown,) = ana.get("whoami").json()["limits"]
+    assert shown["left"] < limits.BYTES_AT_LEAST - 60_000
 
 
 def test_without_limits_there_are_none(ana: Agent) -> None:

@@ -1,4 +1,4 @@
-"""Set how often a key, or all keys of a tenant together, may call."""
+"""Set how often a key, or all keys of a tenant together, may call, and how much they may send."""
 
 from typing import Any
 
@@ -12,22 +12,26 @@ DEFAULT = "default"
 
 class Command(naming.ServiceCommand):
     help = (
-        "Set how many calls a minute a key, or all keys of a tenant together, may make. "
-        "Without a rate: print only."
+        "Set how many calls a minute a key, or all keys of a tenant together, may make, or how "
+        "many bytes a tenant may send. Without a rate: print only."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         whose = parser.add_mutually_exclusive_group(required=True)
         whose.add_argument("--key", help=naming.NAMED)
         whose.add_argument("--tenant", help="name of the tenant")
+        parser.add_argument("--bytes", action="store_true", help="of a tenant: bytes, not calls")
         parser.add_argument(
-            "rate", nargs="?", help=f'calls a minute; 0: no limit; "{DEFAULT}": the server\'s'
+            "rate", nargs="?", help=f'a minute; 0: no limit; "{DEFAULT}": the server\'s'
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         changes = options["rate"] is not None
         rate = read_limit("rate", options["rate"]) if changes else None
+        unit = limits.BYTES if options["bytes"] else limits.CALLS
         if options["key"] is not None:
+            if options["bytes"]:
+                raise CommandError("Bytes are counted by tenant: name one with --tenant.")
             key = naming.find_named_key(options["key"])
             if changes:
                 limits.set_key_rate(key, rate)
@@ -35,8 +39,8 @@ class Command(naming.ServiceCommand):
         else:
             tenant = naming.find_tenant(options["tenant"])
             if changes:
-                limits.set_tenant_rate(tenant, rate)
-            description = limits.describe_tenant_rate(tenant)
+                limits.set_tenant_rate(tenant, rate, unit)
+            description = limits.describe_tenant_rate(tenant, unit)
         self.stdout.write(description)
 
 
