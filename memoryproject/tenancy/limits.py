@@ -24,8 +24,8 @@ SETTINGS = {CALLS: "rate", BYTES: "byte_rate"}
 RATES_AT_MOST = {CALLS: 10**6, BYTES: 10**10}
 BURST_SHARE = 10
 BURST_AT_LEAST = 10
-BYTES_AT_LEAST = 2 * settings.MAX_BODY_BYTES
-"""May come at once however low the rate is: two of the largest bodies."""
+BYTES_AT_LEAST = settings.MAX_BODY_BYTES
+"""May come at once however low the rate is: the largest body."""
 AHEAD_SHARE = 100
 NONE = 0
 """The rate that stands for no limit."""
