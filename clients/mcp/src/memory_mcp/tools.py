@@ -162,8 +162,8 @@ class Tools:
             f"Tenant: {mine['tenant']['name']}; key: {mine['key']['name']}",
             f"May: {', '.join(mine['scopes'])}",
             *(
-                f"Calls of the {one['of']}: {one['left']} of {one['burst']} left,"
-                f" {one['rate']} a minute"
+                f"{one['unit'].capitalize()} of the {one['of']}: {one['left']} of"
+                f" {one['burst']} left, {one['rate']} a minute"
                 for one in mine["limits"]
             ),
         ]

@@ -673,6 +673,9 @@ class TenantOutput(TypedDict):
 TruncationStrategyEnum: TypeAlias = Literal["end", "sentence", "middle"]
 
 
+UnitEnum: TypeAlias = Literal["calls", "bytes"]
+
+
 class UsageRow(TypedDict):
     day: str
     purpose: str
@@ -915,6 +918,7 @@ class KeyOutput(TypedDict):
 
 class LimitOutput(TypedDict):
     of: OfEnum
+    unit: UnitEnum
     rate: int
     burst: int
     left: int
