@@ -208,12 +208,12 @@ def test_a_tenant_sends_so_much_a_minute_and_more_is_not_stored(
     limits.set_tenant_rate(ana.tenant, 60_000, limits.BYTES)
     messages = [{"role": "user", "content": "x" * 60_000}] * 60
     body = {"conversation_id": str(conversation), "messages": messages}
-    assert [agent.post("add_messages", body).status_code for agent in (ana, bo)] == [201, 201]
+    assert ana.post("add_messages", body).status_code == 201
     refused = bo.post("add_messages", body)
     message = assert_problem(refused, 429)["message"]
     assert "This tenant may send 60000 bytes a minute" in message
     assert 60 * 50 < int(refused["Retry-After"]) < 60 * 80
-    assert Message.objects.of(ana.tenant).count() == 120
+    assert Message.objects.of(ana.tenant).count() == 60
     assert ana.get("facts").status_code == 200, "what has no body is free"
     assert cleo.post("add_messages", body).status_code == 201
 
