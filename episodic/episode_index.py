@@ -1,11 +1,10 @@
 """Makes episodes findable: by their headlines, and by each of their messages."""
 
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from episodic import queries
-from episodic.engines import Line, Segment, Vectors
+from episodic.engines import Line, Vectors
 from episodic.models import Conversation, Episode, Message
 from episodic.vectors import headline
 from indexing import services as index
@@ -18,67 +17,41 @@ NEIGHBOURS = 2
 
 @dataclass(frozen=True, slots=True)
 class PlannedEpisode:
-    """An episode to write: its wording, its messages, and the vectors of headline and lines.
+    """An episode to write, its messages, and the vectors of its headline and of each of them.
 
     Without vectors (the model is away) it is found by its words alone, for the time being.
     """
 
-    segment: Segment
+    episode: Episode
     messages: Sequence[Message]
-    vectors: Sequence[Vectors | None]
-    """Of the headline, then of each line."""
-    engine: str
-    degraded: bool
+    vectors: Sequence[Vectors | None] = ()
 
 
-def index_episodes(
-    conversation: Conversation,
-    episodes: Sequence[Episode],
-    messages: Mapping[uuid.UUID, Sequence[Message]],
-) -> None:
-    """Make restored episodes findable, with their messages by id; a job makes the vectors."""
-    planned = [
-        PlannedEpisode(
-            segment=Segment(0, 0, episode.title, episode.summary, episode.surprise),
-            messages=messages[episode.id],
-            vectors=[None] * (1 + len(messages[episode.id])),
-            engine=episode.engine,
-            degraded=episode.degraded,
-        )
-        for episode in episodes
-    ]
-    fill_index(planned, conversation, episodes)
-
-
-def fill_index(
-    planned: Sequence[PlannedEpisode], conversation: Conversation, episodes: Sequence[Episode]
-) -> None:
+def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
+    """Make stored episodes findable; a job makes the vectors that are missing."""
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        entries=[
-            entry
-            for plan, episode in zip(planned, episodes, strict=True)
-            for entry in _list_entries(plan, episode, language=conversation.language)
-        ],
+        entries=[entry for plan in planned for entry in _list_entries(plan, conversation.language)],
     )
 
 
-def _list_entries(plan: PlannedEpisode, episode: Episode, *, language: str) -> Iterator[Entry]:
+def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
     """Yield the units of one episode: its headline, and each message with its neighbours."""
+    episode, lines = plan.episode, queries.to_lines(plan.messages)
+    vector, *vectors = plan.vectors or [None] * (1 + len(lines))
     memory = Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
     yield Entry(
         memory=memory,
         kind=UnitKind.EPISODE,
         lexical=headline(episode),
-        vector=plan.vectors[0],
+        vector=vector,
         language=language,
         valid_at=episode.start_at,
         first_seq=episode.first_seq,
         last_seq=episode.last_seq,
     )
-    lines = queries.to_lines(plan.messages)
-    for place, (line, vector) in enumerate(zip(lines, plan.vectors[1:], strict=True)):
+    for place, (line, vector) in enumerate(zip(lines, vectors, strict=True)):
         yield Entry(
             memory=memory,
             kind=UnitKind.MESSAGE,

@@ -29,22 +29,22 @@ def database_now() -> datetime:
     return now
 
 
-def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
+def find_conversation(tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
     """Return the tenant's conversation of that id; None where he has none."""
     return Conversation.objects.of(tenant).filter(external_id=external_id).first()
 
 
-def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+def get_by_external_id(tenant: Tenant, external_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that id; raise NotFound where it has none."""
     return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 
-def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+def get_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that row id; it must exist."""
     return Conversation.objects.of(tenant).get(id=conversation_id)
 
 
-def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+def lock_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the conversation, locked until the transaction ends."""
     return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
 

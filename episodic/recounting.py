@@ -25,10 +25,9 @@ def recount(conversation: Conversation, *, changed: Sequence[str] = ()) -> None:
 
     What the next segmentation is told of the last episode is that of one still there.
     """
-    tenant = conversation.tenant
-    there = Episode.objects.of(tenant).filter(conversation=conversation, withheld_by=None)
+    there = Episode.objects.within(conversation).filter(withheld_by=None)
     last = there.order_by("-last_seq").first()
-    mine = Message.objects.of(tenant).filter(conversation=conversation)
+    mine = Message.objects.within(conversation)
     conversation.previous_summary = last.summary if last else ""
     conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
     conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()

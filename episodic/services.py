@@ -225,9 +225,7 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
     Messages return to the window, episodes become fresh, and everything is flushed.
     """
     with transaction.atomic():
-        locked = queries.lock_conversation(
-            tenant=conversation.tenant, conversation_id=conversation.id
-        )
+        locked = queries.lock_conversation(conversation.tenant, conversation.id)
         messages = Message.objects.within(locked).filter(quarantined_by__isnull=False)
         back = messages.update(quarantined_by=None)
         fresh = retry_failed_consolidation(locked.tenant, locked.id)
@@ -241,9 +239,7 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
 def request_flush(*, conversation: Conversation) -> Job:
     """Queue: close the whole window as it is now, then draw facts from every episode."""
     with transaction.atomic():
-        locked = queries.lock_conversation(
-            tenant=conversation.tenant, conversation_id=conversation.id
-        )
+        locked = queries.lock_conversation(conversation.tenant, conversation.id)
         return enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=locked.id)
 
 

@@ -4,8 +4,6 @@ import uuid
 from typing import Any
 
 from django.utils import timezone
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +13,7 @@ from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
 from memoryproject.edge.pages import QueryMomentField
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, queries, reverts
 from semantic.beliefs import Difference
@@ -97,27 +95,21 @@ class PlanOutput(Output):
     erased = serializers.ListField(child=serializers.UUIDField())
 
 
-class ChangesetFilter(pages.PageFilter):
-    kind = CharFilter()
-
-
 class Changesets(ReadView):
     """Lists changesets, newest first."""
 
     @pages.describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
     def get(self, request: Request) -> Response:
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
+        return self.list_page(rows, ChangesetOutput, self.read_query(ChangesetQuery))
 
 
 class OneChangeset(ReadView):
     """A changeset with its steps."""
 
-    @extend_schema(
-        operation_id="get_changeset", parameters=[StepsQuery], responses=DetailedChangeset
-    )
+    @describe("get_changeset", answers=DetailedChangeset, parameters=[StepsQuery])
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
-        query = self.read(StepsQuery, request.query_params.dict())
+        query = self.read_query(StepsQuery)
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
         changes = queries.changes_in(changeset, after=query.get("after", -1))
@@ -136,23 +128,16 @@ class OneChangeset(ReadView):
 class RevertChangeset(Curating):
     """Undoes a changeset, or says what that would do."""
 
-    @extend_schema(operation_id="plan_revert", responses=PlanOutput)
+    @describe("plan_revert", answers=PlanOutput)
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
         return Response(PlanOutput(plan).data)
 
-    @extend_schema(
-        operation_id="revert_changeset",
-        request=RevertInput,
-        responses={201: ChangesetOutput, 409: Error},
-    )
+    @describe("revert_changeset", RevertInput, {201: ChangesetOutput, 409: Error})
     def post(self, request: Request, changeset_id: uuid.UUID) -> Response:
         body = self.read(RevertInput)
-        revert = reverts.revert_changeset(
-            act=self.act(body["reason"]),
-            changeset_id=changeset_id,
-            leave_conflicts=body["leave_conflicts"],
-        )
+        act = self.take_act(body)
+        revert = reverts.revert_changeset(act=act, changeset_id=changeset_id, **body)
         return Response(ChangesetOutput(revert).data, status=201)
 
 
@@ -218,19 +203,13 @@ class DiffOutput(Output):
 class Diff(ReadView):
     """What the server believed at one moment and not at another."""
 
-    @extend_schema(operation_id="diff", parameters=[DiffQuery], responses=DiffOutput)
+    @describe("diff", answers=DiffOutput, parameters=[DiffQuery])
     def get(self, request: Request) -> Response:
-        query = self.read(DiffQuery, request.query_params.dict())
+        query, tenant = self.read_query(DiffQuery), self.tenant()
         conversation, items = None, []
-        if "conversation_id" in query:
-            conversation = episodic_queries.find_conversation(
-                tenant=self.tenant(), external_id=query["conversation_id"]
-            )
-        if conversation is not None or "conversation_id" not in query:
-            items = beliefs.compare(
-                tenant=self.tenant(),
-                since=query["from"],
-                until=query["to"],
-                conversation=conversation,
-            )
+        if home := query.get("conversation_id"):
+            conversation = episodic_queries.find_conversation(tenant, home)
+        if conversation is not None or home is None:
+            since, until = query["from"], query["to"]
+            items = beliefs.compare(tenant, since, until, conversation=conversation)
         return Response(DiffOutput({**query, "items": items}).data)

@@ -54,9 +54,7 @@ def consolidate_batch(
         TooMuchPoison: episode after episode fails.
         ModelUnavailable, ModelMisbehaved: an embedding or language model is away.
     """
-    conversation = episodic_queries.get_conversation(
-        tenant=claim.tenant, conversation_id=claim.scope
-    )
+    conversation = episodic_queries.get_conversation(claim.tenant, claim.scope)
     size = batch_size(EPISODES_A_RUN, attempts=claim.attempts)
     episodes = episodic_queries.fresh_episodes(conversation=conversation, at_most=size or 1)
     if not episodes and not finish:
@@ -101,7 +99,7 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
     if episodic_queries.earlier_all_failed(episode, count=SET_ASIDE_AT_MOST):
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
-        episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
+        episodic_queries.lock_conversation(claim.tenant, conversation.id)
         episodic.mark_consolidation_failed(claim.tenant, conversation.id, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
         episodic.request_consolidation(conversation)
@@ -121,7 +119,7 @@ def _write(
     snapshot: Snapshot, answer: engines.Consolidation, vectors: Vectors, *, job_id: uuid.UUID
 ) -> None:
     seen = snapshot.conversation
-    conversation = episodic_queries.lock_conversation(tenant=seen.tenant, conversation_id=seen.id)
+    conversation = episodic_queries.lock_conversation(seen.tenant, seen.id)
     now = episodic_queries.database_now()
     count = episodic.mark_consolidated(
         tenant=conversation.tenant,

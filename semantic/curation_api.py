@@ -2,14 +2,14 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField, WordField
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from semantic import corrections, curation, queries
@@ -21,7 +21,6 @@ from semantic.curation import (
     SENTENCE_AT_MOST,
     Act,
 )
-from semantic.engines import Category
 from semantic.models import Changeset, Fact
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
@@ -47,7 +46,7 @@ class InvalidateInput(ReasonedByCase):
 class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
-    fact = ContentField(max_length=SENTENCE_AT_MOST)
+    fact = ContentField(source="sentence", max_length=SENTENCE_AT_MOST)
     category = WordField(choices=CATEGORIES, required=False)
     keywords = serializers.ListField(
         child=ContentField(max_length=KEYWORD_AT_MOST), max_length=KEYWORDS_AT_MOST, required=False
@@ -66,9 +65,9 @@ class Curating(KeyedView):
 
     scope = Scope.CURATE
 
-    def act(self, reason: str, *, case_id: uuid.UUID | None = None) -> Act:
-        """Return who acts, and why."""
-        return Act(tenant=self.tenant(), actor=self.actor(), reason=reason, case_id=case_id)
+    def take_act(self, body: dict[str, Any]) -> Act:
+        """Return who acts, and why; the reason is taken out of the body."""
+        return Act(self.tenant(), self.actor(), body.pop("reason"), body.pop("case_id", None))
 
     def render_fact(self, fact_id: uuid.UUID, changeset: Changeset, status: int = 200) -> Response:
         """Return a fact as the act has left it."""
@@ -86,8 +85,7 @@ class Curating(KeyedView):
     ) -> Response:
         """Do to a fact what the body, checked by `form`, gives a reason and options for."""
         body = self.read(form)
-        act = self.act(body.pop("reason"), case_id=body.pop("case_id", None))
-        (changeset,) = change(act=act, fact_ids=[fact_id], **body)
+        (changeset,) = change(act=self.take_act(body), fact_ids=[fact_id], **body)
         return self.render_fact(fact_id, changeset)
 
 
@@ -97,7 +95,7 @@ CHANGED = {200: CuratedFact, 409: Error}
 class InvalidateFact(Curating):
     """Retires a fact."""
 
-    @extend_schema(operation_id="invalidate_fact", request=InvalidateInput, responses=CHANGED)
+    @describe("invalidate_fact", InvalidateInput, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.invalidate_facts, fact_id, form=InvalidateInput)
 
@@ -105,7 +103,7 @@ class InvalidateFact(Curating):
 class RestoreFact(Curating):
     """Restores a fact."""
 
-    @extend_schema(operation_id="restore_fact", request=Reasoned, responses=CHANGED)
+    @describe("restore_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.restore_facts, fact_id)
 
@@ -113,7 +111,7 @@ class RestoreFact(Curating):
 class ApproveFact(Curating):
     """Approves a fact in the review queue."""
 
-    @extend_schema(operation_id="approve_fact", request=Reasoned, responses=CHANGED)
+    @describe("approve_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.approve_facts, fact_id)
 
@@ -121,7 +119,7 @@ class ApproveFact(Curating):
 class RejectFact(Curating):
     """Rejects a fact in the review queue."""
 
-    @extend_schema(operation_id="reject_fact", request=Reasoned, responses=CHANGED)
+    @describe("reject_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.reject_facts, fact_id)
 
@@ -129,17 +127,9 @@ class RejectFact(Curating):
 class CorrectFact(Curating):
     """Puts a better sentence in the place of a wrong one."""
 
-    @extend_schema(
-        operation_id="correct_fact", request=CorrectInput, responses={201: CuratedFact, 409: Error}
-    )
+    @describe("correct_fact", CorrectInput, {201: CuratedFact, 409: Error})
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(CorrectInput)
-        corrected = corrections.correct_fact(
-            act=self.act(body["reason"], case_id=body.get("case_id")),
-            fact_id=fact_id,
-            sentence=body["fact"],
-            category=Category(body["category"]) if "category" in body else None,
-            keywords=body.get("keywords"),
-            version=body.get("version"),
-        )
+        act = self.take_act(body)
+        corrected = corrections.correct_fact(act=act, fact_id=fact_id, **body)
         return self.render_fact(corrected.id, corrected.changeset, status=201)

@@ -1,17 +1,16 @@
 """Lists the places that still say what a retired fact said, and takes decisions on them."""
 
 import uuid
-from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import IdField, Output, WordField
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Scope
 from semantic import marking
+from semantic.api import find_fact
 from semantic.correction_marks import list_marks
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import CorrectionMark, Fact
@@ -50,27 +49,17 @@ class Marks(Curating):
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
-    @extend_schema(operation_id="list_marks", responses=MarksOutput)
+    @describe("list_marks", answers=MarksOutput)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
-        return self._render(self._get_fact(fact_id))
+        return self._render(find_fact(self.tenant(), fact_id))
 
-    @extend_schema(operation_id="decide_marks", request=MarksInput, responses=MarksOutput)
+    @describe("decide_marks", MarksInput, MarksOutput)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(MarksInput)
-        fact = self._get_fact(fact_id)
-        marking.decide(
-            act=self.act(body["reason"]),
-            fact=fact,
-            mark_ids=body["mark_ids"],
-            decision=body["decision"],
-        )
+        fact = find_fact(self.tenant(), fact_id)
+        marking.decide(act=self.take_act(body), fact=fact, **body)
         return self._render(fact)
-
-    def _get_fact(self, fact_id: uuid.UUID) -> Fact:
-        rows = Fact.objects.of(self.tenant()).select_related("conversation")
-        return get_row(rows, "fact", id=fact_id)
 
     def _render(self, fact: Fact) -> Response:
         marks = list_marks(marking.facts_behind(fact))
-        body: dict[str, Any] = {"marks": MarkOutput(marks, many=True).data}
-        return Response(body)
+        return Response({"marks": MarkOutput(marks, many=True).data})

@@ -1,7 +1,7 @@
 """Applies what an engine proposed, step by step, inside the transaction of its run."""
 
 import uuid
-from datetime import datetime
+from typing import Any
 
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
@@ -101,21 +101,12 @@ class Writer:
             self._skip(NO_PAIR, old.id if old else None)
             return
         ended = None if new else max(episode.end_at for episode in self._snapshot.episodes)
-        self._suggest(suggestion.kind, old, new, suggestion.reason, ended)
+        columns = {"old_fact": old, "new_fact": new, "valid_until": ended}
+        self._suggest(suggestion.kind, suggestion.reason, **columns)
 
-    def _suggest(
-        self,
-        kind: SuggestionKind,
-        old: Fact,
-        new: Fact | None,
-        reason: str,
-        valid_until: datetime | None = None,
-    ) -> None:
-        """Leave two facts to curators; `valid_until` is for an old one with nothing new."""
-        row = Suggestion(
-            kind=kind, old_fact=old, new_fact=new, reason=reason, valid_until=valid_until
-        )
-        self._suggested.append(row)
+    def _suggest(self, kind: str, reason: str, **columns: Any) -> None:
+        """Leave facts to curators; `valid_until` is for an old one with nothing new."""
+        self._suggested.append(Suggestion(kind=kind, reason=reason, **columns))
 
     def _apply(self, proposal: Proposal, named: Fact | None, position: int) -> Fact | None:
         target = None if named is None or named.id in self._closed else named
@@ -141,7 +132,8 @@ class Writer:
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
-            self._suggest(SuggestionKind.CONTRADICTION, target, None, CAP, new.valid_at)
+            columns = {"old_fact": target, "valid_until": new.valid_at}
+            self._suggest(SuggestionKind.CONTRADICTION, CAP, **columns)
             return None
         self._close(target)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
@@ -239,7 +231,8 @@ class Writer:
         if same is None:
             opened = self._open(new, position, note=note)
             if opened and reworded:
-                self._suggest(SuggestionKind.DUPLICATE, reworded, opened, NEAR_WORDS)
+                columns = {"old_fact": reworded, "new_fact": opened}
+                self._suggest(SuggestionKind.DUPLICATE, NEAR_WORDS, **columns)
             return opened
         if self._skip_echo(proposal, same, gains=same.fact):
             return None

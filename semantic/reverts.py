@@ -124,9 +124,7 @@ def revert_changeset(
             raise Conflict("This import is undone by erasing it: scope import, id the changeset.")
         if changeset.kind == Changeset.Kind.ERASURE:
             raise Conflict("An erasure cannot be undone.")
-        conversation = episodic_queries.lock_conversation(
-            tenant=act.tenant, conversation_id=changeset.conversation_id
-        )
+        conversation = episodic_queries.lock_conversation(act.tenant, changeset.conversation_id)
         plan = _make_plan(changeset)  # under the lock: nobody else changes its facts now
         if plan.reverted_by is not None:
             raise Conflict(f"Changeset {plan.reverted_by.id} has reverted it already.")

@@ -21,7 +21,7 @@ from jobs.enqueue import enqueue, wake
 from jobs.models import Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
-from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.edge.errors import Conflict, NotFound, get_row
 from memoryproject.tenancy.models import Tenant
 from semantic import queries
 from semantic.conversation_rollback import Counts, undo_in
@@ -53,9 +53,7 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
     taken: list[Fact] = []
     for conversation_id in first:
         with transaction.atomic():
-            conversation = episodic_queries.lock_conversation(
-                tenant=source.tenant, conversation_id=conversation_id
-            )
+            conversation = episodic_queries.lock_conversation(source.tenant, conversation_id)
             before = {fact.id: fact for fact in queries.active_in(conversation)}
             source.save(force_insert=True)
             counts.update(undo_in(conversation, withholding=source))
@@ -125,9 +123,8 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
     """
     check_reason(act.reason)
     with transaction.atomic():
-        withholding = _lock(act.tenant, withholding_id)
-        if withholding is None:
-            raise NotFound("There is no such withholding.")
+        rows = Withholding.objects.of(act.tenant).select_for_update()
+        withholding = get_row(rows, "withholding", id=withholding_id)
         if withholding.lifted_at is not None:
             raise Conflict("It is lifted already.")
         withholding.lifted_at = episodic_queries.database_now()
@@ -182,9 +179,7 @@ def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:
 
 def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
     """Do one conversation, whichever of the two is wanted by now."""
-    conversation = episodic_queries.lock_conversation(
-        tenant=tenant, conversation_id=conversation_id
-    )
+    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
     withholding = _lock(tenant, withholding_id)
     if withholding is None:
         return

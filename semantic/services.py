@@ -67,25 +67,21 @@ class Ledger:
     def note(
         self,
         action: Change.Action,
+        memory_id: uuid.UUID | None = None,
+        other_memory_id: uuid.UUID | None = None,
         *,
+        note: str = "",
         states: Mapping[uuid.UUID, Pair] | None = None,
-        **columns: Any,
     ) -> None:
-        """Write one step down, with more columns of a Change; `close` stores them all."""
-        stored = {
+        """Write one step down; `close` stores them all."""
+        change = Change(tenant=self.conversation.tenant, changeset=self.changeset, action=action)
+        change.position = self.first_position + len(self.changes)
+        change.memory_id, change.other_memory_id, change.note = memory_id, other_memory_id, note
+        change.states = {
             str(fact_id): [to_json(state) for state in pair]
             for fact_id, pair in (states or {}).items()
         }
-        self.changes.append(
-            Change(
-                tenant=self.conversation.tenant,
-                changeset=self.changeset,
-                position=self.first_position + len(self.changes),
-                action=action,
-                states=stored,
-                **columns,
-            )
-        )
+        self.changes.append(change)
 
     def write(self) -> None:
         """Insert what was opened and its evidence, and make it findable: a statement a table."""
@@ -141,13 +137,8 @@ def replace_fact(
     fact = _draft_fact(new, ledger=ledger)
     retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
     changed = put_states({old: retired}, ledger=ledger)
-    ledger.note(
-        Change.Action.UPDATE,
-        memory_id=fact.id,
-        other_memory_id=old.id,
-        note=note,
-        states={fact.id: (None, read_state(fact)), **changed},
-    )
+    states = {fact.id: (None, read_state(fact)), **changed}
+    ledger.note(Change.Action.UPDATE, fact.id, old.id, note=note, states=states)
     return fact
 
 
@@ -166,8 +157,7 @@ def open_facts(
         put_states(pending, ledger=ledger)
     for fact, item in zip(facts, new, strict=True):
         opened = {fact.id: (None, read_state(fact))}
-        columns = {"memory_id": fact.id, "other_memory_id": item.source, "note": note}
-        ledger.note(Change.Action.NEW, states=opened, **columns)
+        ledger.note(Change.Action.NEW, fact.id, item.source, note=note, states=opened)
     return facts
 
 
@@ -263,15 +253,10 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
         fact.superseded_by_id = state.superseded_by
         fact.version += 1
     tenant = ledger.changeset.tenant
-    Fact.objects.of(tenant).bulk_update(
-        changes,
-        ["invalid_at", "valid_until", "invalidated_because", "superseded_by", "version"],
-        batch_size=500,
-    )
-    index.mark_memories(
-        tenant=tenant,
-        marks=[(fact.id, fact.valid_until, fact.invalid_at) for fact in changes],
-    )
+    columns = "invalid_at valid_until invalidated_because superseded_by version".split()
+    Fact.objects.of(tenant).bulk_update(changes, columns, batch_size=500)
+    marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in changes]
+    index.mark_memories(tenant=tenant, marks=marks)
     return pairs
 
 

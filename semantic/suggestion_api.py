@@ -3,15 +3,13 @@
 import uuid
 from collections.abc import Callable
 
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
-from memoryproject.edge.pages import PageFilter, PageQuery, describe_page
-from memoryproject.edge.schema import Error
+from memoryproject.edge.pages import PageQuery, describe_page
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import suggestions
 from semantic.curation import REASON_AT_MOST
@@ -46,10 +44,6 @@ class SuggestionQuery(PageQuery):
     open = WordField(choices=["true", "false"], default="true")
 
 
-class SuggestionFilter(PageFilter):
-    kind = CharFilter()
-
-
 class DecisionInput(Strict):
     """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
 
@@ -64,39 +58,33 @@ class Suggestions(ReadView):
 
     @describe_page("list_suggestions", SuggestionQuery, SuggestionOutput, "SuggestionPage")
     def get(self, request: Request) -> Response:
-        is_open = self.read(SuggestionQuery, request.query_params.dict())["open"] == "true"
-        rows = suggestions.find_suggestions(self.tenant(), is_open=is_open)
-        return self.list_page(
-            rows, SuggestionOutput, form=SuggestionQuery, filters=SuggestionFilter
-        )
+        query = self.read_query(SuggestionQuery)
+        rows = suggestions.find_suggestions(self.tenant(), is_open=query.pop("open") == "true")
+        return self.list_page(rows, SuggestionOutput, query)
 
 
 class DecisionView(Curating):
     """Takes a decision on a suggestion."""
 
     def decide(
-        self, decide: Callable[..., Suggestion], suggestion_id: uuid.UUID, *, reason: str
+        self, decide: Callable[..., Suggestion], suggestion_id: uuid.UUID, reason: str
     ) -> Response:
         """Accept or decline; `reason` is written down where the caller has none."""
-        act = self.act(self.read(DecisionInput).get("reason", reason))
+        act = self.take_act({"reason": reason, **self.read(DecisionInput)})
         return Response(SuggestionOutput(decide(act=act, suggestion_id=suggestion_id)).data)
 
 
 class AcceptSuggestion(DecisionView):
     """Does what a suggestion says."""
 
-    @extend_schema(operation_id="accept_suggestion", request=DecisionInput, responses=DECIDED)
+    @describe("accept_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
-        return self.decide(
-            suggestions.accept_suggestion, suggestion_id, reason="Accepted a suggestion."
-        )
+        return self.decide(suggestions.accept_suggestion, suggestion_id, "Accepted a suggestion.")
 
 
 class DeclineSuggestion(DecisionView):
     """Leaves both facts as they are."""
 
-    @extend_schema(operation_id="decline_suggestion", request=DecisionInput, responses=DECIDED)
+    @describe("decline_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
-        return self.decide(
-            suggestions.decline_suggestion, suggestion_id, reason="Declined a suggestion."
-        )
+        return self.decide(suggestions.decline_suggestion, suggestion_id, "Declined a suggestion.")
