@@ -9,7 +9,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
 
 from episodic.models import Conversation, Episode, Message, Role
@@ -167,7 +167,7 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
     messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
     episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
     worded = episodes.filter(Q(title__iregex=pattern) | Q(summary__iregex=pattern))
-    headlines = Concat("title", Value("\n"), "summary")
+    headlines = Concat("title", Value("\n", TextField()), "summary")
     facts = Fact.objects.of(tenant).filter(conversation=home, invalid_at=None).exclude(id=fact.id)
     alike = facts.filter(fact__iregex=pattern).order_by("-id")
     # Of notes the index has the words; this app does not know their table.
