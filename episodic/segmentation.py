@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 
 from episodic import episode_index, fsrs_memory, queries, services, window
 from episodic.engines import Segmenter
-from episodic.episode_index import PlannedEpisode
+from episodic.episode_index import PlannedEpisode, embed_lines, headline
 from episodic.models import Conversation, Episode, Message
-from episodic.vectors import embed_lines, headline
 from events.models import EventType
 from events.outbox import NewEvent, announce
 from indexing import services as index

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from episodic import queries as episodic_queries
-from episodic.vectors import headline
+from episodic.episode_index import headline
 from indexing import queries as index_queries
 from indexing import services as index
 from indexing.model_change import EVERYTHING

@@ -20,7 +20,6 @@ from django.db.models import Q
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
 from episodic.models import Conversation, Episode, Withholding
-from episodic.recounting import draw_anew
 from jobs import claims
 from jobs.claims import Claim
 from jobs.enqueue import enqueue, wake
@@ -219,7 +218,7 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     episode_ids = [episode.id for episode in episodes]
     other_ids = _episodes_of(conversation, runs, but=episode_ids)
     returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
-    redrawn = draw_anew(tenant=act.tenant, episode_ids=other_ids)
+    redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=other_ids)
     episodic.settle(conversation)
     counts.update(
         conversations=1,

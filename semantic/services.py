@@ -12,9 +12,8 @@ from typing import Any
 
 from episodic.models import Conversation, Episode
 from indexing import services as index
-from indexing.mirrored import tell_mirror
 from indexing.models import Memory, MemoryKind, UnitKind
-from indexing.services import Entry
+from indexing.services import Entry, tell_mirror
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
