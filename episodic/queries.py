@@ -80,11 +80,9 @@ def messages_between(
     return mine.filter(withheld_by=None, seq__range=(first_seq, last_seq)).order_by("seq")
 
 
-def messages_at(
-    *, tenant: Tenant, conversation: Conversation, seqs: Iterable[int]
-) -> dict[int, Message]:
+def messages_at(conversation: Conversation, seqs: Iterable[int]) -> dict[int, Message]:
     """Return the messages that have these seqs, by seq, in one query."""
-    messages = Message.objects.of(tenant).filter(conversation=conversation)
+    messages = Message.objects.within(conversation)
     return {message.seq: message for message in messages.filter(seq__in=list(seqs))}
 
 
@@ -97,7 +95,7 @@ def without_content(messages: QuerySet[Message]) -> Iterator[Message]:
 
 
 def messages_of_episodes(
-    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID], with_content: bool = True
+    tenant: Tenant, episode_ids: Iterable[uuid.UUID], *, with_content: bool = True
 ) -> dict[uuid.UUID, list[Message]]:
     """Return each episode's messages, oldest first, in one query.
 

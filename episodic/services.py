@@ -243,9 +243,10 @@ def request_flush(*, conversation: Conversation) -> Job:
         return enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=locked.id)
 
 
-def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: datetime) -> int:
+def mark_consolidated(tenant: Tenant, episodes: Iterable[Episode], *, now: datetime) -> int:
     """Mark episodes as drawn from; return how many were not marked before."""
-    fresh = Episode.objects.of(tenant).filter(id__in=list(episode_ids), consolidated_at=None)
+    ids = [episode.id for episode in episodes]
+    fresh = Episode.objects.of(tenant).filter(id__in=ids, consolidated_at=None)
     return fresh.update(consolidated_at=now)
 
 

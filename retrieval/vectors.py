@@ -140,7 +140,7 @@ def _lines_of(
     """Return the lines of messages, by seq."""
     conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
-    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=seqs)
+    messages = episodic_queries.messages_at(conversation, seqs)
     return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
 
 

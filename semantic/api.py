@@ -89,11 +89,8 @@ class OneFact(ReadingView):
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
             raise NotFound("There is no such fact.")
         evidence = queries.evidence_ever_of(fact)
-        messages = episodic_queries.messages_at(
-            tenant=self.tenant(),
-            conversation=fact.conversation,
-            seqs={seq for row in evidence for seq in row.message_seqs},
-        )
+        seqs = {seq for row in evidence for seq in row.message_seqs}
+        messages = episodic_queries.messages_at(fact.conversation, seqs)
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             renderings.render_fact(
@@ -117,9 +114,7 @@ class OneEpisode(ReadView):
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
         episode = get_row(episodes, "episode", id=episode_id)
-        messages = episodic_queries.messages_of_episodes(
-            tenant=self.tenant(), episode_ids=[episode.id]
-        )
+        messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])
         evidence = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
         approved = evidence.exclude(fact__invalidated_because=Fact.Because.WAITING)
         return Response(

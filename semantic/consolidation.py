@@ -68,12 +68,8 @@ def consolidate_batch(
         return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
     all_fresh = len(episodes)
     episodes = episodes[: _count_answered_in_time(episodes, lines_at_most=claim.lines_at_most)]
-    snapshot = read_snapshot(
-        conversation,
-        episodes,
-        known_at_most=consolidator.known_at_most,
-        find_answers=find_answers,
-    )
+    known_at_most = consolidator.known_at_most
+    snapshot = read_snapshot(conversation, episodes, find_answers, known_at_most=known_at_most)
     pass_point(Point.EPISODES_READ)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     pass_point(Point.FACTS_PROPOSED)
@@ -108,11 +104,8 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
 
 
 def _embedding_text(proposal: engines.Proposal) -> str:
-    return engines.fact_embedding_text(
-        category=proposal.category,
-        fact=proposal.fact[:FACT_CHARACTERS_AT_MOST],
-        keywords=proposal.keywords,
-    )
+    fact = proposal.fact[:FACT_CHARACTERS_AT_MOST]
+    return engines.fact_embedding_text(proposal.category, fact, proposal.keywords)
 
 
 def _write(
@@ -121,11 +114,7 @@ def _write(
     seen = snapshot.conversation
     conversation = episodic_queries.lock_conversation(seen.tenant, seen.id)
     now = episodic_queries.database_now()
-    count = episodic.mark_consolidated(
-        tenant=conversation.tenant,
-        episode_ids=[episode.id for episode in snapshot.episodes],
-        now=now,
-    )
+    count = episodic.mark_consolidated(conversation.tenant, snapshot.episodes, now=now)
     pass_point(Point.EPISODES_MARKED)
     versions = {fact.id: fact.version for fact in snapshot.facts_by_alias.values()}
     active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions, lock=True)

@@ -48,7 +48,7 @@ def correct_fact(
     fact = get_row(Fact.objects.of(act.tenant), "fact", id=fact_id)
     kind = Category(category or fact.category)
     words = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
-    text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
+    text = fact_embedding_text(kind, sentence, words)
     (vector,) = index.try_embed([text])
     with transaction.atomic():
         versions = curation.NO_VERSIONS if version is None else {fact_id: version}

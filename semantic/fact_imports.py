@@ -109,10 +109,7 @@ def _find_episodes(
 
 def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
     """Return the vector of each row; None where there are too many, or the model is away."""
-    texts = [
-        fact_embedding_text(category=row.category, fact=row.fact, keywords=row.keywords)
-        for row in rows
-    ]
+    texts = [fact_embedding_text(row.category, row.fact, row.keywords) for row in rows]
     return index.try_embed(texts) if len(texts) <= EMBEDDED_AT_ONCE else [None] * len(texts)
 
 

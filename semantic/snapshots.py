@@ -57,18 +57,16 @@ class Snapshot:
 def read_snapshot(
     conversation: Conversation,
     episodes: Sequence[Episode],
+    find_answers: FindAnswers,
     *,
     known_at_most: int,
-    find_answers: FindAnswers,
 ) -> Snapshot:
     """Load the episodes' lines and the related facts, under fresh aliases.
 
     Everything is read from stored rows, so a run that is repeated reads the same.
     """
     episode_ids = [episode.id for episode in episodes]
-    messages = episodic_queries.messages_of_episodes(
-        tenant=conversation.tenant, episode_ids=episode_ids
-    )
+    messages = episodic_queries.messages_of_episodes(conversation.tenant, episode_ids)
     answers = find_answers(conversation, episodes[0].first_seq, episodes[-1].last_seq)
     texts: list[EpisodeText] = []
     quoted: list[uuid.UUID] = []
