@@ -119,8 +119,8 @@ def _watch(done: threading.Event, report: Report) -> None:
 def drop(index: VectorIndex) -> None:
     """Remove the index; searches scan exactly again."""
     VectorIndex.objects.of(index.tenant).filter(name=index.name).delete()
-    statement = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}")
-    execute(statement.format(sql.Identifier(index.name)), using="owner")
+    statement = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name))
+    execute(statement, using="owner")
 
 
 def try_out(index: VectorIndex) -> Trial:
