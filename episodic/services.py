@@ -96,11 +96,8 @@ def add_messages(
                 return Posted(messages=earlier, replayed=True)
         if capped:
             check_room(conversation, count=len(messages))
-            check_quota(
-                tenant,
-                more_rows=len(messages),
-                more_bytes=sum(message.byte_count for message in messages),
-            )
+            more_bytes = sum(message.byte_count for message in messages)
+            check_quota(tenant, more_rows=len(messages), more_bytes=more_bytes)
         name_owner(conversation, user_id=user_id, agent_id=agent_id)
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         pass_point(Point.MESSAGES_INSERTED)

@@ -116,9 +116,7 @@ class Asker:
             estimated=True,
             left_out=prompt.left_out,
         )
-        most = spending.find_cost(
-            price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS
-        )
+        most = spending.find_cost(price, sent, settings.CHAT_ANSWER_TOKENS)
         with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
             spending.open_call(call, most=most)
             return _put(call, prompt, reply, price, self._claim.token)
@@ -200,9 +198,7 @@ def _put(
     finally:
         pass_point(Point.CALL_ANSWERED)
         call.latency_ms = round((time.monotonic() - started) * 1000)
-        call.cost = spending.find_cost(
-            price, input_tokens=call.input_tokens, output_tokens=call.output_tokens
-        )
+        call.cost = spending.find_cost(price, call.input_tokens, call.output_tokens)
         _keep(call, token)
         pass_point(Point.CALL_KEPT)
 

@@ -127,7 +127,7 @@ class Writer:
             return self._open_or_merge(proposal, new, position, note=note)
         if proposal.action is Action.REINFORCE:
             support = self._support_of(proposal, sentence=target.fact)
-            services.reinforce_fact(target, support, ledger=self._ledger)
+            services.reinforce_fact(target, support, self._ledger)
             return target
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
@@ -154,9 +154,7 @@ class Writer:
         same = same or self._waiting.get(content_hash)
         if same is not None:
             support = self._support_of(proposal, sentence=same.fact)
-            services.reinforce_fact(
-                same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
-            )
+            services.reinforce_fact(same, support, self._ledger, Change.Action.MERGE, WAITS)
         elif self._may_open():
             (waiting,) = services.open_facts(
                 [new], ledger=self._ledger, note=WAITS, is_pending=True
@@ -209,14 +207,14 @@ class Writer:
     def _replace(self, new: services.NewFact, target: Fact, position: int) -> Fact | None:
         same = self._active.get(queries.content_hash(new.fact))
         if same is not None and same.id == target.id:
-            services.reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
+            services.reinforce_fact(target, new.support, self._ledger, note="same_text")
             return target
         if same is None and self._skip_declared_wrong(new):
             return None
         self._close(target)
         if same is None:
             return self._open(new, position, replaces=target)
-        services.reinforce_fact(same, new.support, ledger=self._ledger)
+        services.reinforce_fact(same, new.support, self._ledger)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return same
 
@@ -237,9 +235,7 @@ class Writer:
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
         support = self._support_of(proposal, sentence=same.fact)
-        services.reinforce_fact(
-            same, support, ledger=self._ledger, action=Change.Action.MERGE, note=note
-        )
+        services.reinforce_fact(same, support, self._ledger, Change.Action.MERGE, note)
         return same
 
     def _skip_declared_wrong(self, new: services.NewFact) -> bool:

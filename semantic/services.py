@@ -24,6 +24,7 @@ from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
 
+Action = Change.Action
 Support = Sequence[Evidence]
 """Unsaved evidence for a fact: episodes, and those of their messages that say it."""
 
@@ -65,7 +66,7 @@ class Ledger:
 
     def note(
         self,
-        action: Change.Action,
+        action: Action,
         memory_id: uuid.UUID | None = None,
         other_memory_id: uuid.UUID | None = None,
         *,
@@ -137,7 +138,7 @@ def replace_fact(
     retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
     changed = put_states({old: retired}, ledger=ledger)
     states = {fact.id: (None, read_state(fact)), **changed}
-    ledger.note(Change.Action.UPDATE, fact.id, old.id, note=note, states=states)
+    ledger.note(Action.UPDATE, fact.id, old.id, note=note, states=states)
     return fact
 
 
@@ -156,7 +157,7 @@ def open_facts(
         put_states(pending, ledger=ledger)
     for fact, item in zip(facts, new, strict=True):
         opened = {fact.id: (None, read_state(fact))}
-        ledger.note(Change.Action.NEW, fact.id, item.source, note=note, states=opened)
+        ledger.note(Action.NEW, fact.id, item.source, note=note, states=opened)
     return facts
 
 
@@ -233,7 +234,7 @@ def _retired_state(
 def put_state(fact: Fact, state: State, *, ledger: Ledger, **columns: Any) -> None:
     """Retire or restore a fact, in its row and in the index, and note it."""
     changed = put_states({fact: state}, ledger=ledger)
-    action = Change.Action.RESTORE if state.is_active else Change.Action.INVALIDATE
+    action = Action.RESTORE if state.is_active else Action.INVALIDATE
     ledger.note(action, memory_id=fact.id, states=changed, **columns)
 
 
@@ -260,12 +261,7 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
 
 
 def reinforce_fact(
-    fact: Fact,
-    support: Support,
-    *,
-    ledger: Ledger,
-    action: Change.Action = Change.Action.REINFORCE,
-    note: str = "",
+    fact: Fact, support: Support, ledger: Ledger, action: Action = Action.REINFORCE, note: str = ""
 ) -> None:
     """Add evidence to an active fact; its text stays as it is."""
     _add_evidence(fact, support, ledger=ledger)

@@ -89,9 +89,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         if new is not None and merges:
             old, new = sorted((old, new), key=lambda fact: len(fact.fact))
             support = curation.support_of(old)
-            reinforce_fact(
-                new, support, ledger=ledger, action=Change.Action.MERGE, note=Decision.ACCEPTED
-            )
+            reinforce_fact(new, support, ledger, Change.Action.MERGE, Decision.ACCEPTED)
         invalidate_fact(
             old,
             ledger=ledger,
