@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from episodic import episode_index, fsrs_memory, queries, services, window
-from episodic.engines import Segmenter
+from episodic.engines import Segment, Segmentation, Segmenter
 from episodic.episode_index import PlannedEpisode, embed_lines, headline
 from episodic.models import Conversation, Episode, Message
 from events.models import EventType
@@ -142,27 +142,30 @@ def plan_episodes(
     closed = window.count_closed(len(segmentation.segments), doubled=doubled, everything=everything)
     segments = segmentation.segments[:closed]
     headlines = embed_lines([headline(segment) for segment in segments], waited=waited)
+    storable = embedded.storable and headlines.storable
     planned = []
     for segment, vector in zip(segments, headlines.vectors, strict=True):
         run = slice(segment.first, segment.last + 1)
-        times = [message.occurred_at for message in messages[run]]
-        episode = Episode(
-            tenant=conversation.tenant,
-            conversation=conversation,
-            first_seq=messages[segment.first].seq,
-            last_seq=messages[segment.last].seq,
-            title=segment.title,
-            summary=segment.summary,
-            surprise=segment.surprise,
-            start_at=min(times),
-            end_at=max(times),
-            engine=segmentation.engine,
-            degraded=segmentation.degraded,
-        )
-        storable = embedded.storable and headlines.storable
+        episode = _draft(segment, messages[run], segmentation)
         vectors = [vector, *embedded.vectors[run]] if storable else ()
         planned.append(PlannedEpisode(episode, messages[run], vectors))
     return planned
+
+
+def _draft(segment: Segment, messages: Sequence[Message], made_by: Segmentation) -> Episode:
+    """Return an episode without what it gets when it is inserted."""
+    times = [message.occurred_at for message in messages]
+    return Episode(
+        first_seq=messages[0].seq,
+        last_seq=messages[-1].seq,
+        title=segment.title,
+        summary=segment.summary,
+        surprise=segment.surprise,
+        start_at=min(times),
+        end_at=max(times),
+        engine=made_by.engine,
+        degraded=made_by.degraded,
+    )
 
 
 def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language: str) -> None:
@@ -208,7 +211,7 @@ def _insert_episodes(planned: Sequence[PlannedEpisode], conversation: Conversati
     tenant, now = conversation.tenant, queries.database_now()
     memories = index.register(tenant=tenant, kind=MemoryKind.EPISODE, count=len(planned))
     for plan, memory in zip(planned, memories, strict=True):
-        _begin(plan.episode, memory, now)
+        _begin(plan.episode, conversation, memory, now)
     Episode.objects.bulk_create([plan.episode for plan in planned])
     pass_point(Point.EPISODE_INSERTED)
     for plan in planned:
@@ -219,9 +222,9 @@ def _insert_episodes(planned: Sequence[PlannedEpisode], conversation: Conversati
         pass_point(Point.EPISODE_FILLED)
 
 
-def _begin(episode: Episode, memory: Memory, now: datetime) -> None:
-    """Give a planned episode its id and the state that it begins with."""
+def _begin(episode: Episode, conversation: Conversation, memory: Memory, now: datetime) -> None:
+    """Give a planned episode its id, its home and the state that it begins with."""
     state = fsrs_memory.initial_state(surprise=episode.surprise, at=now)
-    episode.id = memory.id
+    episode.id, episode.tenant, episode.conversation = memory.id, conversation.tenant, conversation
     episode.stability, episode.difficulty = state.stability, state.difficulty
     episode.created_at = episode.last_reviewed_at = now

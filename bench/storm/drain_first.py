@@ -53,7 +53,7 @@ def drain_window(planned: Planned, conversation: Conversation) -> None:
     tenant, now = conversation.tenant, queries.database_now()
     for plan in planned:
         memory = Memory(id=make_id(), tenant=tenant, kind=MemoryKind.EPISODE)
-        segmentation._begin(plan.episode, memory, now)
+        segmentation._begin(plan.episode, conversation, memory, now)
         taken = [message.id for message in plan.messages]
         Message.objects.of(tenant).filter(id__in=taken).update(episode_id=memory.id)
 
