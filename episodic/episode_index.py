@@ -117,8 +117,7 @@ def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uui
         ModelUnavailable: one must be made and the model is away.
     """
     vectors = index.headline_vectors(
-        tenant=tenant,
-        episode_ids=[episode.id for episode in episodes],
+        tenant=tenant, episode_ids=[episode.id for episode in episodes]
     )
     missing = [episode for episode in episodes if episode.id not in vectors]
     new_vectors = embeddings.embed_passages([headline(episode) for episode in missing])

@@ -12,15 +12,12 @@ from episodic import queries as episodic_queries
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
-from memoryproject.edge.pages import QueryMomentField
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, queries, reverts
-from semantic.beliefs import Difference
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset
 from semantic.renderings import CATEGORIES, ChangeOutput, StateOutput, parse_states
-from semantic.reverts import Verdict
 
 
 class ChangesetQuery(pages.PageQuery):
@@ -79,7 +76,7 @@ class PlannedStep(Output):
     fact_id = serializers.UUIDField(source="fact.id")
     fact = serializers.CharField(source="fact.fact")
     verdict = serializers.ChoiceField(
-        source="verdict.value", choices=[verdict.value for verdict in Verdict]
+        source="verdict.value", choices=[verdict.value for verdict in reverts.Verdict]
     )
     is_conflict = serializers.BooleanField(source="verdict.is_conflict")
     later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
@@ -149,11 +146,11 @@ def step_values(change: Change) -> dict[str, Any]:
 
 
 class DiffQuery(Strict):
-    to = QueryMomentField(required=False)
+    to = pages.QueryMomentField(required=False)
     conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        since = QueryMomentField(
+        since = pages.QueryMomentField(
             required=False,
             help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
         )
@@ -178,7 +175,7 @@ class ComparedFact(Output):
 class DifferenceOutput(Output):
     """A fact that was active at one of the two moments alone."""
 
-    what = serializers.ChoiceField(choices=[word.value for word in Difference])
+    what = serializers.ChoiceField(choices=[word.value for word in beliefs.Difference])
     fact_id = serializers.UUIDField()
     fact = ComparedFact(allow_null=True)
     newer = ComparedFact(allow_null=True)

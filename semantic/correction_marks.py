@@ -169,8 +169,7 @@ def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
     Uses index: semantic_fact_declared_wrong.
     """
     wrong = Fact.objects.within(conversation).filter(
-        invalidated_because=Fact.Because.WRONG,
-        superseded_by__in=[fact.pk for fact in facts],
+        invalidated_because=Fact.Because.WRONG, superseded_by__in=[fact.pk for fact in facts]
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:

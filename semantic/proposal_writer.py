@@ -6,13 +6,7 @@ from typing import Any
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries, services
-from semantic.engines import (
-    Action,
-    Consolidation,
-    Proposal,
-    SuggestionKind,
-    own_index,
-)
+from semantic.engines import Action, Consolidation, Proposal, SuggestionKind, own_index
 from semantic.guards import TOOL_SOURCE, find_objection, must_wait
 from semantic.models import Change, Fact, Suggestion
 from semantic.similar_facts import SimilarFacts, find_declared_wrong

@@ -57,9 +57,7 @@ class PlaceQuery(fields.Strict):
 
 class PageQuery(PlaceQuery):
     conversation_id = fields.IdField(
-        required=False,
-        source="conversation__external_id",
-        help_text="Only what belongs to it.",
+        required=False, source="conversation__external_id", help_text="Only what belongs to it."
     )
     user_id = fields.NameField(
         source="conversation__user_id", help_text="Only of this user's conversations."
