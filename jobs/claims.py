@@ -15,14 +15,13 @@ from enum import Enum, auto
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
 
 from jobs import turns
 from jobs.flows import deaths, get_flow
 from jobs.models import Job, State
-from memoryproject.database.clock import execute
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants
@@ -187,7 +186,8 @@ def commit(
         LeaseLost: the token is no longer ours; nothing was written.
     """
     with transaction.atomic():
-        execute(LIMITS)
+        with connection.cursor() as cursor:
+            cursor.execute(LIMITS)
         yield
         pass_point(Point.EFFECTS_WRITTEN)
         if finish:

@@ -20,9 +20,8 @@ from django.db.models import Exists, F, OuterRef
 from console.transfer import export_tables
 from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
 from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
-from episodic import queries
+from episodic import episode_index, queries
 from episodic import services as episodic
-from episodic.episode_index import PlannedEpisode, index_episodes
 from episodic.models import Conversation, Episode, Message
 from indexing import services as index
 from indexing.models import Memory, MemoryKind, SearchUnit
@@ -313,5 +312,6 @@ class _Restorer:
             episodes = rows.order_by("conversation_id", "id")
             for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
                 conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
-                plans = [PlannedEpisode(episode, messages[episode.id]) for episode in some]
-                index_episodes(plans, conversation)
+                make = episode_index.PlannedEpisode
+                plans = [make(episode, messages[episode.id]) for episode in some]
+                episode_index.index_episodes(plans, conversation)
