@@ -23,9 +23,8 @@ from memoryproject.adminkit.filters import recent_filter
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
     list_display = (
-        "called", "last_at", "messages", "pending_count", "external_id", "language", "created_at",
-        "tenant",
-    )  # fmt: skip
+        "called last_at messages pending_count external_id language created_at tenant"
+    ).split()
     list_filter = ("language", recent_filter("made", "made"), "tenant")
     id_search = ("id", "external_id")
     search_help_text = "A whole id; the search page finds words"
@@ -59,9 +58,9 @@ class ConversationAdmin(ReadOnlyAdmin):
 class EpisodeAdmin(WordSearchAdmin):
     found_as = UnitKind.EPISODE
     list_display = (
-        "title", "first_seq", "last_seq", "surprise", "stability", "start_at", "engine",
-        "consolidated_at", "conversation", "tenant",
-    )  # fmt: skip
+        "title first_seq last_seq surprise stability start_at engine consolidated_at "
+        "conversation tenant"
+    ).split()
     list_filter = ("degraded", "start_at", recent_filter("made", "made"), "tenant")
     search_fields = ("title", "summary")
     id_search = ("id", "conversation", "conversation__external_id")
@@ -80,9 +79,7 @@ class MessageAdmin(WordSearchAdmin):
 
     found_as = UnitKind.MESSAGE
     hidden = ("content", "metadata")
-    list_display = (
-        "said", "seq", "role", "name", "occurred_at", "conversation", "episode", "tenant",
-    )  # fmt: skip
+    list_display = "said seq role name occurred_at conversation episode tenant".split()
     list_filter = ("role", "occurred_at", recent_filter("received", "received"), "tenant")
     search_fields = ("content", "name")
     more_lines = ("said_in_full", "attached")
@@ -145,9 +142,8 @@ class RevealAdmin(ReadOnlyAdmin):
 @admin.register(Withholding)
 class WithholdingAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at", "actor", "reason", "since", "posted_by", "conversation", "speaker", "role",
-        "lifted_at", "tenant",
-    )  # fmt: skip
+        "created_at actor reason since posted_by conversation speaker role lifted_at tenant"
+    ).split()
     list_filter = ("role", "created_at", "tenant")
     search_fields = ("actor", "reason", "speaker")
     id_search = ("id", "posted_by", "conversation", "conversation__external_id")
@@ -156,9 +152,8 @@ class WithholdingAdmin(ReadOnlyAdmin):
 @admin.register(Review)
 class ReviewAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at", "rating", "episode", "stability_before", "stability_after", "engine",
-        "degraded", "tenant",
-    )  # fmt: skip
+        "created_at rating episode stability_before stability_after engine degraded tenant"
+    ).split()
     list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
     id_search = ("id", "episode", "job", "retrieval_id")
     points_at = {"retrieval_id": "retrieval_retrieval"}

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +17,7 @@ from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage, Posted
 from memoryproject.edge import fields
 from memoryproject.edge.errors import Conflict, Problem
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, View, describe
 from memoryproject.process import traces
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -30,7 +31,12 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
 
 
 OWNER = "The first call that names one decides; another one later is refused with 409."
-REFUSALS = {409: Error, 410: Error, 429: Error}
+
+
+def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View]:
+    """Describe a call that stores what its body holds, once for each idempotency key."""
+    answers = {201: answer, 200: answer, 409: Error, 410: Error}
+    return describe(call, body, answers, parameters=[IDEMPOTENCY_HEADER])
 
 
 class MessageInput(fields.Strict):
@@ -125,12 +131,7 @@ class AddView(KeyedView):
 class AddMessage(AddView):
     """Stores one message."""
 
-    @extend_schema(
-        operation_id="add_message",
-        parameters=[IDEMPOTENCY_HEADER],
-        request=AddMessageInput,
-        responses={201: AddMessageOutput, 200: AddMessageOutput, **REFUSALS},
-    )
+    @describe_storing("add_message", AddMessageInput, AddMessageOutput)
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
         posted = self.add(params, [params["message"]])
@@ -141,12 +142,7 @@ class AddMessage(AddView):
 class AddMessages(AddView):
     """Stores a batch of messages, all or nothing."""
 
-    @extend_schema(
-        operation_id="add_messages",
-        parameters=[IDEMPOTENCY_HEADER],
-        request=AddMessagesInput,
-        responses={201: AddMessagesOutput, 200: AddMessagesOutput, **REFUSALS},
-    )
+    @describe_storing("add_messages", AddMessagesInput, AddMessagesOutput)
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
         posted = self.add(params, params["messages"])
@@ -184,14 +180,10 @@ class Flush(KeyedView):
     for_users = True
     scope = Scope.INGEST
 
-    @extend_schema(
-        operation_id="flush", request=FlushInput, responses={202: FlushOutput, 404: Error}
-    )
+    @describe("flush", FlushInput, {202: FlushOutput, 404: Error})
     def post(self, request: Request) -> Response:
         params = self.read(FlushInput)
-        conversation = queries.get_by_external_id(
-            tenant=self.tenant(), external_id=params["conversation_id"]
-        )
+        conversation = queries.get_by_external_id(self.tenant(), params["conversation_id"])
         job = services.request_flush(conversation=conversation)
         return Response({"job_id": str(job.id)}, status=202)
 
@@ -201,11 +193,9 @@ class RetrySetAside(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(
-        operation_id="retry_conversation", request=None, responses={202: FlushOutput, 409: Error}
-    )
+    @describe("retry_conversation", None, {202: FlushOutput, 409: Error})
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
-        conversation = queries.get_by_external_id(tenant=self.tenant(), external_id=conversation_id)
+        conversation = queries.get_by_external_id(self.tenant(), conversation_id)
         job = services.retry_set_aside(conversation)
         if job is None:
             raise Conflict("Nothing of this conversation is set aside.")

@@ -1,16 +1,23 @@
-"""Makes episodes findable: by their headlines, and by each of their messages."""
+"""Makes episodes findable: by their headlines, and by each of their messages.
+
+Their lines and headlines are embedded also while the model that does so is away.
+"""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from episodic import queries
 from episodic.engines import Line, Segment, Vectors
 from episodic.models import Conversation, Episode, Message
-from episodic.vectors import headline
-from indexing import services as index
+from indexing import queries as index
 from indexing.models import Memory, MemoryKind, UnitKind
-from indexing.services import Entry
+from indexing.services import Entry, add_entries
+from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import OpenAIEmbedder
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.tenancy.models import Tenant
 
 NEIGHBOURS = 2
 """Lines on each side that stand in a message's lexical text; its vector has it alone."""
@@ -18,67 +25,41 @@ NEIGHBOURS = 2
 
 @dataclass(frozen=True, slots=True)
 class PlannedEpisode:
-    """An episode to write: its wording, its messages, and the vectors of headline and lines.
+    """An episode to write, its messages, and the vectors of its headline and of each of them.
 
     Without vectors (the model is away) it is found by its words alone, for the time being.
     """
 
-    segment: Segment
+    episode: Episode
     messages: Sequence[Message]
-    vectors: Sequence[Vectors | None]
-    """Of the headline, then of each line."""
-    engine: str
-    degraded: bool
+    vectors: Sequence[Vectors | None] = ()
 
 
-def index_episodes(
-    conversation: Conversation,
-    episodes: Sequence[Episode],
-    messages: Mapping[uuid.UUID, Sequence[Message]],
-) -> None:
-    """Make restored episodes findable, with their messages by id; a job makes the vectors."""
-    planned = [
-        PlannedEpisode(
-            segment=Segment(0, 0, episode.title, episode.summary, episode.surprise),
-            messages=messages[episode.id],
-            vectors=[None] * (1 + len(messages[episode.id])),
-            engine=episode.engine,
-            degraded=episode.degraded,
-        )
-        for episode in episodes
-    ]
-    fill_index(planned, conversation, episodes)
-
-
-def fill_index(
-    planned: Sequence[PlannedEpisode], conversation: Conversation, episodes: Sequence[Episode]
-) -> None:
-    index.add_entries(
+def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
+    """Make stored episodes findable; a job makes the vectors that are missing."""
+    add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        entries=[
-            entry
-            for plan, episode in zip(planned, episodes, strict=True)
-            for entry in _list_entries(plan, episode, language=conversation.language)
-        ],
+        entries=[entry for plan in planned for entry in _list_entries(plan, conversation.language)],
     )
 
 
-def _list_entries(plan: PlannedEpisode, episode: Episode, *, language: str) -> Iterator[Entry]:
+def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
     """Yield the units of one episode: its headline, and each message with its neighbours."""
+    episode, lines = plan.episode, queries.to_lines(plan.messages)
+    vector, *vectors = plan.vectors or [None] * (1 + len(lines))
     memory = Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
     yield Entry(
         memory=memory,
         kind=UnitKind.EPISODE,
         lexical=headline(episode),
-        vector=plan.vectors[0],
+        vector=vector,
         language=language,
         valid_at=episode.start_at,
         first_seq=episode.first_seq,
         last_seq=episode.last_seq,
     )
-    lines = queries.to_lines(plan.messages)
-    for place, (line, vector) in enumerate(zip(lines, plan.vectors[1:], strict=True)):
+    for place, (line, vector) in enumerate(zip(lines, vectors, strict=True)):
         yield Entry(
             memory=memory,
             kind=UnitKind.MESSAGE,
@@ -96,3 +77,50 @@ def _texts_around(lines: Sequence[Line], place: int) -> list[str]:
     """Return the texts of the neighbours on both sides, the nearest first."""
     places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
     return [lines[near].text for near in places if 0 <= near < len(lines)]
+
+
+PATIENCE = timedelta(minutes=5)
+"""After this, memories that are found by their words are better than none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """One unit vector a text; `storable` where the configured model made them."""
+
+    vectors: Vectors
+    storable: bool
+
+
+def embed_lines(texts: Sequence[str], *, waited: timedelta) -> Embedded:
+    """Return the vectors of lines that have `waited` for them since their job was made.
+
+    Raises:
+        ModelUnavailable, ModelMisbehaved: the model is away, and may yet come back.
+    """
+    try:
+        return Embedded(vectors=embeddings.embed_passages(texts), storable=True)
+    except (ModelUnavailable, ModelMisbehaved):
+        if waited < PATIENCE or not isinstance(embeddings.get_embedder(), OpenAIEmbedder):
+            raise
+        return Embedded(vectors=embeddings.LocalEmbedder().embed_passages(texts), storable=False)
+
+
+def headline(episode: Episode | Segment) -> str:
+    """Return the text that stands for an episode."""
+    return f"{episode.title}. {episode.summary}"
+
+
+def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
+    """Return each episode's vector by id: the stored one, else made anew.
+
+    Raises:
+        ModelUnavailable: one must be made and the model is away.
+    """
+    vectors = index.headline_vectors(
+        tenant=tenant, episode_ids=[episode.id for episode in episodes]
+    )
+    missing = [episode for episode in episodes if episode.id not in vectors]
+    new_vectors = embeddings.embed_passages([headline(episode) for episode in missing])
+    return vectors | {
+        episode.id: vector for episode, vector in zip(missing, new_vectors, strict=True)
+    }

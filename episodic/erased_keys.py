@@ -1,15 +1,12 @@
 """Remembers idempotency keys whose requests were erased, and refuses a late retry."""
 
-import hashlib
-import hmac
 import uuid
 from collections.abc import Iterable
-
-from django.conf import settings
 
 from episodic.models import ErasedKey
 from memoryproject.edge.errors import Gone
 from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.secret_form import hash_secret
 
 
 def remember_erased_keys(*, tenant: Tenant, place: uuid.UUID, keys: Iterable[str]) -> None:
@@ -28,5 +25,4 @@ def refuse_erased_key(*, tenant: Tenant, place: uuid.UUID, key: str) -> None:
 
 
 def _digest(place: uuid.UUID, key: str) -> str:
-    pepper = settings.KEY_PEPPER.encode()
-    return hmac.new(pepper, f"{place} {key}".encode(), hashlib.sha256).hexdigest()
+    return hash_secret(f"{place} {key}")

@@ -13,8 +13,7 @@ from episodic import services
 from episodic.erased_keys import remember_erased_keys
 from episodic.models import Conversation, Episode, Message, Review, Withholding
 from episodic.queries import database_now
-from episodic.recounting import recount
-from episodic.withholding import ERASED
+from episodic.withholding import ERASED, recount
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 

@@ -29,22 +29,22 @@ def database_now() -> datetime:
     return now
 
 
-def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
+def find_conversation(tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
     """Return the tenant's conversation of that id; None where he has none."""
     return Conversation.objects.of(tenant).filter(external_id=external_id).first()
 
 
-def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:
+def get_by_external_id(tenant: Tenant, external_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that id; raise NotFound where it has none."""
     return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 
-def get_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+def get_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the tenant's conversation of that row id; it must exist."""
     return Conversation.objects.of(tenant).get(id=conversation_id)
 
 
-def lock_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
+def lock_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
     """Return the conversation, locked until the transaction ends."""
     return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
 
@@ -80,11 +80,9 @@ def messages_between(
     return mine.filter(withheld_by=None, seq__range=(first_seq, last_seq)).order_by("seq")
 
 
-def messages_at(
-    *, tenant: Tenant, conversation: Conversation, seqs: Iterable[int]
-) -> dict[int, Message]:
+def messages_at(conversation: Conversation, seqs: Iterable[int]) -> dict[int, Message]:
     """Return the messages that have these seqs, by seq, in one query."""
-    messages = Message.objects.of(tenant).filter(conversation=conversation)
+    messages = Message.objects.within(conversation)
     return {message.seq: message for message in messages.filter(seq__in=list(seqs))}
 
 
@@ -97,7 +95,7 @@ def without_content(messages: QuerySet[Message]) -> Iterator[Message]:
 
 
 def messages_of_episodes(
-    *, tenant: Tenant, episode_ids: Iterable[uuid.UUID], with_content: bool = True
+    tenant: Tenant, episode_ids: Iterable[uuid.UUID], *, with_content: bool = True
 ) -> dict[uuid.UUID, list[Message]]:
     """Return each episode's messages, oldest first, in one query.
 

@@ -3,8 +3,6 @@
 import uuid
 
 from django.db.models import Q
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,6 +11,7 @@ from episodic.models import Conversation, Episode, Message
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import IdField, NameField, Output, Strict, TextField
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 
 
@@ -35,11 +34,6 @@ class ConversationQuery(pages.PlaceQuery):
     agent_id = NameField()
 
 
-class ConversationFilter(pages.PageFilter):
-    user_id = CharFilter(strip=False)
-    agent_id = CharFilter(strip=False)
-
-
 class Conversations(ReadView):
     """Lists conversations, newest first."""
 
@@ -49,12 +43,8 @@ class Conversations(ReadView):
         "list_conversations", ConversationQuery, ListedConversation, "ConversationPage"
     )
     def get(self, request: Request) -> Response:
-        return self.list_page(
-            Conversation.objects.of(self.tenant()),
-            ListedConversation,
-            form=ConversationQuery,
-            filters=ConversationFilter,
-        )
+        rows = Conversation.objects.of(self.tenant())
+        return self.list_page(rows, ListedConversation, self.read_query(ConversationQuery))
 
 
 class MessageOutput(Output):
@@ -71,9 +61,9 @@ class MessageOutput(Output):
 
 
 class MessageQuery(Strict):
-    conversation_id = IdField()
+    conversation_id = IdField(source="conversation__external_id")
     name = TextField(required=False, max_length=200)
-    after = pages.QueryNumberField(required=False, min_value=0)
+    after = pages.QueryNumberField(required=False, source="seq__gt", min_value=0)
     limit = pages.QueryNumberField(default=pages.PAGE, min_value=1, max_value=pages.PAGE_AT_MOST)
 
 
@@ -84,14 +74,11 @@ class Messages(ReadView):
 
     @pages.describe_page("list_messages", MessageQuery, MessageOutput, "MessagePage")
     def get(self, request: Request) -> Response:
-        query = self.read(MessageQuery, request.query_params.dict())
-        rows = Message.objects.of(self.tenant()).filter(
-            conversation__external_id=query["conversation_id"], seq__gt=query.get("after", 0)
-        )
-        if "name" in query:
-            rows = rows.filter(name=query["name"])
-        messages = rows.select_related("conversation").order_by("seq")
-        page, more = self.read_rows(lambda: pages.load_rows(messages, query["limit"], place="seq"))
+        query = self.read_query(MessageQuery)
+        limit = query.pop("limit")
+        rows = Message.objects.of(self.tenant()).filter(**query).select_related("conversation")
+        messages = rows.order_by("seq")
+        page, more = self.read_rows(lambda: pages.load_rows(messages, limit, place="seq"))
         after = str(page[-1].seq) if more else None
         return Response({"items": MessageOutput(page, many=True).data, "next": after})
 
@@ -101,7 +88,7 @@ class OneMessage(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_message", responses=MessageOutput)
+    @describe("get_message", answers=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
         rows = Message.objects.of(self.tenant()).select_related("conversation")
         return Response(MessageOutput(get_row(rows, "message", id=message_id)).data)
@@ -125,8 +112,8 @@ class ListedEpisode(EpisodeOutput):
 
 
 class EpisodeQuery(pages.PageQuery):
-    known_at = pages.QueryMomentField(required=False)
-    as_of = pages.QueryMomentField(required=False)
+    known_at = pages.QueryMomentField(required=False, source="created_at__lte")
+    as_of = pages.QueryMomentField(required=False, source="start_at__lte")
 
 
 class Episodes(ReadView):
@@ -136,12 +123,9 @@ class Episodes(ReadView):
 
     @pages.describe_page("list_episodes", EpisodeQuery, ListedEpisode, "EpisodePage")
     def get(self, request: Request) -> Response:
-        query = self.read(EpisodeQuery, request.query_params.dict())
+        query = self.read_query(EpisodeQuery)
         rows = Episode.objects.of(self.tenant()).select_related("conversation")
         counts = Q(withheld_by=None)
-        if "known_at" in query:
-            counts |= Q(withheld_by__created_at__gt=query["known_at"])
-            rows = rows.filter(created_at__lte=query["known_at"])
-        if "as_of" in query:
-            rows = rows.filter(start_at__lte=query["as_of"])
-        return self.list_page(rows.filter(counts), ListedEpisode, form=EpisodeQuery)
+        if known_at := query.get("created_at__lte"):
+            counts |= Q(withheld_by__created_at__gt=known_at)
+        return self.list_page(rows.filter(counts), ListedEpisode, query)

@@ -19,19 +19,14 @@ BELIEVED_FOR_S = 5
 
 def check_room(conversation: Conversation, *, count: int) -> None:
     """Raise TooMany where `count` more messages would be too many to wait."""
-    if conversation.pending_count + count > settings.MAX_PENDING:
-        raise TooMany(
-            f"{conversation.pending_count} messages of this conversation wait for their episodes;"
-            f" at most {settings.MAX_PENDING} may.",
-            retry_after_s=RETRY_AFTER_S,
-        )
-    pending = _count_waiting(conversation.tenant)
-    if pending + count > settings.MAX_PENDING_TENANT:
-        raise TooMany(
-            f"{pending} of the tenant's messages wait for their episodes; at most"
-            f" {settings.MAX_PENDING_TENANT} may.",
-            retry_after_s=RETRY_AFTER_S,
-        )
+    of_tenant = _count_waiting(conversation.tenant)
+    for whose, pending, at_most in (
+        ("messages of this conversation", conversation.pending_count, settings.MAX_PENDING),
+        ("of the tenant's messages", of_tenant, settings.MAX_PENDING_TENANT),
+    ):
+        if pending + count > at_most:
+            why = f"{pending} {whose} wait for their episodes; at most {at_most} may."
+            raise TooMany(why, retry_after_s=RETRY_AFTER_S)
 
 
 def _count_waiting(tenant: Tenant) -> int:

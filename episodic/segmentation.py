@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from episodic import episode_index, fsrs_memory, queries, services, window
-from episodic.engines import Segmenter
-from episodic.episode_index import PlannedEpisode
+from episodic.engines import Segment, Segmentation, Segmenter
+from episodic.episode_index import PlannedEpisode, embed_lines, headline
 from episodic.models import Conversation, Episode, Message
-from episodic.vectors import embed_lines, headline
 from events.models import EventType
 from events.outbox import NewEvent, announce
 from indexing import services as index
@@ -51,7 +50,7 @@ def segment_window(
         TooMuchPoison: message after message fails.
         ModelUnavailable, ModelMisbehaved: an embedding or language model is away.
     """
-    conversation = queries.get_conversation(tenant=claim.tenant, conversation_id=claim.scope)
+    conversation = queries.get_conversation(claim.tenant, claim.scope)
     grown = conversation.window_doubled or everything
     limit = window.size_limit(doubled=grown)
     size = batch_size(limit, attempts=claim.attempts)
@@ -76,7 +75,7 @@ def segment_window(
     language = detect_language([message.content for message in run])
     pass_point(Point.WINDOW_PLANNED)
     with commit(claim, finish=finish, result={"episodes": len(planned)}, searching=size < limit):
-        locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=claim.scope)
+        locked = queries.lock_conversation(claim.tenant, claim.scope)
         pass_point(Point.WINDOW_LOCKED)
         _check_snapshot(locked, read=conversation, messages=run)
         if run:
@@ -110,7 +109,7 @@ def _set_aside(message: Message, *, claim: Claim, conversation: Conversation, fi
     if before.filter(quarantined_by__isnull=False).count() == SET_ASIDE_AT_MOST:
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
-        locked = queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
+        locked = queries.lock_conversation(claim.tenant, conversation.id)
         services.quarantine_message(locked, message, job_id=claim.job_id)
         pass_point(Point.MESSAGE_SET_ASIDE)
         services.request_segmentation_if_due(locked)
@@ -143,21 +142,30 @@ def plan_episodes(
     closed = window.count_closed(len(segmentation.segments), doubled=doubled, everything=everything)
     segments = segmentation.segments[:closed]
     headlines = embed_lines([headline(segment) for segment in segments], waited=waited)
+    storable = embedded.storable and headlines.storable
     planned = []
     for segment, vector in zip(segments, headlines.vectors, strict=True):
         run = slice(segment.first, segment.last + 1)
-        vectors = [vector, *embedded.vectors[run]]
-        storable = embedded.storable and headlines.storable
-        planned.append(
-            PlannedEpisode(
-                segment=segment,
-                messages=messages[run],
-                vectors=vectors if storable else [None] * len(vectors),
-                engine=segmentation.engine,
-                degraded=segmentation.degraded,
-            )
-        )
+        episode = _draft(segment, messages[run], segmentation)
+        vectors = [vector, *embedded.vectors[run]] if storable else ()
+        planned.append(PlannedEpisode(episode, messages[run], vectors))
     return planned
+
+
+def _draft(segment: Segment, messages: Sequence[Message], made_by: Segmentation) -> Episode:
+    """Return an episode without what it gets when it is inserted."""
+    times = [message.occurred_at for message in messages]
+    return Episode(
+        first_seq=messages[0].seq,
+        last_seq=messages[-1].seq,
+        title=segment.title,
+        summary=segment.summary,
+        surprise=segment.surprise,
+        start_at=min(times),
+        end_at=max(times),
+        engine=made_by.engine,
+        degraded=made_by.degraded,
+    )
 
 
 def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language: str) -> None:
@@ -165,9 +173,10 @@ def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language:
     if planned:
         if not queries.count_episodes(locked):
             locked.language = language
-        episodes = _insert_episodes(planned, locked)
-        episode_index.fill_index(planned, locked, episodes)
+        _insert_episodes(planned, locked)
+        episode_index.index_episodes(planned, locked)
         pass_point(Point.EPISODES_INDEXED)
+        episodes = [plan.episode for plan in planned]
         is_flashbulb = any(row.surprise >= services.FLASHBULB_SURPRISE for row in episodes)
         services.request_consolidation(locked, force=is_flashbulb)
         locked.previous_summary = episodes[-1].summary
@@ -198,46 +207,24 @@ def _check_snapshot(
         raise SnapshotMoved(str(locked.id))
 
 
-def _insert_episodes(
-    planned: Sequence[PlannedEpisode], conversation: Conversation
-) -> list[Episode]:
+def _insert_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
     tenant, now = conversation.tenant, queries.database_now()
     memories = index.register(tenant=tenant, kind=MemoryKind.EPISODE, count=len(planned))
-    episodes = [
-        _make_episode(plan, conversation, memory, now)
-        for plan, memory in zip(planned, memories, strict=True)
-    ]
-    Episode.objects.bulk_create(episodes)
+    for plan, memory in zip(planned, memories, strict=True):
+        _begin(plan.episode, conversation, memory, now)
+    Episode.objects.bulk_create([plan.episode for plan in planned])
     pass_point(Point.EPISODE_INSERTED)
-    for plan, episode in zip(planned, episodes, strict=True):
+    for plan in planned:
         ids = [message.id for message in plan.messages]
         in_window = Message.objects.of(tenant).filter(queries.IN_WINDOW, id__in=ids)
-        if in_window.update(episode=episode) != len(ids):
+        if in_window.update(episode=plan.episode) != len(ids):
             raise SnapshotMoved(str(conversation.id))
         pass_point(Point.EPISODE_FILLED)
-    return episodes
 
 
-def _make_episode(
-    plan: PlannedEpisode, conversation: Conversation, memory: Memory, now: datetime
-) -> Episode:
-    times = [message.occurred_at for message in plan.messages]
-    state = fsrs_memory.initial_state(surprise=plan.segment.surprise, at=now)
-    return Episode(
-        id=memory.id,
-        tenant=conversation.tenant,
-        conversation=conversation,
-        first_seq=plan.messages[0].seq,
-        last_seq=plan.messages[-1].seq,
-        title=plan.segment.title,
-        summary=plan.segment.summary,
-        stability=state.stability,
-        difficulty=state.difficulty,
-        surprise=plan.segment.surprise,
-        start_at=min(times),
-        end_at=max(times),
-        created_at=now,
-        last_reviewed_at=now,
-        engine=plan.engine,
-        degraded=plan.degraded,
-    )
+def _begin(episode: Episode, conversation: Conversation, memory: Memory, now: datetime) -> None:
+    """Give a planned episode its id, its home and the state that it begins with."""
+    state = fsrs_memory.initial_state(surprise=episode.surprise, at=now)
+    episode.id, episode.tenant, episode.conversation = memory.id, conversation.tenant, conversation
+    episode.stability, episode.difficulty = state.stability, state.difficulty
+    episode.created_at = episode.last_reviewed_at = now

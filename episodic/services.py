@@ -96,11 +96,8 @@ def add_messages(
                 return Posted(messages=earlier, replayed=True)
         if capped:
             check_room(conversation, count=len(messages))
-            check_quota(
-                tenant,
-                more_rows=len(messages),
-                more_bytes=sum(message.byte_count for message in messages),
-            )
+            more_bytes = sum(message.byte_count for message in messages)
+            check_quota(tenant, more_rows=len(messages), more_bytes=more_bytes)
         name_owner(conversation, user_id=user_id, agent_id=agent_id)
         stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         pass_point(Point.MESSAGES_INSERTED)
@@ -225,9 +222,7 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
     Messages return to the window, episodes become fresh, and everything is flushed.
     """
     with transaction.atomic():
-        locked = queries.lock_conversation(
-            tenant=conversation.tenant, conversation_id=conversation.id
-        )
+        locked = queries.lock_conversation(conversation.tenant, conversation.id)
         messages = Message.objects.within(locked).filter(quarantined_by__isnull=False)
         back = messages.update(quarantined_by=None)
         fresh = retry_failed_consolidation(locked.tenant, locked.id)
@@ -241,15 +236,14 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
 def request_flush(*, conversation: Conversation) -> Job:
     """Queue: close the whole window as it is now, then draw facts from every episode."""
     with transaction.atomic():
-        locked = queries.lock_conversation(
-            tenant=conversation.tenant, conversation_id=conversation.id
-        )
+        locked = queries.lock_conversation(conversation.tenant, conversation.id)
         return enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=locked.id)
 
 
-def mark_consolidated(*, tenant: Tenant, episode_ids: Iterable[uuid.UUID], now: datetime) -> int:
+def mark_consolidated(tenant: Tenant, episodes: Iterable[Episode], *, now: datetime) -> int:
     """Mark episodes as drawn from; return how many were not marked before."""
-    fresh = Episode.objects.of(tenant).filter(id__in=list(episode_ids), consolidated_at=None)
+    ids = [episode.id for episode in episodes]
+    fresh = Episode.objects.of(tenant).filter(id__in=ids, consolidated_at=None)
     return fresh.update(consolidated_at=now)
 
 

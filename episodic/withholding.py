@@ -2,7 +2,8 @@
 
 Everything here runs inside one transaction, under the conversation's lock. An episode
 that holds a withheld message is taken apart: what else it holds returns to the window,
-so that its episodes and facts are made anew without what is withheld.
+so that its episodes and facts are made anew without what is withheld. Whoever takes messages
+out of a conversation has it recounted here.
 """
 
 import uuid
@@ -13,11 +14,11 @@ from django.db.models.functions import Coalesce
 
 from episodic import queries
 from episodic.models import Conversation, Episode, Message, Withholding
-from episodic.recounting import recount
 from indexing import services as index
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.models import Tenant
 
 ERASED = "erased"
 """Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
@@ -129,3 +130,27 @@ def settle(conversation: Conversation) -> None:
     """Store what has changed of the conversation, abort runs in flight, and have it made anew."""
     recount(conversation)
     enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=conversation.id)
+
+
+COUNTED = ["previous_summary", "pending_count", "withheld_count", "version"]
+
+
+def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
+    """Make episodes fresh, so that facts are drawn from them once more; return how many."""
+    rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
+    return rows.update(consolidated_at=None, consolidation_failed_at=None)
+
+
+def recount(conversation: Conversation, *, changed: Sequence[str] = ()) -> None:
+    """Store what is there now and abort the runs in flight; `changed` names columns to store too.
+
+    What the next segmentation is told of the last episode is that of one still there.
+    """
+    there = Episode.objects.within(conversation).filter(withheld_by=None)
+    last = there.order_by("-last_seq").first()
+    mine = Message.objects.within(conversation)
+    conversation.previous_summary = last.summary if last else ""
+    conversation.pending_count = mine.filter(queries.IN_WINDOW).count()
+    conversation.withheld_count = mine.filter(withheld_by__isnull=False).count()
+    conversation.version += 1
+    conversation.save(update_fields=[*COUNTED, *changed])

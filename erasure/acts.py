@@ -15,12 +15,12 @@ from django.db.models import QuerySet
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
-from episodic.recounting import draw_anew
 from episodic.services import request_consolidation
+from episodic.withholding import draw_anew
 from erasure import other_rows
 from erasure.models import Erasure
 from indexing import erasing as index
-from indexing.mirrored import tell_mirror
+from indexing.services import tell_mirror
 from jobs import erasing as jobs
 from jobs.enqueue import enqueue
 from jobs.models import Kind

@@ -2,7 +2,6 @@
 
 import uuid
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +12,7 @@ from erasure.models import Scope as Extent
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import ContentField, FlagField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from semantic.curation import REASON_AT_MOST
@@ -54,11 +53,7 @@ class Erasures(KeyedView):
     def get(self, request: Request) -> Response:
         return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
-    @extend_schema(
-        operation_id="erase",
-        request=EraseInput,
-        responses={200: ErasureOutput, 202: ErasureOutput, 404: Error, 409: Error},
-    )
+    @describe("erase", EraseInput, {200: ErasureOutput, 202: ErasureOutput, 404: Error, 409: Error})
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)
         scope = Extent(params["scope"])
@@ -79,7 +74,7 @@ class OneErasure(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(operation_id="get_erasure", responses=ErasureOutput)
+    @describe("get_erasure", answers=ErasureOutput)
     def get(self, request: Request, erasure_id: uuid.UUID) -> Response:
         erasure = get_row(Erasure.objects.of(self.tenant()), "erasure", id=erasure_id)
         return Response(ErasureOutput(erasure).data)

@@ -4,8 +4,6 @@ import uuid
 from datetime import timedelta
 
 from django.conf import settings
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,8 +13,8 @@ from events.models import URL_AT_MOST, Event, EventType, Webhook
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Problem, get_row
 from memoryproject.edge.fields import ContentField, Output, Strict, WordField
-from memoryproject.edge.pages import PageFilter, PlaceQuery, describe_page
-from memoryproject.edge.schema import Error
+from memoryproject.edge.pages import PlaceQuery, describe_page
+from memoryproject.edge.schema import Error, describe
 from memoryproject.process.addresses import find_webhook_fault
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
@@ -63,10 +61,6 @@ class EventQuery(PlaceQuery):
     state = WordField(choices=Event.State.choices, required=False)
 
 
-class EventFilter(PageFilter):
-    state = CharFilter()
-
-
 class WebhookView(KeyedView):
     """Finds a webhook of the caller's tenant."""
 
@@ -83,9 +77,7 @@ class Webhooks(WebhookView):
     def get(self, request: Request) -> Response:
         return self.list_page(Webhook.objects.of(self.tenant()), WebhookOutput)
 
-    @extend_schema(
-        operation_id="add_webhook", request=WebhookInput, responses={201: WebhookWithSecret}
-    )
+    @describe("add_webhook", WebhookInput, {201: WebhookWithSecret})
     def post(self, request: Request) -> Response:
         params, tenant = self.read(WebhookInput), self.tenant()
         fault = find_webhook_fault(params["url"], settings.WEBHOOK_NETWORKS)
@@ -106,11 +98,11 @@ class Webhooks(WebhookView):
 class OneWebhook(WebhookView):
     """Shows and deletes a webhook."""
 
-    @extend_schema(operation_id="get_webhook", responses=WebhookOutput)
+    @describe("get_webhook", answers=WebhookOutput)
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
         return Response(WebhookOutput(self.find(webhook_id)).data)
 
-    @extend_schema(operation_id="delete_webhook", request=None, responses={204: None})
+    @describe("delete_webhook", None, {204: None})
     def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
         outbox.delete_webhook(self.find(webhook_id))
         return Response(status=204)
@@ -119,7 +111,7 @@ class OneWebhook(WebhookView):
 class RotateWebhook(WebhookView):
     """Gives a webhook a new secret."""
 
-    @extend_schema(operation_id="rotate_webhook", request=None, responses=WebhookWithSecret)
+    @describe("rotate_webhook", None, WebhookWithSecret)
     def post(self, request: Request, webhook_id: uuid.UUID) -> Response:
         webhook = self.find(webhook_id)
         webhook.secret_version += 1
@@ -134,15 +126,13 @@ class WebhookEvents(WebhookView):
     @describe_page("list_webhook_events", EventQuery, EventOutput, "WebhookEventPage")
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
         rows = Event.objects.of(self.tenant()).filter(webhook=self.find(webhook_id))
-        return self.list_page(rows, EventOutput, form=EventQuery, filters=EventFilter)
+        return self.list_page(rows, EventOutput, self.read_query(EventQuery))
 
 
 class RedeliverEvent(WebhookView):
     """Delivers an event once more."""
 
-    @extend_schema(
-        operation_id="redeliver_event", request=None, responses={202: EventOutput, 404: Error}
-    )
+    @describe("redeliver_event", None, {202: EventOutput, 404: Error})
     def post(self, request: Request, event_id: uuid.UUID) -> Response:
         event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
         outbox.redeliver(event)

@@ -29,9 +29,8 @@ class MemoryAdmin(ReadOnlyAdmin):
 class SearchUnitAdmin(ReadOnlyAdmin):
     hidden = ("words",)
     list_display = (
-        "lexical_text", "kind", "shelf", "language", "dl", "memory", "conversation",
-        "invalid_at", "tenant",
-    )  # fmt: skip
+        "lexical_text kind shelf language dl memory conversation invalid_at tenant"
+    ).split()
     list_filter = ("tenant",)
     search_help_text = "A whole id, also of the memory"
     id_search = ("id", "memory")
@@ -41,10 +40,7 @@ class SearchUnitAdmin(ReadOnlyAdmin):
 @admin.register(SearchVector)
 class SearchVectorAdmin(ReadOnlyAdmin):
     hidden = ("embedding",)
-    list_display = (
-        "id", "model", "dim", "kind", "shelf", "unit", "memory", "conversation", "invalid_at",
-        "tenant",
-    )  # fmt: skip
+    list_display = "id model dim kind shelf unit memory conversation invalid_at tenant".split()
     list_filter = ("tenant",)
     search_help_text = "A whole id, also of unit or memory"
     id_search = ("id", "unit", "memory")
@@ -70,7 +66,5 @@ class WordCountAdmin(ByConversationAdmin):
 
 @admin.register(VectorIndex)
 class VectorIndexAdmin(ByConversationAdmin):
-    list_display = (
-        "name", "conversation", "shelf", "model", "dim", "recall", "built_at", "tenant",
-    )  # fmt: skip
+    list_display = "name conversation shelf model dim recall built_at tenant".split()
     list_filter = ("shelf", "model", "tenant")

@@ -16,6 +16,7 @@ from django.db import connections
 from psycopg import sql
 
 from indexing.models import MemoryKind, VectorIndex
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 
 NEIGHBOURS = 100
@@ -23,6 +24,10 @@ QUESTIONS = 50
 POLL_S = 0.5
 BUILD_MEMORY = "1GB"
 
+PROGRESS = """
+SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index
+WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0
+"""
 Report = Callable[[int, int], None]
 """Takes how many rows are done and how many there are."""
 
@@ -76,9 +81,7 @@ def _condition(index: VectorIndex) -> sql.Composed:
 def count_vectors(index: VectorIndex) -> int:
     """Return how many rows the index would hold."""
     statement = sql.SQL("SELECT count(*) FROM indexing_searchvector WHERE {}")
-    with connections["default"].cursor() as cursor:
-        cursor.execute(statement.format(_condition(index)))
-        return int(cursor.fetchone()[0])
+    return int(execute(statement.format(_condition(index)))[0][0])
 
 
 def build(index: VectorIndex, *, report: Report) -> None:
@@ -89,32 +92,26 @@ def build(index: VectorIndex, *, report: Report) -> None:
     drop(index)
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(done, report))
-    with connections["owner"].cursor() as cursor:
-        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
-        watcher.start()
-        try:
-            cursor.execute(
-                sql.SQL(
-                    "CREATE INDEX CONCURRENTLY {} ON indexing_searchvector USING hnsw "
-                    "((embedding::halfvec({})) halfvec_ip_ops) WHERE {}"
-                ).format(sql.Identifier(index.name), sql.Literal(index.dim), _condition(index))
-            )
-        finally:
-            done.set()
-            watcher.join()
+    memory = "SELECT set_config('maintenance_work_mem', %s, false)"
+    statement = sql.SQL(
+        "CREATE INDEX CONCURRENTLY {} ON indexing_searchvector USING hnsw "
+        "((embedding::halfvec({})) halfvec_ip_ops) WHERE {}"
+    ).format(sql.Identifier(index.name), sql.Literal(index.dim), _condition(index))
+    execute(memory, [BUILD_MEMORY], using="owner")
+    watcher.start()
+    try:
+        execute(statement, using="owner")
+    finally:
+        done.set()
+        watcher.join()
 
 
 def _watch(done: threading.Event, report: Report) -> None:
     """Report how far the build is until it is done, on a connection of this thread."""
     try:
-        with connections["owner"].cursor() as cursor:
-            while not done.wait(POLL_S):
-                cursor.execute(
-                    "SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index "
-                    "WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0"
-                )
-                for row in cursor.fetchall():
-                    report(*row)
+        while not done.wait(POLL_S):
+            for row in execute(PROGRESS, using="owner"):
+                report(*row)
     finally:
         connections["owner"].close()
 
@@ -122,10 +119,8 @@ def _watch(done: threading.Event, report: Report) -> None:
 def drop(index: VectorIndex) -> None:
     """Remove the index; searches scan exactly again."""
     VectorIndex.objects.of(index.tenant).filter(name=index.name).delete()
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(
-            sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name))
-        )
+    statement = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name))
+    execute(statement, using="owner")
 
 
 def try_out(index: VectorIndex) -> Trial:
@@ -150,9 +145,8 @@ def _draw_questions(index: VectorIndex) -> list[str]:
         "SELECT embedding::text FROM indexing_searchvector WHERE {} "
         "ORDER BY hashtext(id::text), id LIMIT {}"
     )
-    with connections["default"].cursor() as cursor:
-        cursor.execute(statement.format(_condition(index), sql.Literal(QUESTIONS)))
-        return [row[0] for row in cursor.fetchall()]
+    rows = execute(statement.format(_condition(index), sql.Literal(QUESTIONS)))
+    return [embedding for (embedding,) in rows]
 
 
 def _nearest(index: VectorIndex, question: str, *, exactly: bool) -> tuple[set[uuid.UUID], float]:
@@ -162,8 +156,6 @@ def _nearest(index: VectorIndex, question: str, *, exactly: bool) -> tuple[set[u
         sql.Literal(index.dim), sql.Literal(question), sql.SQL("+ 0" if exactly else "")
     )
     statement = sql.SQL("SELECT id FROM indexing_searchvector WHERE {} ORDER BY {} LIMIT {}")
-    with connections["default"].cursor() as cursor:
-        started = time.perf_counter()
-        cursor.execute(statement.format(_condition(index), order, sql.Literal(NEIGHBOURS)))
-        rows = cursor.fetchall()
+    started = time.perf_counter()
+    rows = execute(statement.format(_condition(index), order, sql.Literal(NEIGHBOURS)))
     return {row[0] for row in rows}, (time.perf_counter() - started) * 1000

@@ -8,6 +8,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
 from indexing.models import SearchVector
+from memoryproject.database.clock import execute
 
 LOOKED_AT = 1000
 """The newest vectors: a size that changed shows among them, however many there are."""
@@ -21,9 +22,7 @@ def check_pgvector(*, databases: Sequence[str] | None = None, **options: Any) ->
     """Refuse a pgvector that is too old."""
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-        rows = cursor.fetchall()
+    rows = execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
     if not rows or tuple(map(int, rows[0][0].split(".")[:2])) >= PGVECTOR:
         return []
     return [

@@ -7,11 +7,9 @@ the old model's lacks one of the new model's. So a crash can leave nothing that 
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
 from indexing import approximate
@@ -20,6 +18,7 @@ from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 
 EVERYTHING = "everything"
@@ -48,11 +47,11 @@ def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None)
     return new if _looked.get(scope) == float("inf") else before[0]
 
 
-@contextmanager
-def answering(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Iterator[None]:
+def answering(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None = None
+) -> AbstractContextManager[None]:
     """Embed and search with that embedder until the block ends."""
-    with embeddings.using(choose_embedder(tenant=tenant, conversation_id=conversation_id)):
-        yield
+    return embeddings.using(choose_embedder(tenant=tenant, conversation_id=conversation_id))
 
 
 def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:
@@ -86,9 +85,8 @@ def start_move(tenant: Tenant) -> None:
 
 def pause_move(tenant: Tenant) -> None:
     """Let the job end with the slice that it is at; what new memories lack is made as ever."""
-    with connection.cursor() as cursor:
-        ids = list(find_move(tenant).values_list("id", flat=True))
-        cursor.execute(UNFLAG, [EVERYTHING, tenant.id, ids])
+    ids = list(find_move(tenant).values_list("id", flat=True))
+    execute(UNFLAG, [EVERYTHING, tenant.id, ids])
 
 
 def delete_vectors(tenant: Tenant, *, model: str) -> int:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors, get_embedder
+from memoryproject.database.clock import execute
 from memoryproject.database.ids import first_id_at
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
@@ -68,10 +68,8 @@ def nearest_to_each(
         "distance": -cosine_at_least,
         "at_most": at_most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params)
-        for position, memory_id, cosine in cursor.fetchall():
-            near[position - 1].append(Neighbour(memory_id=memory_id, cosine=cosine))
+    for position, *neighbour in execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params):
+        near[position - 1].append(Neighbour(*neighbour))
     return near
 
 
@@ -101,20 +99,17 @@ def nearest_to_any(
 
     See `sql/nearest_to_any.sql`.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _NEAREST_TO_ANY.read_text(encoding="utf-8"),
-            {
-                "tenant": tenant.id,
-                "conversation": conversation_id,
-                "shelf": shelf,
-                "model": get_embedder().name,
-                "dim": get_embedder().dim,
-                "memories": list(memory_ids),
-                "at_most": at_most,
-            },
-        )
-        return [memory_id for memory_id, _ in cursor.fetchall()]
+    params = {
+        "tenant": tenant.id,
+        "conversation": conversation_id,
+        "shelf": shelf,
+        "model": get_embedder().name,
+        "dim": get_embedder().dim,
+        "memories": list(memory_ids),
+        "at_most": at_most,
+    }
+    rows = execute(_NEAREST_TO_ANY.read_text(encoding="utf-8"), params)
+    return [memory_id for memory_id, _ in rows]
 
 
 def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:

@@ -1,29 +1,31 @@
 """Writing the index: the one door through which text becomes findable."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.db import connection
+from django.conf import settings
 
 from indexing import pieces, text
 from indexing.erasing import erase_entries
-from indexing.mirrored import tell_mirror, tell_mirror_of
 from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVector, UnitKind
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.database.clock import execute
 from memoryproject.database.ids import make_id
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
 """The columns that a vector has from its unit."""
+SAME = "memory kind category valid_at valid_until first_seq last_seq language".split()
+"""What a unit takes over from its entry as it is."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -93,15 +95,8 @@ def add_entries(
             SearchUnit(
                 tenant=tenant,
                 conversation_id=conversation_id,
-                memory=entry.memory,
-                kind=entry.kind,
                 shelf=entry.memory.kind,
-                category=entry.category,
-                valid_at=entry.valid_at,
-                valid_until=entry.valid_until,
-                first_seq=entry.first_seq,
-                last_seq=entry.last_seq,
-                language=entry.language,
+                **{name: getattr(entry, name) for name in SAME},
                 lexical_text=piece,
                 own_words=len(own.split()) if entry.neighbours and len(cut) == 1 else None,
             )
@@ -165,6 +160,26 @@ def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
         "untils": [valid_until for _, valid_until, _ in marks],
         "invalids": [invalid_at for _, _, invalid_at in marks],
     }
-    with connection.cursor() as cursor:
-        for table in (SearchUnit, SearchVector):
-            cursor.execute(MARK.format(table=table._meta.db_table), params)
+    for table in (SearchUnit, SearchVector):
+        execute(MARK.format(table=table._meta.db_table), params)
+
+
+def tell_mirror(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None, memory_ids: Iterable[uuid.UUID]
+) -> None:
+    """Have the pages of some memories of one conversation, or of none, written once more.
+
+    One job takes all that waits. Nothing happens where nothing is mirrored.
+    """
+    changed = {str(memory_id): True for memory_id in memory_ids}
+    if settings.MIRROR_DIR is not None and changed:
+        scope = conversation_id or tenant.id
+        enqueue(tenant=tenant, kind=Kind.MIRROR, scope=scope, input=changed)
+
+
+def tell_mirror_of(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
+    """Do the same for a memory wherever it is at home, as long as it is in the index."""
+    if settings.MIRROR_DIR is not None:
+        units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
+        home = units.values_list("conversation_id", flat=True).first()
+        tell_mirror(tenant=tenant, conversation_id=home, memory_ids=[memory_id])

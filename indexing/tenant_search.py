@@ -13,11 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from indexing import text
 from indexing.languages import LANGUAGES
 from indexing.models import UnitKind
+from memoryproject.database.clock import execute
 
 CANDIDATES_AT_MOST = 8_000
 """Units that the index names; where there are more the newest are walked through instead."""
@@ -144,11 +145,10 @@ def _once(rows: list[Any], *, by_place: bool) -> Iterator[Match]:
 
 
 def _run(statement: str, params: dict[str, Any]) -> list[Any]:
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         # Without statistics of the terms yet, the planner could think of reading everything.
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
-        cursor.execute(statement, params)
-        return list(cursor.fetchall())
+        execute("SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '32MB'")
+        return execute(statement, params)
 
 
 @cache

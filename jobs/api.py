@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +14,7 @@ from jobs.models import Job
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Output, Strict
 from memoryproject.edge.pages import QueryNumberField
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.quotas import measure_storage
 from memoryproject.tenancy.views import KeyedView, ReadView
@@ -32,7 +31,7 @@ class JobOutput(Output):
 class JobState(ReadView):
     """How far a job is. Ask again, a second later or more, until its state is done or dead."""
 
-    @extend_schema(operation_id="get_job", responses=JobOutput)
+    @describe("get_job", answers=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:
         job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(job).data)
@@ -43,7 +42,7 @@ class JobRetry(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(operation_id="retry_job", request=None, responses={200: JobOutput, 409: Error})
+    @describe("retry_job", None, {200: JobOutput, 409: Error})
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
         job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(retrying.retry_job(job=job)).data)
@@ -91,9 +90,9 @@ class Usage(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(operation_id="get_usage", parameters=[UsageQuery], responses=UsageOutput)
+    @describe("get_usage", answers=UsageOutput, parameters=[UsageQuery])
     def get(self, request: Request) -> Response:
-        query = self.read(UsageQuery, request.query_params.dict())
+        query = self.read_query(UsageQuery)
         tenant, now = self.tenant(), timezone.now()
         rows = usage.count_calls(tenant, days=query["days"], now=now)
         today = usage.measure_today(tenant, now=now)

@@ -22,6 +22,7 @@ from jobs.claims import Claim
 from jobs.models import Job, LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.answers import Completion
+from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.ai.prompts import build_prompt
@@ -66,7 +67,7 @@ class Asker:
         )
         self._has_asked = False
 
-    def __call__(self, prompt: llm.Prompt, reply: type[Reply]) -> Reply:
+    def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
         """Return the model's answer as a `reply`, from the record if it was given before.
 
         Raises:
@@ -100,7 +101,7 @@ class Asker:
             jobs = Job.objects.of(self._claim.tenant).filter(id=self._claim.job_id)
             jobs.filter(lease_token=self._claim.token).update(transient_failures=0)
 
-    def _ask_model(self, prompt: llm.Prompt, reply: type[Reply], digest: str) -> Reply:
+    def _ask_model(self, prompt: Prompt, reply: type[Reply], digest: str) -> Reply:
         price = spending.find_price(settings.CHAT_MODEL)
         sent = count_prompt_tokens(prompt.system + prompt.user)
         call = LLMCall(
@@ -115,9 +116,7 @@ class Asker:
             estimated=True,
             left_out=prompt.left_out,
         )
-        most = spending.find_cost(
-            price, input_tokens=sent, output_tokens=settings.CHAT_ANSWER_TOKENS
-        )
+        most = spending.find_cost(price, sent, settings.CHAT_ANSWER_TOKENS)
         with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
             spending.open_call(call, most=most)
             return _put(call, prompt, reply, price, self._claim.token)
@@ -142,23 +141,20 @@ def ask_mended(
     reply: type[Reply],
     check: Callable[[Reply], Checked],
     rule: str = "",
-    left_out: int = 0,
-    lines: int = 0,
+    **counts: int,
 ) -> Checked | None:
     """Ask, and where the answer is of no use ask once more, saying why; None if that fails.
 
     `file` has the instructions, and its name is the purpose. `check` turns the reply into
     what is wanted, or raises ModelMisbehaved with a text that quotes nobody; `rule` is said
-    again then. A question that the provider refuses is not put again.
+    again then; `counts` are the prompt's. A question that the provider refuses is not put again.
 
     Raises:
         ModelUnavailable: the model could not be asked.
     """
     reminder = ""
     for _ in range(2):
-        prompt = build_prompt(
-            file=file, material=material, reminder=reminder, left_out=left_out, lines=lines
-        )
+        prompt = build_prompt(file=file, material=material, reminder=reminder, **counts)
         try:
             return check(ask(prompt, reply))
         except RequestRefused:
@@ -168,7 +164,7 @@ def ask_mended(
     return None
 
 
-def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
+def _digest(prompt: Prompt, reply: type[pydantic.BaseModel]) -> str:
     request = [
         settings.OPENAI_BASE_URL,
         settings.CHAT_MODEL,
@@ -182,7 +178,7 @@ def _digest(prompt: llm.Prompt, reply: type[pydantic.BaseModel]) -> str:
 
 
 def _put(
-    call: LLMCall, prompt: llm.Prompt, reply: type[Reply], price: Price | None, token: uuid.UUID
+    call: LLMCall, prompt: Prompt, reply: type[Reply], price: Price | None, token: uuid.UUID
 ) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
     pass_point(Point.CALL_OPENED)
@@ -202,9 +198,7 @@ def _put(
     finally:
         pass_point(Point.CALL_ANSWERED)
         call.latency_ms = round((time.monotonic() - started) * 1000)
-        call.cost = spending.find_cost(
-            price, input_tokens=call.input_tokens, output_tokens=call.output_tokens
-        )
+        call.cost = spending.find_cost(price, call.input_tokens, call.output_tokens)
         _keep(call, token)
         pass_point(Point.CALL_KEPT)
 

@@ -47,7 +47,7 @@ def find_price(model: str) -> Price | None:
     return prices.get(model) or prices.get(DATED.sub("", model))
 
 
-def find_cost(price: Price | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
+def find_cost(price: Price | None, input_tokens: int, output_tokens: int) -> Decimal | None:
     """Return what a call cost, or None where the price is not known."""
     if price is None:
         return None

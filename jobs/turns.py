@@ -3,15 +3,14 @@
 import uuid
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from jobs.flows import get_flow
 from jobs.models import INTERACTIVE, Job, Kind, State
+from memoryproject.database.clock import execute
 
 
 def is_due() -> Q:
@@ -40,11 +39,9 @@ def find_next(*, interactive: bool) -> uuid.UUID | None:
     With `interactive` only those that somebody waits for count. A tenant that runs as many
     jobs as it may is passed over; two that claim at the same moment may make it one more.
     """
-    params: dict[str, Any] = {"pairs": _list_pairs(), "cap": settings.TENANT_JOBS}
-    with connection.cursor() as cursor:
-        cursor.execute(read_statement(interactive=interactive), params)
-        row = cursor.fetchone()
-    return row[0] if row else None
+    params = {"pairs": _list_pairs(), "cap": settings.TENANT_JOBS}
+    rows = execute(read_statement(interactive=interactive), params)
+    return rows[0][0] if rows else None
 
 
 @cache

@@ -26,9 +26,7 @@ from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
-from semantic import mark_api as marks
 from semantic import rollback_api as rollbacks
-from semantic import suggestion_api as suggestions
 
 register_converter(IdConverter, "id")
 
@@ -46,15 +44,15 @@ api = [
     path("facts/<id:fact_id>/invalidate", curation.InvalidateFact.as_view()),
     path("facts/<id:fact_id>/restore", curation.RestoreFact.as_view()),
     path("facts/<id:fact_id>/correct", curation.CorrectFact.as_view()),
-    path("facts/<id:fact_id>/marks", marks.Marks.as_view()),
+    path("facts/<id:fact_id>/marks", curation.Marks.as_view()),
     path("facts/<id:fact_id>/approve", curation.ApproveFact.as_view()),
     path("facts/<id:fact_id>/reject", curation.RejectFact.as_view()),
     path("changesets", changesets.Changesets.as_view()),
     path("changesets/<id:changeset_id>", changesets.OneChangeset.as_view()),
     path("changesets/<id:changeset_id>/revert", changesets.RevertChangeset.as_view()),
-    path("suggestions", suggestions.Suggestions.as_view()),
-    path("suggestions/<id:suggestion_id>/accept", suggestions.AcceptSuggestion.as_view()),
-    path("suggestions/<id:suggestion_id>/decline", suggestions.DeclineSuggestion.as_view()),
+    path("suggestions", curation.Suggestions.as_view()),
+    path("suggestions/<id:suggestion_id>/accept", curation.AcceptSuggestion.as_view()),
+    path("suggestions/<id:suggestion_id>/decline", curation.DeclineSuggestion.as_view()),
     path("rollbacks", rollbacks.Rollbacks.as_view()),
     path("rollbacks/<id:rollback_id>", rollbacks.OneRollback.as_view()),
     path("rollbacks/<id:rollback_id>/lift", rollbacks.LiftRollback.as_view()),

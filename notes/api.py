@@ -1,20 +1,20 @@
 """Lists, stores, shows, changes and deletes notes and links, and lists versions of notes."""
 
 import uuid
+from functools import partial
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic.api import IDEMPOTENCY_HEADER, read_idempotency
+from episodic.api import describe_storing, read_idempotency
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.pages import describe_page, load_rows
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from notes import forms, link_services, queries, renderings, services
-from notes.models import Link, NoteState
+from notes.models import Link, Note, NoteState
 
 
 class StoringView(KeyedView):
@@ -43,23 +43,16 @@ class Notes(StoringView):
 
     @describe_page("list_notes", forms.NoteQuery, renderings.ListedNote, "NotePage")
     def get(self, request: Request) -> Response:
-        query = self.read(forms.NoteQuery, request.query_params.dict())
+        query = self.read_query(forms.NoteQuery)
         rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
-        return self.take_page(
-            rows,
-            query=query,
-            render=lambda page: [
-                renderings.render_note(note, form=renderings.ListedNote) for note in page
-            ],
-            filters=forms.NoteFilter,
-        )
+        if "user_id" in query:
+            rows = rows.filter(Note.of_users([query.pop("user_id")]))
+        if "tag" in query:
+            rows = rows.filter(tags__contains=[query.pop("tag")])
+        render = partial(renderings.render_note, form=renderings.ListedNote)
+        return self.take_page(rows, query, lambda page: list(map(render, page)))
 
-    @extend_schema(
-        operation_id="add_note",
-        parameters=[IDEMPOTENCY_HEADER],
-        request=forms.NoteInput,
-        responses={201: renderings.NoteOutput, 200: renderings.NoteOutput, 409: Error, 410: Error},
-    )
+    @describe_storing("add_note", forms.NoteInput, renderings.NoteOutput)
     def post(self, request: Request) -> Response:
         body = self.read(forms.NoteInput)
         note, first = services.add_note(**self.make_request(body), fields=body)
@@ -69,17 +62,7 @@ class Notes(StoringView):
 class NoteBatch(StoringView):
     """Stores a batch of notes, all or nothing."""
 
-    @extend_schema(
-        operation_id="add_notes",
-        parameters=[IDEMPOTENCY_HEADER],
-        request=forms.NotesInput,
-        responses={
-            201: renderings.NotesOutput,
-            200: renderings.NotesOutput,
-            409: Error,
-            410: Error,
-        },
-    )
+    @describe_storing("add_notes", forms.NotesInput, renderings.NotesOutput)
     def post(self, request: Request) -> Response:
         body = self.read(forms.NotesInput)
         posted = services.add_notes(**self.make_request(body), notes=body["notes"])
@@ -103,17 +86,13 @@ class OneNote(KeyedView):
     writing_scope = Scope.INGEST
     memory_operations = {"PATCH": "update_memory", "DELETE": "delete_memory"}
 
-    @extend_schema(operation_id="get_note", responses=renderings.NoteOutput)
+    @describe("get_note", answers=renderings.NoteOutput)
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         return Response(
             renderings.render_note(services.get_note(tenant=self.tenant(), note_id=note_id))
         )
 
-    @extend_schema(
-        operation_id="change_note",
-        request=forms.NotePatch,
-        responses={200: renderings.NoteOutput, 409: Error},
-    )
+    @describe("change_note", forms.NotePatch, {200: renderings.NoteOutput, 409: Error})
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         body = self.read(forms.NotePatch, context={"source_type": note.source_type})
@@ -126,7 +105,7 @@ class OneNote(KeyedView):
         )
         return Response(renderings.render_note(changed))
 
-    @extend_schema(operation_id="delete_note", request=None, responses={204: None})
+    @describe("delete_note", None, {204: None})
     def delete(self, request: Request, note_id: uuid.UUID) -> Response:
         services.delete_note(tenant=self.tenant(), actor=self.actor(), note_id=note_id)
         return Response(status=204)
@@ -143,7 +122,7 @@ class NoteVersions(KeyedView):
     )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
-        query = self.read(forms.VersionQuery, request.query_params.dict())
+        query = self.read_query(forms.VersionQuery)
         limit, below = query["limit"], query.get("after", note.version + 1)
         states: list[NoteState] = [note] if below > note.version else []
         earlier = queries.earlier_versions(note, below=min(below, note.version))
@@ -158,11 +137,7 @@ class Links(KeyedView):
 
     scope = Scope.INGEST
 
-    @extend_schema(
-        operation_id="add_link",
-        request=forms.LinkInput,
-        responses={201: renderings.LinkOutput, 404: Error},
-    )
+    @describe("add_link", forms.LinkInput, {201: renderings.LinkOutput, 404: Error})
     def post(self, request: Request) -> Response:
         link, is_new = link_services.add_link(
             tenant=self.tenant(),
@@ -181,7 +156,7 @@ class OneLink(KeyedView):
 
     scope = Scope.INGEST
 
-    @extend_schema(operation_id="delete_link", request=None, responses={204: None})
+    @describe("delete_link", None, {204: None})
     def delete(self, request: Request, link_id: uuid.UUID) -> Response:
         link_services.delete_link(tenant=self.tenant(), link_id=link_id)
         return Response(status=204)

@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
-from django.db.models import QuerySet
-from django_filters import CharFilter
 from rest_framework import serializers
 
 from memoryproject.edge import fields
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageFilter, PageQuery, QueryNumberField
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
 from notes.kinds import LinkType, SourceType, Valence
-from notes.models import Note
 from notes.renderings import SOURCE_TYPES
 
 COUNT_AT_MOST = 10**9
@@ -204,20 +201,6 @@ class NoteQuery(PageQuery):
     user_id = fields.NameField()
     category = fields.TextField(required=False, max_length=WORD_AT_MOST)
     tag = fields.TextField(required=False, max_length=WORD_AT_MOST)
-
-
-class NoteFilter(PageFilter):
-    source_type = CharFilter()
-    source_id = CharFilter(strip=False)
-    user_id = CharFilter(method="filter_user", strip=False)
-    category = CharFilter(strip=False)
-    tag = CharFilter(strip=False, method="filter_tag")
-
-    def filter_user(self, rows: QuerySet[Note], name: str, user_id: str) -> QuerySet[Note]:
-        return rows.filter(Note.of_users([user_id]))
-
-    def filter_tag(self, rows: QuerySet[Note], name: str, tag: str) -> QuerySet[Note]:
-        return rows.filter(tags__contains=[tag])
 
 
 class VersionQuery(fields.Strict):

@@ -4,8 +4,8 @@ import uuid
 
 from django.db import IntegrityError, transaction
 
-from indexing.mirrored import tell_mirror_of
 from indexing.models import Memory, MemoryKind
+from indexing.services import tell_mirror_of
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.tenancy.models import Tenant
 from notes import queries

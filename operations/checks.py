@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from memoryproject.database.clock import execute
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.edge import replicas
 
@@ -56,14 +57,12 @@ def check_database_logs_no_content(
     """
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
-    connection = connections[DEFAULT_DB_ALIAS]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(SILENT)])
-        found = dict(cursor.fetchall())
+    look = "SELECT name, setting FROM pg_settings WHERE name = ANY(%s)"
+    found = dict(execute(look, [list(SILENT)]))
     loud = [name for name, values in SILENT.items() if found.get(name) not in (None, *values)]
     if not loud:
         return []
-    database = connection.settings_dict["NAME"]
+    database = connections[DEFAULT_DB_ALIAS].settings_dict["NAME"]
     orders = "; ".join(f"ALTER DATABASE {database} SET {name} = {SILENT[name][0]}" for name in loud)
     return [
         Warning(

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from django.db import connections, transaction
+from django.db import transaction
 
+from memoryproject.database.clock import execute
 from memoryproject.tenancy.walls import across_tenants
 
 REFERENCE = ["tenancy_apikey", "tenancy_tenant"]
@@ -85,17 +87,12 @@ FROM unnest(ARRAY['memory_app', 'public']) AS name
 WHERE has_schema_privilege(name, 'public', 'USAGE')
 """
 """PostgreSQL lets everybody use the schema, until that is revoked."""
+_ask = partial(execute, using="owner")
 NAMES = {"local": LOCAL, "reference": REFERENCE, "beside": BESIDE_ROWS}
 
 
 class NotDistributed(Exception):
     """The database cannot be distributed, or is not what it should be at the end."""
-
-
-def _ask(statement: str, params: Any = None) -> list[tuple[Any, ...]]:
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(statement, params)
-        return cursor.fetchall() if cursor.description else []
 
 
 def check_citus() -> None:

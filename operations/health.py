@@ -3,7 +3,6 @@
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from memoryproject.ai.breaker import find_models_away
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
 from memoryproject.edge import http
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.postgresql.look import check_walls
 
 
@@ -24,7 +23,7 @@ class HealthLive(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(operation_id="health_live", responses={200: OpenApiTypes.OBJECT}, auth=[])
+    @describe("health_live", answers={200: OpenApiTypes.OBJECT}, auth=[])
     def get(self, request: Request) -> Response:
         return Response({"status": "ok"})
 
@@ -35,9 +34,7 @@ class HealthReady(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(
-        operation_id="health_ready", responses={200: OpenApiTypes.OBJECT, 503: Error}, auth=[]
-    )
+    @describe("health_ready", answers={200: OpenApiTypes.OBJECT, 503: Error}, auth=[])
     def get(self, request: Request) -> Response:
         try:
             check_walls(connections[DEFAULT_DB_ALIAS])

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Case, Count, F, Max, Model, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
@@ -28,6 +28,7 @@ from jobs.models import DUE, INTERACTIVE, Job, LLMCall, State
 from jobs.spending import start_of_day
 from jobs.turns import is_due
 from memoryproject.ai.models import Breaker
+from memoryproject.database.clock import execute
 from memoryproject.database.ids import first_id_at
 from memoryproject.edge import replicas
 from memoryproject.edge.callers import client_address
@@ -101,11 +102,9 @@ class DatabaseCollector:
         except (DatabaseError, InterfaceError):
             read = []
         took_s = time.monotonic() - started
-        up = gauge(
-            "memory_database_up", "Whether the database answers: 1 or 0.", [], [[bool(read)]]
-        )
+        up = gauge("memory_database_up", "Whether the database answers: 1 or 0.", bool(read))
         text = "What asking the database for these metrics took."
-        return [up, gauge("memory_scrape_seconds", text, [], [[took_s]]), *read]
+        return [up, gauge("memory_scrape_seconds", text, took_s), *read]
 
 
 _database = CollectorRegistry()
@@ -113,10 +112,11 @@ collector = DatabaseCollector()
 _database.register(collector)
 
 
-def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[Sequence[Any]]) -> Metric:
-    """Return a metric; of each row the values of its labels, then the number."""
+def gauge(name: str, text: str, rows: Iterable[Sequence[Any]] | float, *labels: str) -> Metric:
+    """Return a metric: one number, or of each row the values of its labels, then the number."""
     family = GaugeMetricFamily(name, text, labels=labels)
-    for *values, number in rows:
+    lines: Iterable[Sequence[Any]] = rows if isinstance(rows, Iterable) else [[rows]]
+    for *values, number in lines:
         family.add_metric(values, number)
     return family
 
@@ -132,19 +132,18 @@ def read_jobs() -> Iterator[Metric]:
         for some in (rows, Job.across_tenants.filter(state=State.DEAD))
     ]
     text = "Jobs that are ready, running or dead."
-    yield gauge("memory_jobs", text, ["kind", "state"], chain(*counts))
+    yield gauge("memory_jobs", text, chain(*counts), "kind", "state")
     turn = Case(When(kind__in=INTERACTIVE, then=Value("interactive")), default=Value("background"))
     due = Job.across_tenants.filter(is_due()).order_by().values_list(turn)
     ages = {"interactive": 0.0, "background": 0.0}
     ages |= {name: age.total_seconds() for name, age in due.annotate(age=Max(Now() - DUE))}
     text = "How long the oldest job has been due: one that somebody waits for, or another."
-    yield gauge("memory_oldest_due_job_seconds", text, ["turn"], ages.items())
+    yield gauge("memory_oldest_due_job_seconds", text, ages.items(), "turn")
     waiting = Event.across_tenants.filter(state=Event.State.PENDING, webhook__isnull=False)
-    text = "Events that wait for a webhook."
-    yield gauge("memory_events_pending", text, [], [[waiting.count()]])
+    yield gauge("memory_events_pending", "Events that wait for a webhook.", waiting.count())
     late = waiting.aggregate(age=Max(Now() - F("queued_at")))["age"]
     text = "How long the oldest of them has waited."
-    yield gauge("memory_oldest_event_seconds", text, [], [[late.total_seconds() if late else 0.0]])
+    yield gauge("memory_oldest_event_seconds", text, late.total_seconds() if late else 0.0)
 
 
 def read_models() -> Iterator[Metric]:
@@ -152,7 +151,7 @@ def read_models() -> Iterator[Metric]:
     breakers = Breaker.objects.values_list("model", "opened_at")
     away = ((model, opened_at is not None) for model, opened_at in breakers)
     text = "Whether the breaker of a model is open: 1 or 0."
-    yield gauge("memory_model_away", text, ["model"], away)
+    yield gauge("memory_model_away", text, away, "model")
     # By id, which begins with the time: an index of it serves all tenants together.
     today = LLMCall.across_tenants.filter(id__gte=first_id_at(start_of_day(timezone.now())))
     sums = (
@@ -174,11 +173,9 @@ def read_models() -> Iterator[Metric]:
         used += [(purpose, "in", tokens_in), (purpose, "out", tokens_out)]
         cost.append((purpose, float(spent)))
     text = "Calls of the language model."
-    yield gauge("memory_model_calls_today", text, ["purpose", "outcome"], calls)
-    text = "Tokens in and out."
-    yield gauge("memory_model_tokens_today", text, ["purpose", "direction"], used)
-    text = "In the currency of the prices."
-    yield gauge("memory_model_cost_today", text, ["purpose"], cost)
+    yield gauge("memory_model_calls_today", text, calls, "purpose", "outcome")
+    yield gauge("memory_model_tokens_today", "Tokens in and out.", used, "purpose", "direction")
+    yield gauge("memory_model_cost_today", "In the currency of the prices.", cost, "purpose")
 
 
 def read_stored() -> Iterator[Metric]:
@@ -190,10 +187,9 @@ def read_stored() -> Iterator[Metric]:
     active = Fact.across_tenants.filter(invalid_at=None)
     rows.append(("active_fact", count_rows(active, "semantic_fact_active")))
     text = "Rows of a kind; of large tables PostgreSQL's estimate."
-    yield gauge("memory_rows", text, ["kind"], rows)
+    yield gauge("memory_rows", text, rows, "kind")
     stored: int = StoredSize.across_tenants.aggregate(sum=Sum("byte_count", default=0))["sum"]
-    text = "Of messages and notes, with metadata."
-    yield gauge("memory_stored_bytes", text, [], [[stored]])
+    yield gauge("memory_stored_bytes", "Of messages and notes, with metadata.", stored)
     undecided = Suggestion.across_tenants.filter(
         Q(decision="") | Q(is_reopened=True), is_withdrawn=False
     )
@@ -201,7 +197,7 @@ def read_stored() -> Iterator[Metric]:
         invalidated_because=Fact.Because.WAITING, invalid_at__isnull=False
     )
     waiting = [("suggestion", undecided.count()), ("pending_fact", pending.count())]
-    yield gauge("memory_review_queue", "What waits for curators.", ["kind"], waiting)
+    yield gauge("memory_review_queue", "What waits for curators.", waiting, "kind")
 
 
 def read_replicas() -> Iterator[Metric]:
@@ -214,16 +210,13 @@ def read_replicas() -> Iterator[Metric]:
             ages[replica] = math.inf
     text = "Whether it answers and follows the primary."
     follows = [(name, age_s != math.inf) for name, age_s in ages.items()]
-    yield gauge("memory_replica_up", text, ["replica"], follows)
+    yield gauge("memory_replica_up", text, follows, "replica")
     text = "How old what it shows may be."
-    yield gauge("memory_replica_lag_seconds", text, ["replica"], ages.items())
+    yield gauge("memory_replica_lag_seconds", text, ages.items(), "replica")
 
 
 def count_rows(rows: QuerySet[Model], relation: str) -> float:
     """Return how many rows there are; of many, what the catalogue says of a table or index."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)", [f"public.{relation}"]
-        )
-        (estimate,) = cursor.fetchone()
+    look = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
+    ((estimate,),) = execute(look, [f"public.{relation}"])
     return float(estimate) if estimate >= COUNTED_BELOW else rows.order_by().count()

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +12,7 @@ from rest_framework.response import Response
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
 from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView, ReadView
 from notes.renderings import render_note
@@ -105,19 +104,15 @@ class People(KeyedView):
 
     @describe_page("list_people", PersonQuery, PersonOutput, "PersonPage")
     def get(self, request: Request) -> Response:
-        query = self.read(PersonQuery, request.query_params.dict())
+        query = self.read_query(PersonQuery)
         rows = Person.objects.of(self.tenant())
         for kind, name in ((Alias.Kind.USER, "user_id"), (Alias.Kind.SPEAKER, "speaker")):
             if name in query:
                 aliases = Alias.objects.of(self.tenant()).filter(kind=kind, value=query.pop(name))
                 rows = rows.filter(id__in=aliases.values("person"))
-        return self.take_page(
-            rows, query=query, render=lambda page: list(PersonOutput(page, many=True).data)
-        )
+        return self.list_page(rows, PersonOutput, query)
 
-    @extend_schema(
-        operation_id="add_person", request=PersonInput, responses={201: DetailedPerson, 409: Error}
-    )
+    @describe("add_person", PersonInput, {201: DetailedPerson, 409: Error})
     def post(self, request: Request) -> Response:
         params = {"user_ids": [], "speakers": [], **self.read(PersonInput)}
         person = services.add_person(tenant=self.tenant(), **params)
@@ -128,7 +123,7 @@ class People(KeyedView):
 class OnePerson(ReadView):
     """A person by their id."""
 
-    @extend_schema(operation_id="get_person", responses=DetailedPerson)
+    @describe("get_person", answers=DetailedPerson)
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
         return Response(
             render_person(services.get_person(tenant=self.tenant(), person_id=person_id))
@@ -140,11 +135,7 @@ class MergePerson(KeyedView):
 
     scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="merge_person",
-        request=MergeInput,
-        responses={200: DetailedPerson, 404: Error, 409: Error},
-    )
+    @describe("merge_person", MergeInput, {200: DetailedPerson, 404: Error, 409: Error})
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
         params = self.read(MergeInput)
         into = services.merge(
@@ -158,11 +149,7 @@ class UnmergePerson(KeyedView):
 
     scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="unmerge_person",
-        request=UnmergeInput,
-        responses={200: DetailedPerson, 404: Error, 409: Error},
-    )
+    @describe("unmerge_person", UnmergeInput, {200: DetailedPerson, 404: Error, 409: Error})
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
         person = services.undo_merge(
             tenant=self.tenant(),
@@ -186,9 +173,9 @@ class ExportPerson(KeyedView):
 
     scope = Scope.ADMIN
 
-    @extend_schema(operation_id="export_person", parameters=[ExportQuery], responses=ExportPage)
+    @describe("export_person", answers=ExportPage, parameters=[ExportQuery])
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
-        query = self.read(ExportQuery, request.query_params.dict())
+        query = self.read_query(ExportQuery)
         person = services.get_person(tenant=self.tenant(), person_id=person_id)
         kind = query.pop("kind")
         return Response(self.read_rows(lambda: take_kind(person, kind, query=query)))

@@ -36,9 +36,7 @@ def create_test(test: MemoryTest) -> None:
     if not (test.must_say or test.must_not_say or test.at_most_tokens):
         raise Problem("Expect something: must_say, must_not_say or at_most_tokens.")
     with transaction.atomic():
-        conversation = episodic_queries.lock_conversation(
-            tenant=test.tenant, conversation_id=test.conversation_id
-        )
+        conversation = episodic_queries.lock_conversation(test.tenant, test.conversation_id)
         if MemoryTest.objects.of(test.tenant).count() >= TESTS_AT_MOST:
             raise Conflict(f"A tenant has at most {TESTS_AT_MOST} memory tests: delete one first.")
         if not conversation.has_tests:

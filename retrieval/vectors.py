@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from episodic import queries as episodic_queries
-from episodic.vectors import headline
+from episodic.episode_index import headline
 from indexing import queries as index_queries
 from indexing import services as index
 from indexing.model_change import EVERYTHING
@@ -140,7 +140,7 @@ def _lines_of(
     """Return the lines of messages, by seq."""
     conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
     seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
-    messages = episodic_queries.messages_at(tenant=tenant, conversation=conversation, seqs=seqs)
+    messages = episodic_queries.messages_at(conversation, seqs)
     return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
 
 

@@ -46,9 +46,7 @@ def fact_states() -> dict[str, Q]:
 @admin.register(Fact)
 class FactAdmin(WordSearchAdmin):
     found_as = UnitKind.FACT
-    list_display = (
-        "fact", "category", "state", "true", "created_at", "conversation", "tenant",
-    )  # fmt: skip
+    list_display = "fact category state true created_at conversation tenant".split()
     list_filter = (
         words_filter("state", fact_states),
         moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
@@ -93,10 +91,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
 
 @admin.register(Suggestion)
 class SuggestionAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at", "kind", "old_fact", "new_fact", "reason", "decision", "conversation",
-        "tenant",
-    )  # fmt: skip
+    list_display = "created_at kind old_fact new_fact reason decision conversation tenant".split()
     list_filter = ("kind", "decision", "tenant")
     id_search = ("id", "old_fact", "new_fact", "changeset", "decided_by")
 
@@ -104,9 +99,8 @@ class SuggestionAdmin(ReadOnlyAdmin):
 @admin.register(CorrectionMark)
 class CorrectionMarkAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at", "place", "place_id", "fact", "found_by", "state", "decided_by",
-        "conversation", "tenant",
-    )  # fmt: skip
+        "created_at place place_id fact found_by state decided_by conversation tenant"
+    ).split()
     list_filter = ("place", "found_by", "state", "tenant")
     id_search = ("id", "fact", "place_id", "changeset", "conversation")
 
@@ -114,9 +108,8 @@ class CorrectionMarkAdmin(ReadOnlyAdmin):
 @admin.register(Triage)
 class TriageAdmin(ReadOnlyAdmin):
     list_display = (
-        "changed_at", "fact", "assignee", "comment", "snoozed_until", "is_kept", "changed_by",
-        "conversation", "tenant",
-    )  # fmt: skip
+        "changed_at fact assignee comment snoozed_until is_kept changed_by conversation tenant"
+    ).split()
     list_filter = ("is_kept", "tenant")
     id_search = ("id", "fact", "conversation")
 
@@ -124,9 +117,8 @@ class TriageAdmin(ReadOnlyAdmin):
 @admin.register(Changeset)
 class ChangesetAdmin(ReadOnlyAdmin):
     list_display = (
-        "started_at", "kind", "actor", "changes", "reason", "engine", "model", "degraded",
-        "conversation", "tenant",
-    )  # fmt: skip
+        "started_at kind actor changes reason engine model degraded conversation tenant"
+    ).split()
     list_filter = ("kind", "degraded", recent_filter("made", "made"), "tenant")
     search_fields = ("actor", "reason", "model")
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
@@ -146,9 +138,7 @@ class ChangesetAdmin(ReadOnlyAdmin):
 
 @admin.register(Change)
 class ChangeAdmin(ReadOnlyAdmin):
-    list_display = (
-        "action", "position", "memory_id", "other_memory_id", "note", "changeset", "tenant",
-    )  # fmt: skip
+    list_display = "action position memory_id other_memory_id note changeset tenant".split()
     list_filter = ("action", "tenant")
     search_fields = ("note",)
     id_search = ("id", "memory_id", "other_memory_id", "changeset")

@@ -4,10 +4,8 @@ import uuid
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -20,6 +18,7 @@ from episodic.read_api import ListedEpisode
 from memoryproject.edge import pages
 from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.fields import WordField
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, queries, renderings
@@ -34,9 +33,19 @@ class ReadingView(ReadView):
         return Scope.CURATE in self.key().scopes
 
 
+WAITS = Q(invalidated_because=Fact.Because.WAITING)
+STATES = {
+    "active": Q(invalid_at=None),
+    "invalid": ~WAITS & Q(invalid_at__isnull=False),
+    "all": ~WAITS,
+    "waiting": WAITS,
+}
+"""What is pending review is listed by that state alone."""
+
+
 class FactQuery(pages.PageQuery):
     category = WordField(choices=renderings.CATEGORIES, required=False)
-    state = WordField(choices=["active", "invalid", "all", "waiting"], default="active")
+    state = WordField(choices=list(STATES), default="active")
     known_at = pages.QueryMomentField(required=False)
     as_of = pages.QueryMomentField(required=False)
 
@@ -46,20 +55,6 @@ class FactQuery(pages.PageQuery):
         return attrs
 
 
-class FactFilter(pages.PageFilter):
-    """Narrows the list of facts; what is pending review is listed by that state alone."""
-
-    category = CharFilter()
-    state = CharFilter(method="filter_state")
-
-    def filter_state(self, rows: QuerySet[Fact], name: str, state: str) -> QuerySet[Fact]:
-        waits = Q(invalidated_because=Fact.Because.WAITING)
-        if state == "waiting":
-            return rows.filter(waits)
-        rows = rows.exclude(waits)
-        return rows if state == "all" else rows.filter(invalid_at__isnull=state == "active")
-
-
 class Facts(ReadingView):
     """Lists facts, newest first."""
 
@@ -67,20 +62,20 @@ class Facts(ReadingView):
 
     @pages.describe_page("list_facts", FactQuery, renderings.ListedFact, "FactPage")
     def get(self, request: Request) -> Response:
-        query = self.read(FactQuery, request.query_params.dict())
+        query = self.read_query(FactQuery)
+        state = query.pop("state")
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
-        if query["state"] == "waiting" and not self.may_curate():
+        if state == "waiting" and not self.may_curate():
             raise PermissionDenied("What waits is listed to keys with the scope curate.")
         if query.keys() & {"known_at", "as_of"}:
             believed = beliefs.facts_believed_at(
                 tenant=self.tenant(),
-                known_at=query.get("known_at", timezone.now()),
-                as_of=query.get("as_of"),
+                known_at=query.pop("known_at", timezone.now()),
+                as_of=query.pop("as_of", None),
             )
-            rows = rows.filter(beliefs.IsOneOf("id", believed))
-            query["state"] = "all"
+            rows, state = rows.filter(beliefs.IsOneOf("id", believed)), "all"
         render = partial(renderings.render_facts, self.tenant())
-        return self.take_page(rows, query=query, render=render, filters=FactFilter)
+        return self.take_page(rows.filter(STATES[state]), query, render)
 
 
 class OneFact(ReadingView):
@@ -88,17 +83,14 @@ class OneFact(ReadingView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_fact", responses=renderings.DetailedFact)
+    @describe("get_fact", answers=renderings.DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
             raise NotFound("There is no such fact.")
         evidence = queries.evidence_ever_of(fact)
-        messages = episodic_queries.messages_at(
-            tenant=self.tenant(),
-            conversation=fact.conversation,
-            seqs={seq for row in evidence for seq in row.message_seqs},
-        )
+        seqs = {seq for row in evidence for seq in row.message_seqs}
+        messages = episodic_queries.messages_at(fact.conversation, seqs)
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             renderings.render_fact(
@@ -118,13 +110,11 @@ class OneEpisode(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_episode", responses=renderings.DetailedEpisode)
+    @describe("get_episode", answers=renderings.DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
         episode = get_row(episodes, "episode", id=episode_id)
-        messages = episodic_queries.messages_of_episodes(
-            tenant=self.tenant(), episode_ids=[episode.id]
-        )
+        messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])
         evidence = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
         approved = evidence.exclude(fact__invalidated_because=Fact.Because.WAITING)
         return Response(

@@ -83,11 +83,7 @@ class FactDifference:
 
 
 def compare(
-    *,
-    tenant: Tenant,
-    since: datetime,
-    until: datetime,
-    conversation: Conversation | None = None,
+    tenant: Tenant, since: datetime, until: datetime, *, conversation: Conversation | None = None
 ) -> list[FactDifference]:
     """Return how what was believed at `until` differs from `since`, oldest step first.
 
@@ -107,11 +103,20 @@ def compare(
             last[fact_id] = (states.from_json(after), step.changeset)
     facts = Fact.objects.of(tenant).select_related("conversation").in_bulk(list(last))
     heirs = {fact_id: after.superseded_by for fact_id, (after, _) in last.items() if after}
-    differences = [
-        _describe(facts, fact_id, first[fact_id], after, _find_last(heirs, fact_id), changeset)
-        for fact_id, (after, changeset) in last.items()
-        if _is_active(first[fact_id]) != _is_active(after)
-    ]
+    differences = []
+    for fact_id, (after, changeset) in last.items():
+        before, newer_id = first[fact_id], _find_last(heirs, fact_id)
+        if _is_active(before) != _is_active(after):
+            item = FactDifference(
+                what=_name_difference(before, after, newer_id),
+                fact_id=fact_id,
+                fact=facts.get(fact_id),
+                newer_id=newer_id,
+                newer=facts.get(newer_id) if newer_id else None,
+                because=after.because if after else "",
+                changeset=changeset,
+            )
+            differences.append(item)
     in_place = {item.newer_id for item in differences}
     return [item for item in differences if item.fact_id not in in_place]
 
@@ -152,29 +157,13 @@ def _is_active(state: states.State | None) -> bool:
     return state is not None and state.is_active
 
 
-def _describe(
-    facts: Mapping[uuid.UUID, Fact],
-    fact_id: uuid.UUID,
-    before: states.State | None,
-    after: states.State | None,
-    newer_id: uuid.UUID | None,
-    changeset: Changeset,
-) -> FactDifference:
+def _name_difference(
+    before: states.State | None, after: states.State | None, newer_id: uuid.UUID | None
+) -> Difference:
     if after is None or after.is_active:
         is_new = before is None or before.because == Fact.Because.WAITING
-        what = Difference.ADDED if is_new else Difference.RESTORED
-    elif newer_id is None:
-        what = Difference.ENDED
-    elif after.because == Fact.Because.WRONG:
-        what = Difference.CORRECTED
-    else:
-        what = Difference.REPLACED
-    return FactDifference(
-        what=what,
-        fact_id=fact_id,
-        fact=facts.get(fact_id),
-        newer_id=newer_id,
-        newer=facts.get(newer_id) if newer_id else None,
-        because=after.because if after else "",
-        changeset=changeset,
-    )
+        return Difference.ADDED if is_new else Difference.RESTORED
+    if newer_id is None:
+        return Difference.ENDED
+    is_wrong = after.because == Fact.Because.WRONG
+    return Difference.CORRECTED if is_wrong else Difference.REPLACED

@@ -4,8 +4,6 @@ import uuid
 from typing import Any
 
 from django.utils import timezone
-from django_filters import CharFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,15 +12,12 @@ from episodic import queries as episodic_queries
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
-from memoryproject.edge.pages import QueryMomentField
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, queries, reverts
-from semantic.beliefs import Difference
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset
 from semantic.renderings import CATEGORIES, ChangeOutput, StateOutput, parse_states
-from semantic.reverts import Verdict
 
 
 class ChangesetQuery(pages.PageQuery):
@@ -81,7 +76,7 @@ class PlannedStep(Output):
     fact_id = serializers.UUIDField(source="fact.id")
     fact = serializers.CharField(source="fact.fact")
     verdict = serializers.ChoiceField(
-        source="verdict.value", choices=[verdict.value for verdict in Verdict]
+        source="verdict.value", choices=[verdict.value for verdict in reverts.Verdict]
     )
     is_conflict = serializers.BooleanField(source="verdict.is_conflict")
     later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
@@ -97,27 +92,21 @@ class PlanOutput(Output):
     erased = serializers.ListField(child=serializers.UUIDField())
 
 
-class ChangesetFilter(pages.PageFilter):
-    kind = CharFilter()
-
-
 class Changesets(ReadView):
     """Lists changesets, newest first."""
 
     @pages.describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
     def get(self, request: Request) -> Response:
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
-        return self.list_page(rows, ChangesetOutput, form=ChangesetQuery, filters=ChangesetFilter)
+        return self.list_page(rows, ChangesetOutput, self.read_query(ChangesetQuery))
 
 
 class OneChangeset(ReadView):
     """A changeset with its steps."""
 
-    @extend_schema(
-        operation_id="get_changeset", parameters=[StepsQuery], responses=DetailedChangeset
-    )
+    @describe("get_changeset", answers=DetailedChangeset, parameters=[StepsQuery])
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
-        query = self.read(StepsQuery, request.query_params.dict())
+        query = self.read_query(StepsQuery)
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
         changes = queries.changes_in(changeset, after=query.get("after", -1))
@@ -136,23 +125,16 @@ class OneChangeset(ReadView):
 class RevertChangeset(Curating):
     """Undoes a changeset, or says what that would do."""
 
-    @extend_schema(operation_id="plan_revert", responses=PlanOutput)
+    @describe("plan_revert", answers=PlanOutput)
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
         return Response(PlanOutput(plan).data)
 
-    @extend_schema(
-        operation_id="revert_changeset",
-        request=RevertInput,
-        responses={201: ChangesetOutput, 409: Error},
-    )
+    @describe("revert_changeset", RevertInput, {201: ChangesetOutput, 409: Error})
     def post(self, request: Request, changeset_id: uuid.UUID) -> Response:
         body = self.read(RevertInput)
-        revert = reverts.revert_changeset(
-            act=self.act(body["reason"]),
-            changeset_id=changeset_id,
-            leave_conflicts=body["leave_conflicts"],
-        )
+        act = self.take_act(body)
+        revert = reverts.revert_changeset(act=act, changeset_id=changeset_id, **body)
         return Response(ChangesetOutput(revert).data, status=201)
 
 
@@ -164,11 +146,11 @@ def step_values(change: Change) -> dict[str, Any]:
 
 
 class DiffQuery(Strict):
-    to = QueryMomentField(required=False)
+    to = pages.QueryMomentField(required=False)
     conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        since = QueryMomentField(
+        since = pages.QueryMomentField(
             required=False,
             help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
         )
@@ -193,7 +175,7 @@ class ComparedFact(Output):
 class DifferenceOutput(Output):
     """A fact that was active at one of the two moments alone."""
 
-    what = serializers.ChoiceField(choices=[word.value for word in Difference])
+    what = serializers.ChoiceField(choices=[word.value for word in beliefs.Difference])
     fact_id = serializers.UUIDField()
     fact = ComparedFact(allow_null=True)
     newer = ComparedFact(allow_null=True)
@@ -218,19 +200,13 @@ class DiffOutput(Output):
 class Diff(ReadView):
     """What the server believed at one moment and not at another."""
 
-    @extend_schema(operation_id="diff", parameters=[DiffQuery], responses=DiffOutput)
+    @describe("diff", answers=DiffOutput, parameters=[DiffQuery])
     def get(self, request: Request) -> Response:
-        query = self.read(DiffQuery, request.query_params.dict())
+        query, tenant = self.read_query(DiffQuery), self.tenant()
         conversation, items = None, []
-        if "conversation_id" in query:
-            conversation = episodic_queries.find_conversation(
-                tenant=self.tenant(), external_id=query["conversation_id"]
-            )
-        if conversation is not None or "conversation_id" not in query:
-            items = beliefs.compare(
-                tenant=self.tenant(),
-                since=query["from"],
-                until=query["to"],
-                conversation=conversation,
-            )
+        if home := query.get("conversation_id"):
+            conversation = episodic_queries.find_conversation(tenant, home)
+        if conversation is not None or home is None:
+            since, until = query["from"], query["to"]
+            items = beliefs.compare(tenant, since, until, conversation=conversation)
         return Response(DiffOutput({**query, "items": items}).data)

@@ -54,9 +54,7 @@ def consolidate_batch(
         TooMuchPoison: episode after episode fails.
         ModelUnavailable, ModelMisbehaved: an embedding or language model is away.
     """
-    conversation = episodic_queries.get_conversation(
-        tenant=claim.tenant, conversation_id=claim.scope
-    )
+    conversation = episodic_queries.get_conversation(claim.tenant, claim.scope)
     size = batch_size(EPISODES_A_RUN, attempts=claim.attempts)
     episodes = episodic_queries.fresh_episodes(conversation=conversation, at_most=size or 1)
     if not episodes and not finish:
@@ -70,12 +68,8 @@ def consolidate_batch(
         return _set_aside(episodes[0], claim=claim, conversation=conversation, finish=finish)
     all_fresh = len(episodes)
     episodes = episodes[: _count_answered_in_time(episodes, lines_at_most=claim.lines_at_most)]
-    snapshot = read_snapshot(
-        conversation,
-        episodes,
-        known_at_most=consolidator.known_at_most,
-        find_answers=find_answers,
-    )
+    known_at_most = consolidator.known_at_most
+    snapshot = read_snapshot(conversation, episodes, find_answers, known_at_most=known_at_most)
     pass_point(Point.EPISODES_READ)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     pass_point(Point.FACTS_PROPOSED)
@@ -101,7 +95,7 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
     if episodic_queries.earlier_all_failed(episode, count=SET_ASIDE_AT_MOST):
         raise TooMuchPoison(str(claim.job_id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
-        episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=conversation.id)
+        episodic_queries.lock_conversation(claim.tenant, conversation.id)
         episodic.mark_consolidation_failed(claim.tenant, conversation.id, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
         episodic.request_consolidation(conversation)
@@ -110,24 +104,17 @@ def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, fi
 
 
 def _embedding_text(proposal: engines.Proposal) -> str:
-    return engines.fact_embedding_text(
-        category=proposal.category,
-        fact=proposal.fact[:FACT_CHARACTERS_AT_MOST],
-        keywords=proposal.keywords,
-    )
+    fact = proposal.fact[:FACT_CHARACTERS_AT_MOST]
+    return engines.fact_embedding_text(proposal.category, fact, proposal.keywords)
 
 
 def _write(
     snapshot: Snapshot, answer: engines.Consolidation, vectors: Vectors, *, job_id: uuid.UUID
 ) -> None:
     seen = snapshot.conversation
-    conversation = episodic_queries.lock_conversation(tenant=seen.tenant, conversation_id=seen.id)
+    conversation = episodic_queries.lock_conversation(seen.tenant, seen.id)
     now = episodic_queries.database_now()
-    count = episodic.mark_consolidated(
-        tenant=conversation.tenant,
-        episode_ids=[episode.id for episode in snapshot.episodes],
-        now=now,
-    )
+    count = episodic.mark_consolidated(conversation.tenant, snapshot.episodes, now=now)
     pass_point(Point.EPISODES_MARKED)
     versions = {fact.id: fact.version for fact in snapshot.facts_by_alias.values()}
     active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions, lock=True)

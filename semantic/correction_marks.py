@@ -133,16 +133,13 @@ def _find_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
     """Return by fact the active one that stands in its place, if there is any."""
     heads = {fact.id: fact for fact in facts}
     for _ in range(HEIRS_AT_MOST):
-        wanted = {head.superseded_by_id for head in heads.values() if head.superseded_by_id}
-        if not wanted:
+        ids = {head.superseded_by_id for head in heads.values() if head.superseded_by_id}
+        newer = Fact.objects.of(tenant).in_bulk(ids)
+        if not newer:
             break
-        newer = Fact.objects.of(tenant).in_bulk(list(wanted))
-        heads = {
-            fact_id: newer.get(head.superseded_by_id, head) if head.superseded_by_id else head
-            for fact_id, head in heads.items()
-        }
-        if not wanted & set(newer):
-            break
+        for fact_id, head in heads.items():
+            if head.superseded_by_id in newer:
+                heads[fact_id] = newer[head.superseded_by_id]
     return {fact_id: head for fact_id, head in heads.items() if head.invalid_at is None}
 
 
@@ -172,8 +169,7 @@ def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
     Uses index: semantic_fact_declared_wrong.
     """
     wrong = Fact.objects.within(conversation).filter(
-        invalidated_because=Fact.Because.WRONG,
-        superseded_by__in=[fact.pk for fact in facts],
+        invalidated_because=Fact.Because.WRONG, superseded_by__in=[fact.pk for fact in facts]
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:

@@ -25,7 +25,7 @@ def correct_fact(
     act: curation.Act,
     fact_id: uuid.UUID,
     sentence: str,
-    category: Category | None = None,
+    category: str | None = None,
     keywords: Sequence[str] | None = None,
     version: int | None = None,
 ) -> Fact:
@@ -46,9 +46,9 @@ def correct_fact(
     """
     sentence = _clean_sentence(sentence)
     fact = get_row(Fact.objects.of(act.tenant), "fact", id=fact_id)
-    kind = category or Category(fact.category)
+    kind = Category(category or fact.category)
     words = _clean_keywords(keywords) if keywords is not None else _keep(fact, sentence)
-    text = fact_embedding_text(category=kind, fact=sentence, keywords=words)
+    text = fact_embedding_text(kind, sentence, words)
     (vector,) = index.try_embed([text])
     with transaction.atomic():
         versions = curation.NO_VERSIONS if version is None else {fact_id: version}
@@ -57,9 +57,7 @@ def correct_fact(
         if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
             raise Conflict("The fact says just this already.")
         ledger = curation.open_ledger(act, conversation)
-        marks = mark_places(
-            fact, changeset=ledger.changeset, conversation=conversation, new=sentence
-        )
+        marks = mark_places(fact, ledger.changeset, new=sentence)
         new = NewFact(
             category=kind,
             fact=sentence,

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -75,7 +76,7 @@ def _invalidate(fact: Fact, ledger: services.Ledger, *, because: Fact.Because) -
     if fact.invalid_at is not None:
         raise Conflict(f"Fact {fact.id} is not active.")
     services.invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
-    mark_places(fact, changeset=ledger.changeset, conversation=ledger.conversation)
+    mark_places(fact, ledger.changeset)
 
 
 def _restore(fact: Fact, ledger: services.Ledger) -> None:
@@ -154,27 +155,15 @@ def check_reason(text: str) -> str:
     return reason
 
 
-def open_ledger(
-    act: Act,
-    conversation: Conversation,
-    *,
-    kind: Changeset.Kind = Changeset.Kind.CURATION,
-    reverts: Changeset | None = None,
-) -> services.Ledger:
-    """Start the changeset of a person's act; the conversation is locked.
+def open_ledger(act: Act, conversation: Conversation, **columns: Any) -> services.Ledger:
+    """Start the changeset of a person's act, with more columns of it; the conversation is locked.
 
     Raises:
         Problem: the act has no reason, or one longer than 2,000 characters.
     """
-    return services.start_changeset(
-        conversation,
-        now=episodic_queries.database_now(),
-        kind=kind,
-        actor=act.actor,
-        reason=check_reason(act.reason),
-        case_id=act.case_id,
-        reverts=reverts,
-    )
+    own = {"actor": act.actor, "reason": check_reason(act.reason), "case_id": act.case_id}
+    columns = {"kind": Changeset.Kind.CURATION, **own, **columns}
+    return services.start_changeset(conversation, now=episodic_queries.database_now(), **columns)
 
 
 def lock_facts(
@@ -195,9 +184,7 @@ def lock_facts(
     if len(homes) != len(unique_ids):
         raise NotFound("There is no such fact.")
     conversations = {
-        conversation_id: episodic_queries.lock_conversation(
-            tenant=act.tenant, conversation_id=conversation_id
-        )
+        conversation_id: episodic_queries.lock_conversation(act.tenant, conversation_id)
         for conversation_id in sorted(set(homes.values()))
     }
     facts: dict[uuid.UUID, list[Fact]] = {conversation_id: [] for conversation_id in conversations}

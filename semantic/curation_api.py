@@ -1,58 +1,58 @@
-"""Invalidates, restores, approves, rejects and corrects facts, for keys that curate."""
+"""What keys that curate may do: act on facts, decide on marks and on suggestions."""
 
 import uuid
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import ContentField, IdField, Strict, WholeNumberField, WordField
-from memoryproject.edge.schema import Error
+from memoryproject.edge import fields
+from memoryproject.edge.pages import PageQuery, describe_page
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.views import KeyedView
-from semantic import corrections, curation, queries
+from memoryproject.tenancy.views import KeyedView, ReadView
+from semantic import corrections, curation, marking, queries, suggestions
 from semantic.api import find_fact
-from semantic.curation import (
-    KEYWORD_AT_MOST,
-    KEYWORDS_AT_MOST,
-    REASON_AT_MOST,
-    SENTENCE_AT_MOST,
-    Act,
-)
-from semantic.engines import Category
-from semantic.models import Changeset, Fact
+from semantic.correction_marks import list_marks
+from semantic.engines import SuggestionKind
+from semantic.models import Changeset, CorrectionMark, Fact, Suggestion
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
+MARKS_AT_MOST = 500
+KINDS = [kind.value for kind in SuggestionKind]
 
-class Reasoned(Strict):
+
+class Reasoned(fields.Strict):
     """What every act of curation says."""
 
-    reason = ContentField(max_length=REASON_AT_MOST)
+    reason = fields.ContentField(max_length=curation.REASON_AT_MOST)
 
 
 class ReasonedByCase(Reasoned):
     """What an act says that an answer may have led to."""
 
-    case_id = IdField(required=False)
+    case_id = fields.IdField(required=False)
 
 
 class InvalidateInput(ReasonedByCase):
     """The body of `facts/{id}/invalidate`."""
 
-    because = WordField(choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value])
+    because = fields.WordField(choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value])
 
 
 class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
-    fact = ContentField(max_length=SENTENCE_AT_MOST)
-    category = WordField(choices=CATEGORIES, required=False)
+    fact = fields.ContentField(source="sentence", max_length=curation.SENTENCE_AT_MOST)
+    category = fields.WordField(choices=CATEGORIES, required=False)
     keywords = serializers.ListField(
-        child=ContentField(max_length=KEYWORD_AT_MOST), max_length=KEYWORDS_AT_MOST, required=False
+        child=fields.ContentField(max_length=curation.KEYWORD_AT_MOST),
+        max_length=curation.KEYWORDS_AT_MOST,
+        required=False,
     )
-    version = WholeNumberField(required=False, min_value=1)
+    version = fields.WholeNumberField(required=False, min_value=1)
 
 
 class CuratedFact(ListedFact):
@@ -66,9 +66,11 @@ class Curating(KeyedView):
 
     scope = Scope.CURATE
 
-    def act(self, reason: str, *, case_id: uuid.UUID | None = None) -> Act:
-        """Return who acts, and why."""
-        return Act(tenant=self.tenant(), actor=self.actor(), reason=reason, case_id=case_id)
+    def take_act(self, body: dict[str, Any]) -> curation.Act:
+        """Return who acts, and why; the reason is taken out of the body."""
+        return curation.Act(
+            self.tenant(), self.actor(), body.pop("reason"), body.pop("case_id", None)
+        )
 
     def render_fact(self, fact_id: uuid.UUID, changeset: Changeset, status: int = 200) -> Response:
         """Return a fact as the act has left it."""
@@ -86,8 +88,7 @@ class Curating(KeyedView):
     ) -> Response:
         """Do to a fact what the body, checked by `form`, gives a reason and options for."""
         body = self.read(form)
-        act = self.act(body.pop("reason"), case_id=body.pop("case_id", None))
-        (changeset,) = change(act=act, fact_ids=[fact_id], **body)
+        (changeset,) = change(act=self.take_act(body), fact_ids=[fact_id], **body)
         return self.render_fact(fact_id, changeset)
 
 
@@ -97,7 +98,7 @@ CHANGED = {200: CuratedFact, 409: Error}
 class InvalidateFact(Curating):
     """Retires a fact."""
 
-    @extend_schema(operation_id="invalidate_fact", request=InvalidateInput, responses=CHANGED)
+    @describe("invalidate_fact", InvalidateInput, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.invalidate_facts, fact_id, form=InvalidateInput)
 
@@ -105,7 +106,7 @@ class InvalidateFact(Curating):
 class RestoreFact(Curating):
     """Restores a fact."""
 
-    @extend_schema(operation_id="restore_fact", request=Reasoned, responses=CHANGED)
+    @describe("restore_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.restore_facts, fact_id)
 
@@ -113,7 +114,7 @@ class RestoreFact(Curating):
 class ApproveFact(Curating):
     """Approves a fact in the review queue."""
 
-    @extend_schema(operation_id="approve_fact", request=Reasoned, responses=CHANGED)
+    @describe("approve_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.approve_facts, fact_id)
 
@@ -121,7 +122,7 @@ class ApproveFact(Curating):
 class RejectFact(Curating):
     """Rejects a fact in the review queue."""
 
-    @extend_schema(operation_id="reject_fact", request=Reasoned, responses=CHANGED)
+    @describe("reject_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         return self.change(curation.reject_facts, fact_id)
 
@@ -129,17 +130,128 @@ class RejectFact(Curating):
 class CorrectFact(Curating):
     """Puts a better sentence in the place of a wrong one."""
 
-    @extend_schema(
-        operation_id="correct_fact", request=CorrectInput, responses={201: CuratedFact, 409: Error}
-    )
+    @describe("correct_fact", CorrectInput, {201: CuratedFact, 409: Error})
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
         body = self.read(CorrectInput)
-        corrected = corrections.correct_fact(
-            act=self.act(body["reason"], case_id=body.get("case_id")),
-            fact_id=fact_id,
-            sentence=body["fact"],
-            category=Category(body["category"]) if "category" in body else None,
-            keywords=body.get("keywords"),
-            version=body.get("version"),
-        )
+        act = self.take_act(body)
+        corrected = corrections.correct_fact(act=act, fact_id=fact_id, **body)
         return self.render_fact(corrected.id, corrected.changeset, status=201)
+
+
+class MarkOutput(fields.Output):
+    """A place that still says what a retired fact said."""
+
+    table = CorrectionMark
+    columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"
+    state = serializers.ChoiceField(
+        choices=CorrectionMark.State.choices,
+        help_text="active: answers print the correction beside it; proposed: not until somebody "
+        "confirms; dropped: never.",
+    )
+
+
+class MarksOutput(fields.Output):
+    """All marks of a fact."""
+
+    marks = MarkOutput(many=True)
+
+
+class MarksInput(Reasoned):
+    """The body of `facts/{id}/marks`."""
+
+    mark_ids = serializers.ListField(
+        child=fields.IdField(), allow_empty=False, max_length=MARKS_AT_MOST
+    )
+    decision = fields.WordField(choices=list(marking.DECISIONS))
+
+
+class Marks(Curating):
+    """Lists the marks of a fact, and decides on them."""
+
+    scope = Scope.READ
+    writing_scope = Scope.CURATE
+
+    @describe("list_marks", answers=MarksOutput)
+    def get(self, request: Request, fact_id: uuid.UUID) -> Response:
+        return self._render(find_fact(self.tenant(), fact_id))
+
+    @describe("decide_marks", MarksInput, MarksOutput)
+    def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        body = self.read(MarksInput)
+        fact = find_fact(self.tenant(), fact_id)
+        marking.decide(act=self.take_act(body), fact=fact, **body)
+        return self._render(fact)
+
+    def _render(self, fact: Fact) -> Response:
+        marks = list_marks(marking.facts_behind(fact))
+        return Response({"marks": MarkOutput(marks, many=True).data})
+
+
+class SuggestedFact(fields.Output):
+    """A fact that a suggestion is about."""
+
+    table, columns = Fact, "id fact category valid_at created_at invalid_at"
+
+
+class SuggestionOutput(fields.Output):
+    """Two facts that look like a contradiction or a duplicate."""
+
+    table = Suggestion
+    columns = (
+        "id conversation_id kind reason old new changeset_id created_at open decision decided_by"
+    )
+    conversation_id = serializers.UUIDField(source="conversation.external_id")
+    old = SuggestedFact(source="old_fact")
+    new = SuggestedFact(source="new_fact", allow_null=True)
+    open = serializers.BooleanField(source="is_open")
+
+
+class SuggestionQuery(PageQuery):
+    kind = fields.WordField(choices=KINDS, required=False)
+    open = fields.WordField(choices=["true", "false"], default="true")
+
+
+class DecisionInput(fields.Strict):
+    """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
+
+    reason = fields.ContentField(required=False, max_length=curation.REASON_AT_MOST)
+
+
+DECIDED = {200: SuggestionOutput, 409: Error}
+
+
+class Suggestions(ReadView):
+    """Lists suggestions, newest first."""
+
+    @describe_page("list_suggestions", SuggestionQuery, SuggestionOutput, "SuggestionPage")
+    def get(self, request: Request) -> Response:
+        query = self.read_query(SuggestionQuery)
+        rows = suggestions.find_suggestions(self.tenant(), is_open=query.pop("open") == "true")
+        return self.list_page(rows, SuggestionOutput, query)
+
+
+class DecisionView(Curating):
+    """Takes a decision on a suggestion."""
+
+    def decide(
+        self, decide: Callable[..., Suggestion], suggestion_id: uuid.UUID, reason: str
+    ) -> Response:
+        """Accept or decline; `reason` is written down where the caller has none."""
+        act = self.take_act({"reason": reason, **self.read(DecisionInput)})
+        return Response(SuggestionOutput(decide(act=act, suggestion_id=suggestion_id)).data)
+
+
+class AcceptSuggestion(DecisionView):
+    """Does what a suggestion says."""
+
+    @describe("accept_suggestion", DecisionInput, DECIDED)
+    def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        return self.decide(suggestions.accept_suggestion, suggestion_id, "Accepted a suggestion.")
+
+
+class DeclineSuggestion(DecisionView):
+    """Leaves both facts as they are."""
+
+    @describe("decline_suggestion", DecisionInput, DECIDED)
+    def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        return self.decide(suggestions.decline_suggestion, suggestion_id, "Declined a suggestion.")

@@ -17,17 +17,7 @@ from episodic.engines import Line
 from indexing.text import UNSPACED, prepare
 from memoryproject.text.sentences import split_sentences
 from memoryproject.text.words import STOP_WORDS, read_words, stem
-from semantic.details import (
-    ANCHOR,
-    DATE_WORDS,
-    NUMBER_WORDS,
-    ORDERED,
-    count_negations,
-    read_dates,
-    read_directions,
-    read_numbers,
-    read_roles,
-)
+from semantic import details
 from semantic.duplicates import SOFT_CHARACTERS, SOFT_WORDS
 from semantic.engines import Served
 
@@ -47,7 +37,9 @@ ANYBODY = re.compile(r"\b(?:[Tt]he )?[Uu]ser(?:['’]s)?\b|用户")
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b|我")
 SILENT = dict.fromkeys(map(ord, SOFT_CHARACTERS))
 CHANGE_WORDS = read_words("change")
-NOT_COMPARED = STOP_WORDS | CHANGE_WORDS | DATE_WORDS | frozenset(NUMBER_WORDS) | {"may"}
+NOT_COMPARED = (
+    STOP_WORDS | CHANGE_WORDS | details.DATE_WORDS | frozenset(details.NUMBER_WORDS) | {"may"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,24 +217,24 @@ def says_again(new: Statement, old: Statement, *, source: Statement) -> bool:
         return False
     common = [name for name in new.roles if name in old.roles]
     in_order = common == [name for name in old.roles if name in common]
-    if ORDERED.search(new.text):
+    if details.ORDERED.search(new.text):
         in_order = list(new.words) == [word for word in old.words if word in new.words]
     return (
         in_order
-        and count_negations(new.text) == count_negations(old.text)
-        and read_directions(new.text) <= read_directions(old.text)
+        and details.count_negations(new.text) == details.count_negations(old.text)
+        and details.read_directions(new.text) <= details.read_directions(old.text)
     )
 
 
 def read_statement(sentence: str) -> Statement:
     """Return one sentence in the form in which it is compared."""
-    text = ANCHOR.sub("", sentence)
+    text = details.ANCHOR.sub("", sentence)
     return Statement(
         text=text,
         words=content_words(text),
-        details=read_numbers(text) | read_dates(text),
-        all_details=read_numbers(sentence) | read_dates(sentence),
-        roles=read_roles(text),
+        details=details.read_numbers(text) | details.read_dates(text),
+        all_details=details.read_numbers(sentence) | details.read_dates(sentence),
+        roles=details.read_roles(text),
     )
 
 
@@ -252,7 +244,7 @@ def content_words(text: str) -> tuple[str, ...]:
     Numbers and dates are left out: they are compared by themselves.
     """
     stems: list[str] = []
-    plain = ANCHOR.sub("", text).translate(SILENT).replace("’", "'")
+    plain = details.ANCHOR.sub("", text).translate(SILENT).replace("’", "'")
     for word in WORD.findall(prepare(plain)):
         bare = CONTRACTION.sub("", word)
         if UNSPACED.fullmatch(bare):
@@ -275,6 +267,6 @@ def _name_speaker(sentence: str, speaker: str) -> str:
 
 def _pick_source(sentence: str, said: str) -> str:
     """Return the sentences of a message that `sentence` may be drawn from: all if unclear."""
-    words = set(content_words(sentence)).difference(read_roles(sentence))
+    words = set(content_words(sentence)).difference(details.read_roles(sentence))
     parts = [part for part in split_sentences(said) if words & set(content_words(part))]
     return " ".join(parts) or said

@@ -17,9 +17,6 @@ from memoryproject.tenancy.models import Tenant
 from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact
 
-Revert = tuple[uuid.UUID, uuid.UUID]
-"""Ids of a revert and of what it undoes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -64,34 +61,39 @@ class Past:
         return list(dict.fromkeys(later))
 
 
-def read_reverts(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> list[Revert]:
-    """Return every revert in a conversation, newest first."""
-    rows = Changeset.objects.of(tenant).filter(
-        conversation=conversation_id, kind=Changeset.Kind.REVERT, reverts__isnull=False
-    )
-    return list(rows.order_by("-id").values_list("id", "reverts_id"))
+class Reverts:
+    """What each revert in the conversation of a changeset undoes."""
 
+    def __init__(self, changeset: Changeset) -> None:
+        rows = Changeset.objects.of(changeset.tenant).filter(
+            conversation=changeset.conversation_id, kind=Changeset.Kind.REVERT
+        )
+        newest_first = rows.exclude(reverts=None).order_by("-id")
+        self._targets = dict(newest_first.values_list("id", "reverts_id"))
 
-def find_undone(
-    reverts: Sequence[Revert], *, also: uuid.UUID | None = None
-) -> frozenset[uuid.UUID]:
-    """Return the changesets that are out of effect, or would be if `also` were reverted.
+    def find_undone(self, *, also: uuid.UUID | None = None) -> frozenset[uuid.UUID]:
+        """Return the changesets that are out of effect, or would be if `also` were reverted."""
+        undone = set() if also is None else {also}
+        for revert_id, target in self._targets.items():
+            if revert_id not in undone:
+                undone.add(target)
+        return frozenset(undone)
 
-    `reverts` are newest first.
-    """
-    undone = set() if also is None else {also}
-    for revert_id, target in reverts:
-        if revert_id not in undone:
-            undone.add(target)
-    return frozenset(undone)
+    def find_root(self, changeset_id: uuid.UUID) -> uuid.UUID:
+        """Return what a revert, a revert of a revert and so on is about in the end."""
+        while changeset_id in self._targets:
+            changeset_id = self._targets[changeset_id]
+        return changeset_id
 
-
-def find_root(changeset_id: uuid.UUID, reverts: Sequence[Revert]) -> uuid.UUID:
-    """Return what a revert, a revert of a revert and so on is about in the end."""
-    targets = dict(reverts)
-    while changeset_id in targets:
-        changeset_id = targets[changeset_id]
-    return changeset_id
+    def find_revert(self, changeset: Changeset) -> Changeset | None:
+        """Return the changeset that has undone this one and is not undone itself, or None."""
+        undone = self.find_undone()
+        valid = [
+            revert_id
+            for revert_id, target in self._targets.items()
+            if target == changeset.id and revert_id not in undone
+        ]
+        return Changeset.objects.of(changeset.tenant).get(id=valid[-1]) if valid else None
 
 
 def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list[uuid.UUID]:

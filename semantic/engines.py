@@ -142,7 +142,7 @@ class Consolidator(Protocol):
         ...
 
 
-def fact_embedding_text(*, category: str, fact: str, keywords: Sequence[str]) -> str:
+def fact_embedding_text(category: str, fact: str, keywords: Sequence[str]) -> str:
     """Return the text whose vector stands for a fact: the category biases it."""
     return f"{category}: {fact} {' '.join(keywords)}".rstrip()
 

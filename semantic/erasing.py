@@ -96,9 +96,7 @@ def note_erased(
     rows = Fact.objects.of(conversation.tenant)
     for fact in rows.filter(id__in=list(fact_ids)).order_by("id"):
         pair = (read_state(fact), State(Fact.Because.ERASED, fact.valid_until))
-        ledger.note(
-            Change.Action.INVALIDATE, memory_id=fact.id, note=ERASED, states={fact.id: pair}
-        )
+        ledger.note(Change.Action.INVALIDATE, fact.id, note=ERASED, states={fact.id: pair})
     reopened = _reopen(conversation, fact_ids, ledger)
     ledger.close()
     return reopened

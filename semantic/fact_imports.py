@@ -109,10 +109,7 @@ def _find_episodes(
 
 def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
     """Return the vector of each row; None where there are too many, or the model is away."""
-    texts = [
-        fact_embedding_text(category=row.category, fact=row.fact, keywords=row.keywords)
-        for row in rows
-    ]
+    texts = [fact_embedding_text(row.category, row.fact, row.keywords) for row in rows]
     return index.try_embed(texts) if len(texts) <= EMBEDDED_AT_ONCE else [None] * len(texts)
 
 
@@ -141,9 +138,8 @@ def import_rows(
         for external_id, own in sorted(by_home.items(), key=itemgetter(0)):
             ledger = _import_into(external_id, own, act=act, goes_on=goes_on)
             if ledger is not None:
-                opened[ledger.changeset.id] = sum(
-                    change.action == Change.Action.NEW for change in ledger.changes
-                )
+                actions = [change.action for change in ledger.changes]
+                opened[ledger.changeset.id] = actions.count(Change.Action.NEW)
     return opened
 
 
@@ -153,12 +149,9 @@ def start_import(*, act: Act, source: str) -> Changeset:
     Raises:
         Problem: the act has no reason.
     """
+    kind, reason = Changeset.Kind.IMPORT, check_reason(act.reason)
     return Changeset.objects.create(
-        tenant=act.tenant,
-        kind=Changeset.Kind.IMPORT,
-        actor=act.actor,
-        reason=check_reason(act.reason),
-        engine=source,
+        tenant=act.tenant, kind=kind, actor=act.actor, reason=reason, engine=source
     )
 
 
@@ -265,28 +258,17 @@ def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID |
     earlier = changesets.filter(id=goes_on).first() if goes_on else None
     if earlier is None or find_revert(earlier) is not None:
         return open_ledger(act, conversation, kind=Changeset.Kind.IMPORT)
-    return Ledger(
-        changeset=earlier,
-        conversation=conversation,
-        now=episodic_queries.database_now(),
-        first_position=_count_changes(earlier),
-    )
+    now = episodic_queries.database_now()
+    return Ledger(earlier, conversation, now, first_position=_count_changes(earlier))
 
 
 def _make_fact(
     row: Row, vector: Vectors | None, episodes: Mapping[uuid.UUID, Episode], now: datetime
 ) -> NewFact:
-    return NewFact(
-        category=row.category,
-        fact=row.fact,
-        keywords=row.keywords,
-        valid_at=row.valid_at or now,
-        support=[
-            support_in(episodes[episode_id], seqs)
-            for episode_id, seqs in row.support.items()
-            if episode_id in episodes
-        ],
-        vector=vector,
-        valid_until=row.valid_until,
-        source=row.source,
-    )
+    support = [
+        support_in(episodes[episode_id], seqs)
+        for episode_id, seqs in row.support.items()
+        if episode_id in episodes
+    ]
+    same = row.model_dump(include={"category", "fact", "keywords", "valid_until", "source"})
+    return NewFact(valid_at=row.valid_at or now, support=support, vector=vector, **same)

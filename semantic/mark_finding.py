@@ -9,7 +9,8 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
 
 from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
@@ -32,15 +33,13 @@ CORRECTIONS_AT_MOST = 200
 """Of a conversation, the newest, that are looked for in what is said later."""
 
 
-def mark_places(
-    fact: Fact, *, changeset: Changeset, conversation: Conversation, new: str = ""
-) -> list[CorrectionMark]:
+def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[CorrectionMark]:
     """Find and store what still says a fact that a person has just retired; return the new marks.
 
     `new` is the sentence that replaced it. Evidence and what has the same words is active at
     once; what is only near in meaning, and evidence in other words, is proposed.
     """
-    claim = Claim(fact.fact, new)
+    claim, conversation = Claim(fact.fact, new), changeset.conversation
     if claim.is_empty:
         return []
     if not conversation.has_corrections:
@@ -66,9 +65,7 @@ def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> N
     conversation = changeset.conversation
     if not conversation.has_corrections:
         return
-    said = list(
-        Message.objects.of(changeset.tenant).filter(episode__in=[row.id for row in episodes])
-    )
+    said = list(Message.objects.of(changeset.tenant).filter(episode__in=list(episodes)))
     texts = list(_texts_of_run(changeset, episodes, said))
     users = {row.id: row.seq for row in said if row.role == Role.USER}
     active = CorrectionMark.objects.of(changeset.tenant).filter(
@@ -131,11 +128,9 @@ def _make_mark(
 
 def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
     """Return what people have retired as wrong or over, the newest first."""
-    marks = CorrectionMark.objects.of(conversation.tenant).filter(conversation=conversation)
+    marks = CorrectionMark.objects.within(conversation)
     by_hand = Q(id__in=marks.values("fact")) | Q(invalidated_because=Fact.Because.WRONG)
-    facts = Fact.objects.of(conversation.tenant).filter(
-        by_hand, conversation=conversation, invalidated_because__in=HELD
-    )
+    facts = Fact.objects.within(conversation).filter(by_hand, invalidated_because__in=HELD)
     newest = facts.select_related("superseded_by").order_by("-invalid_at", "-id")
     return newest[:CORRECTIONS_AT_MOST]
 
@@ -170,26 +165,24 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
     """Yield texts of the conversation that match, of each kind the newest."""
     tenant, home = fact.tenant, fact.conversation_id
     messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
-    for place_id, text in messages.values_list("id", "content")[:READ_AT_MOST]:
-        yield Place.MESSAGE, place_id, text
     episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
     worded = episodes.filter(Q(title__iregex=pattern) | Q(summary__iregex=pattern))
-    rows = worded.order_by("-first_seq").values_list("id", "title", "summary")
-    for place_id, title, summary in rows[:READ_AT_MOST]:
-        yield Place.EPISODE, place_id, f"{title}\n{summary}"
+    headlines = Concat("title", Value("\n", TextField()), "summary")
     facts = Fact.objects.of(tenant).filter(conversation=home, invalid_at=None).exclude(id=fact.id)
-    for place_id, text in (
-        facts.filter(fact__iregex=pattern).order_by("-id").values_list("id", "fact")[:READ_AT_MOST]
-    ):
-        yield Place.FACT, place_id, text
+    alike = facts.filter(fact__iregex=pattern).order_by("-id")
     # Of notes the index has the words; this app does not know their table.
     notes = SearchUnit.objects.of(tenant).filter(
         conversation=home, kind=UnitKind.NOTE, invalid_at=None, lexical_text__iregex=pattern
     )
-    for place_id, text in notes.order_by("-id").values_list("memory_id", "lexical_text")[
-        :READ_AT_MOST
-    ]:
-        yield Place.NOTE, place_id, text
+    texts = {
+        Place.MESSAGE: messages.values_list("id", "content"),
+        Place.EPISODE: worded.order_by("-first_seq").values_list("id", headlines),
+        Place.FACT: alike.values_list("id", "fact"),
+        Place.NOTE: notes.order_by("-id").values_list("memory_id", "lexical_text"),
+    }
+    for place, rows in texts.items():
+        for place_id, text in rows[:READ_AT_MOST]:
+            yield place, place_id, text
 
 
 def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:

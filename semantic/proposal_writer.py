@@ -1,18 +1,12 @@
 """Applies what an engine proposed, step by step, inside the transaction of its run."""
 
 import uuid
-from datetime import datetime
+from typing import Any
 
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries, services
-from semantic.engines import (
-    Action,
-    Consolidation,
-    Proposal,
-    SuggestionKind,
-    own_index,
-)
+from semantic.engines import Action, Consolidation, Proposal, SuggestionKind, own_index
 from semantic.guards import TOOL_SOURCE, find_objection, must_wait
 from semantic.models import Change, Fact, Suggestion
 from semantic.similar_facts import SimilarFacts, find_declared_wrong
@@ -101,21 +95,12 @@ class Writer:
             self._skip(NO_PAIR, old.id if old else None)
             return
         ended = None if new else max(episode.end_at for episode in self._snapshot.episodes)
-        self._suggest(suggestion.kind, old, new, suggestion.reason, ended)
+        columns = {"old_fact": old, "new_fact": new, "valid_until": ended}
+        self._suggest(suggestion.kind, suggestion.reason, **columns)
 
-    def _suggest(
-        self,
-        kind: SuggestionKind,
-        old: Fact,
-        new: Fact | None,
-        reason: str,
-        valid_until: datetime | None = None,
-    ) -> None:
-        """Leave two facts to curators; `valid_until` is for an old one with nothing new."""
-        row = Suggestion(
-            kind=kind, old_fact=old, new_fact=new, reason=reason, valid_until=valid_until
-        )
-        self._suggested.append(row)
+    def _suggest(self, kind: str, reason: str, **columns: Any) -> None:
+        """Leave facts to curators; `valid_until` is for an old one with nothing new."""
+        self._suggested.append(Suggestion(kind=kind, reason=reason, **columns))
 
     def _apply(self, proposal: Proposal, named: Fact | None, position: int) -> Fact | None:
         target = None if named is None or named.id in self._closed else named
@@ -136,12 +121,13 @@ class Writer:
             return self._open_or_merge(proposal, new, position, note=note)
         if proposal.action is Action.REINFORCE:
             support = self._support_of(proposal, sentence=target.fact)
-            services.reinforce_fact(target, support, ledger=self._ledger)
+            services.reinforce_fact(target, support, self._ledger)
             return target
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
-            self._suggest(SuggestionKind.CONTRADICTION, target, None, CAP, new.valid_at)
+            columns = {"old_fact": target, "valid_until": new.valid_at}
+            self._suggest(SuggestionKind.CONTRADICTION, CAP, **columns)
             return None
         self._close(target)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
@@ -162,9 +148,7 @@ class Writer:
         same = same or self._waiting.get(content_hash)
         if same is not None:
             support = self._support_of(proposal, sentence=same.fact)
-            services.reinforce_fact(
-                same, support, ledger=self._ledger, action=Change.Action.MERGE, note=WAITS
-            )
+            services.reinforce_fact(same, support, self._ledger, Change.Action.MERGE, WAITS)
         elif self._may_open():
             (waiting,) = services.open_facts(
                 [new], ledger=self._ledger, note=WAITS, is_pending=True
@@ -217,14 +201,14 @@ class Writer:
     def _replace(self, new: services.NewFact, target: Fact, position: int) -> Fact | None:
         same = self._active.get(queries.content_hash(new.fact))
         if same is not None and same.id == target.id:
-            services.reinforce_fact(target, new.support, ledger=self._ledger, note="same_text")
+            services.reinforce_fact(target, new.support, self._ledger, note="same_text")
             return target
         if same is None and self._skip_declared_wrong(new):
             return None
         self._close(target)
         if same is None:
             return self._open(new, position, replaces=target)
-        services.reinforce_fact(same, new.support, ledger=self._ledger)
+        services.reinforce_fact(same, new.support, self._ledger)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
         return same
 
@@ -239,14 +223,13 @@ class Writer:
         if same is None:
             opened = self._open(new, position, note=note)
             if opened and reworded:
-                self._suggest(SuggestionKind.DUPLICATE, reworded, opened, NEAR_WORDS)
+                columns = {"old_fact": reworded, "new_fact": opened}
+                self._suggest(SuggestionKind.DUPLICATE, NEAR_WORDS, **columns)
             return opened
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
         support = self._support_of(proposal, sentence=same.fact)
-        services.reinforce_fact(
-            same, support, ledger=self._ledger, action=Change.Action.MERGE, note=note
-        )
+        services.reinforce_fact(same, support, self._ledger, Change.Action.MERGE, note)
         return same
 
     def _skip_declared_wrong(self, new: services.NewFact) -> bool:

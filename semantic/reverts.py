@@ -18,7 +18,7 @@ from memoryproject.edge.errors import Conflict, get_row
 from memoryproject.tenancy.models import Tenant
 from semantic import effects, states
 from semantic.curation import Act, open_ledger
-from semantic.effects import Past
+from semantic.effects import Past, Reverts
 from semantic.erasing import ERASED
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.services import Ledger, put_states
@@ -124,9 +124,7 @@ def revert_changeset(
             raise Conflict("This import is undone by erasing it: scope import, id the changeset.")
         if changeset.kind == Changeset.Kind.ERASURE:
             raise Conflict("An erasure cannot be undone.")
-        conversation = episodic_queries.lock_conversation(
-            tenant=act.tenant, conversation_id=changeset.conversation_id
-        )
+        conversation = episodic_queries.lock_conversation(act.tenant, changeset.conversation_id)
         plan = _make_plan(changeset)  # under the lock: nobody else changes its facts now
         if plan.reverted_by is not None:
             raise Conflict(f"Changeset {plan.reverted_by.id} has reverted it already.")
@@ -143,16 +141,7 @@ def revert_changeset(
 
 def find_revert(changeset: Changeset) -> Changeset | None:
     """Return the changeset that has undone this one and is not undone itself, or None."""
-    reverts = effects.read_reverts(
-        tenant=changeset.tenant, conversation_id=changeset.conversation_id
-    )
-    return _find_revert(changeset, reverts)
-
-
-def _find_revert(changeset: Changeset, reverts: Sequence[effects.Revert]) -> Changeset | None:
-    undone = effects.find_undone(reverts)
-    valid = [pair[0] for pair in reverts if pair[1] == changeset.id and pair[0] not in undone]
-    return Changeset.objects.of(changeset.tenant).get(id=valid[-1]) if valid else None
+    return Reverts(changeset).find_revert(changeset)
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
@@ -161,18 +150,16 @@ def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
 
 def _make_plan(changeset: Changeset) -> Plan:
     tenant = changeset.tenant
-    reverts = effects.read_reverts(tenant=tenant, conversation_id=changeset.conversation_id)
-    touched = effects.facts_touched(
-        tenant=tenant, changeset_ids={changeset.id, effects.find_root(changeset.id, reverts)}
-    )
+    reverts = Reverts(changeset)
     planner = _Planner(changeset, reverts)
+    touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, planner.root})
     pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
     drafts = [planner.plan(pasts[fact_id]) for fact_id in reversed(touched) if fact_id in pasts]
     steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
     return Plan(
         changeset=changeset,
         steps=tuple(_name_later(tenant, steps, planner.later)),
-        reverted_by=_find_revert(changeset, reverts),
+        reverted_by=reverts.find_revert(changeset),
         undone=planner.after,
         erased=tuple(fact_id for fact_id in touched if fact_id not in pasts),
     )
@@ -181,10 +168,10 @@ def _make_plan(changeset: Changeset) -> Plan:
 class _Planner:
     """Knows what is out of effect now and after a revert, and compares the two for a fact."""
 
-    def __init__(self, changeset: Changeset, reverts: Sequence[effects.Revert]) -> None:
-        self.root = effects.find_root(changeset.id, reverts)
-        self.now = effects.find_undone(reverts)
-        self.after = effects.find_undone(reverts, also=changeset.id)
+    def __init__(self, changeset: Changeset, reverts: Reverts) -> None:
+        self.root = reverts.find_root(changeset.id)
+        self.now = reverts.find_undone()
+        self.after = reverts.find_undone(also=changeset.id)
         self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
         """By fact, the changesets that are in the way."""
 

@@ -1,5 +1,9 @@
 """Previews, runs and lifts a rollback: of all that came from one source since some moment.
 
+What the source said is quarantined, the runs that learnt from it are reverted, and what is
+left of what they had read is learnt anew. A later run is reverted too where it built on
+a fact that one of these had changed. What people have done since stays as it is.
+
 Each conversation is a transaction of its own, so that nobody waits for all of them. A few
 are done at once; where there are more, a worker goes on with them.
 """
@@ -11,26 +15,35 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
-from episodic.models import Conversation, Withholding
+from episodic.models import Conversation, Episode, Withholding
 from jobs import claims
 from jobs.claims import Claim
 from jobs.enqueue import enqueue, wake
 from jobs.models import Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
-from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.edge.errors import Conflict, NotFound, get_row
 from memoryproject.tenancy.models import Tenant
-from semantic import queries
-from semantic.conversation_rollback import Counts, undo_in
+from semantic import queries, reverts
 from semantic.curation import Act, check_reason
-from semantic.models import Fact
+from semantic.models import Change, Changeset, Evidence, Fact
 
 CONVERSATIONS_AT_ONCE = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
 LISTED_AT_ONCE = 200
+FIGURES = "conversations messages episodes returned runs closed reopened redrawn left".split()
+Counts = Counter[str]
+"""What rolling back a source changes, in figures.
+
+`messages` are quarantined; `episodes` were taken apart, and `returned` messages of others in
+them went back to the window; `runs` were reverted, which closed `closed` facts and restored
+`reopened` ones; `redrawn` episodes are learnt from anew; `left` facts stay as they are, since
+people have changed them since.
+"""
 NOTHING_SAID = "This source has said nothing since then that is not quarantined."
 
 
@@ -53,9 +66,7 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
     taken: list[Fact] = []
     for conversation_id in first:
         with transaction.atomic():
-            conversation = episodic_queries.lock_conversation(
-                tenant=source.tenant, conversation_id=conversation_id
-            )
+            conversation = episodic_queries.lock_conversation(source.tenant, conversation_id)
             before = {fact.id: fact for fact in queries.active_in(conversation)}
             source.save(force_insert=True)
             counts.update(undo_in(conversation, withholding=source))
@@ -125,9 +136,8 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
     """
     check_reason(act.reason)
     with transaction.atomic():
-        withholding = _lock(act.tenant, withholding_id)
-        if withholding is None:
-            raise NotFound("There is no such withholding.")
+        rows = Withholding.objects.of(act.tenant).select_for_update()
+        withholding = get_row(rows, "withholding", id=withholding_id)
         if withholding.lifted_at is not None:
             raise Conflict("It is lifted already.")
         withholding.lifted_at = episodic_queries.database_now()
@@ -182,9 +192,7 @@ def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:
 
 def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
     """Do one conversation, whichever of the two is wanted by now."""
-    conversation = episodic_queries.lock_conversation(
-        tenant=tenant, conversation_id=conversation_id
-    )
+    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
     withholding = _lock(tenant, withholding_id)
     if withholding is None:
         return
@@ -195,3 +203,89 @@ def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID)
     counts.update(withholding.made)
     withholding.made = counts
     withholding.save(update_fields=["made"])
+
+
+def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
+    """Roll back what a locked conversation has of the quarantined source; return the counts."""
+    message_ids, episodes = episodic.find_messages(conversation, withholding)
+    if not message_ids:
+        return Counter()
+    act = Act(withholding.tenant, withholding.actor, withholding.reason)
+    runs = _find_tainted(conversation, episodes)
+    counts = Counter(dict.fromkeys(FIGURES, 0))
+    for run in sorted(runs, key=lambda run: run.id, reverse=True):
+        counts.update(_revert(run, act))
+    episode_ids = [episode.id for episode in episodes]
+    other_ids = _episodes_of(conversation, runs, but=episode_ids)
+    returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
+    redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=other_ids)
+    episodic.settle(conversation)
+    counts.update(
+        conversations=1,
+        messages=len(message_ids),
+        episodes=len(episodes),
+        returned=returned,
+        redrawn=redrawn,
+    )
+    return counts
+
+
+def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
+    """Return the runs in effect that read one of the episodes, and those that built on them.
+
+    A run and the episodes that it has read bear the same time. One that was drawn anew bears
+    that of its last run; what earlier ones drew from it is told by evidence.
+    """
+    times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
+    runs = Changeset.objects.within(conversation).filter(kind=Changeset.Kind.CONSOLIDATION)
+    evidence = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episodes))
+    has_read = Q(started_at__in=times) | Q(id__in=evidence.values("changeset"))
+    queue = list(runs.filter(has_read).order_by("id"))
+    tainted: dict[uuid.UUID, Changeset] = {}
+    while queue:
+        run = queue.pop()
+        if run.id in tainted:
+            continue
+        plan = reverts.plan_revert(tenant=conversation.tenant, changeset_id=run.id)
+        if plan.reverted_by is not None:
+            continue
+        tainted[run.id] = run
+        queue += [
+            later
+            for step in plan.conflicts
+            for later in step.later
+            if later.kind == Changeset.Kind.CONSOLIDATION
+        ]
+        # Who confirmed a fact in the words and with the date of the source is to word it himself.
+        confirming = Evidence.objects.of(conversation.tenant).filter(
+            fact__changeset=run, withdrawn_by=None
+        )
+        queue += runs.filter(id__in=confirming.values("changeset")).order_by("id")
+    return list(tainted.values())
+
+
+def _revert(run: Changeset, act: Act) -> Counts:
+    plan = reverts.plan_revert(tenant=act.tenant, changeset_id=run.id)
+    if plan.erased and not plan.steps:
+        return Counter()  # there is nothing of it left to undo
+    revert = reverts.revert_changeset(act=act, changeset_id=run.id, leave_conflicts=True)
+    steps = Change.objects.of(act.tenant).filter(changeset=revert)
+    actions = list(steps.values_list("action", flat=True))
+    return Counter(
+        runs=1,
+        closed=actions.count(Change.Action.INVALIDATE),
+        reopened=actions.count(Change.Action.RESTORE),
+        left=actions.count(Change.Action.SKIP),
+    )
+
+
+def _episodes_of(
+    conversation: Conversation, runs: Sequence[Changeset], *, but: Sequence[uuid.UUID]
+) -> list[uuid.UUID]:
+    """Return the episodes that these runs have read, `but` some."""
+    evidence = Evidence.objects.of(conversation.tenant).filter(changeset__in=list(runs))
+    was_read = Q(consolidated_at__in=[run.started_at for run in runs])
+    rows = Episode.objects.of(conversation.tenant).filter(
+        was_read | Q(id__in=evidence.values("episode")), conversation=conversation
+    )
+    return list(rows.exclude(id__in=but).order_by("first_seq").values_list("id", flat=True))

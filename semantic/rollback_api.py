@@ -4,7 +4,6 @@ import uuid
 from collections import Counter
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from episodic.models import Conversation, Role, Withholding
 from memoryproject.edge import fields
 from memoryproject.edge.errors import NotFound, get_row
 from memoryproject.edge.pages import PlaceQuery, describe_page
-from memoryproject.edge.schema import Error
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import APIKey
 from semantic import rollback
 from semantic.curation_api import Curating, Reasoned
@@ -82,10 +81,10 @@ class Rollbacks(Curating):
         rows = Withholding.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, RollbackOutput)
 
-    @extend_schema(
-        operation_id="roll_back",
-        request=RollbackInput,
-        responses={201: RollbackOutput, 202: RollbackOutput, 200: RollbackOutput, 404: Error},
+    @describe(
+        "roll_back",
+        RollbackInput,
+        {201: RollbackOutput, 202: RollbackOutput, 200: RollbackOutput, 404: Error},
         description="Reverts everything that came from a source since some moment: its messages "
         "are quarantined (kept, but neither processed nor served), the runs that read them are "
         "reverted, and what else these had read is processed anew. 202: it has posted to more than "
@@ -96,8 +95,9 @@ class Rollbacks(Curating):
     )
     def post(self, request: Request) -> Response:
         body = self.read(RollbackInput)
+        dry_run = body.pop("dry_run")
         row = self._make_row(body)
-        if body["dry_run"]:
+        if dry_run:
             row.made, remaining, _ = rollback.preview(row)
             unsaved = {"id": None, "created_at": None, "remaining": remaining}
             return Response({**RollbackOutput(row).data, **unsaved})
@@ -115,22 +115,15 @@ class Rollbacks(Curating):
         if missing:
             message = "There is no such source."
             raise NotFound(message, fields={name: [message] for name in missing})
-        return Withholding(
-            tenant=tenant,
-            actor=self.actor(),
-            reason=body["reason"],
-            since=body["since"],
-            posted_by=key,
-            conversation=conversation,
-            speaker=body.get("speaker", ""),
-            role=body.get("role", ""),
-        )
+        own = {name: value for name, value in body.items() if name not in ends}
+        own |= {"posted_by": key, "conversation": conversation}
+        return Withholding(tenant=tenant, actor=self.actor(), **own)
 
 
 class OneRollback(Curating):
     """A rollback by its id."""
 
-    @extend_schema(operation_id="get_rollback", responses=RollbackOutput)
+    @describe("get_rollback", answers=RollbackOutput)
     def get(self, request: Request, rollback_id: uuid.UUID) -> Response:
         row = get_row(Withholding.objects.of(self.tenant()), "rollback", id=rollback_id)
         return Response(RollbackOutput(row).data)
@@ -139,12 +132,8 @@ class OneRollback(Curating):
 class LiftRollback(Curating):
     """Lifts a quarantine."""
 
-    @extend_schema(
-        operation_id="lift_rollback",
-        request=Reasoned,
-        responses={200: RollbackOutput, 202: RollbackOutput, 409: Error},
-    )
+    @describe("lift_rollback", Reasoned, {200: RollbackOutput, 202: RollbackOutput, 409: Error})
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
-        act = self.act(self.read(Reasoned)["reason"])
+        act = self.take_act(self.read(Reasoned))
         row = rollback.lift(act=act, withholding_id=rollback_id)
         return Response(RollbackOutput(row).data, status=200 if row.done_at else 202)

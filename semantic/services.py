@@ -12,9 +12,8 @@ from typing import Any
 
 from episodic.models import Conversation, Episode
 from indexing import services as index
-from indexing.mirrored import tell_mirror
 from indexing.models import Memory, MemoryKind, UnitKind
-from indexing.services import Entry
+from indexing.services import Entry, tell_mirror
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
@@ -25,6 +24,7 @@ from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
 
+Action = Change.Action
 Support = Sequence[Evidence]
 """Unsaved evidence for a fact: episodes, and those of their messages that say it."""
 
@@ -66,26 +66,22 @@ class Ledger:
 
     def note(
         self,
-        action: Change.Action,
+        action: Action,
+        memory_id: uuid.UUID | None = None,
+        other_memory_id: uuid.UUID | None = None,
         *,
+        note: str = "",
         states: Mapping[uuid.UUID, Pair] | None = None,
-        **columns: Any,
     ) -> None:
-        """Write one step down, with more columns of a Change; `close` stores them all."""
-        stored = {
+        """Write one step down; `close` stores them all."""
+        change = Change(tenant=self.conversation.tenant, changeset=self.changeset, action=action)
+        change.position = self.first_position + len(self.changes)
+        change.memory_id, change.other_memory_id, change.note = memory_id, other_memory_id, note
+        change.states = {
             str(fact_id): [to_json(state) for state in pair]
             for fact_id, pair in (states or {}).items()
         }
-        self.changes.append(
-            Change(
-                tenant=self.conversation.tenant,
-                changeset=self.changeset,
-                position=self.first_position + len(self.changes),
-                action=action,
-                states=stored,
-                **columns,
-            )
-        )
+        self.changes.append(change)
 
     def write(self) -> None:
         """Insert what was opened and its evidence, and make it findable: a statement a table."""
@@ -141,13 +137,8 @@ def replace_fact(
     fact = _draft_fact(new, ledger=ledger)
     retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
     changed = put_states({old: retired}, ledger=ledger)
-    ledger.note(
-        Change.Action.UPDATE,
-        memory_id=fact.id,
-        other_memory_id=old.id,
-        note=note,
-        states={fact.id: (None, read_state(fact)), **changed},
-    )
+    states = {fact.id: (None, read_state(fact)), **changed}
+    ledger.note(Action.UPDATE, fact.id, old.id, note=note, states=states)
     return fact
 
 
@@ -166,8 +157,7 @@ def open_facts(
         put_states(pending, ledger=ledger)
     for fact, item in zip(facts, new, strict=True):
         opened = {fact.id: (None, read_state(fact))}
-        columns = {"memory_id": fact.id, "other_memory_id": item.source, "note": note}
-        ledger.note(Change.Action.NEW, states=opened, **columns)
+        ledger.note(Action.NEW, fact.id, item.source, note=note, states=opened)
     return facts
 
 
@@ -244,7 +234,7 @@ def _retired_state(
 def put_state(fact: Fact, state: State, *, ledger: Ledger, **columns: Any) -> None:
     """Retire or restore a fact, in its row and in the index, and note it."""
     changed = put_states({fact: state}, ledger=ledger)
-    action = Change.Action.RESTORE if state.is_active else Change.Action.INVALIDATE
+    action = Action.RESTORE if state.is_active else Action.INVALIDATE
     ledger.note(action, memory_id=fact.id, states=changed, **columns)
 
 
@@ -263,25 +253,15 @@ def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UU
         fact.superseded_by_id = state.superseded_by
         fact.version += 1
     tenant = ledger.changeset.tenant
-    Fact.objects.of(tenant).bulk_update(
-        changes,
-        ["invalid_at", "valid_until", "invalidated_because", "superseded_by", "version"],
-        batch_size=500,
-    )
-    index.mark_memories(
-        tenant=tenant,
-        marks=[(fact.id, fact.valid_until, fact.invalid_at) for fact in changes],
-    )
+    columns = "invalid_at valid_until invalidated_because superseded_by version".split()
+    Fact.objects.of(tenant).bulk_update(changes, columns, batch_size=500)
+    marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in changes]
+    index.mark_memories(tenant=tenant, marks=marks)
     return pairs
 
 
 def reinforce_fact(
-    fact: Fact,
-    support: Support,
-    *,
-    ledger: Ledger,
-    action: Change.Action = Change.Action.REINFORCE,
-    note: str = "",
+    fact: Fact, support: Support, ledger: Ledger, action: Action = Action.REINFORCE, note: str = ""
 ) -> None:
     """Add evidence to an active fact; its text stays as it is."""
     _add_evidence(fact, support, ledger=ledger)

@@ -53,10 +53,7 @@ class SimilarFacts:
         `position` is that of the proposal. What only seems to is for a person to merge.
         """
         cosines = self._vectors[self._positions] @ self._vectors[position]
-        near = [
-            *self._near[position],
-            *map(Neighbour, self._opened, cosines.tolist()),
-        ]
+        near = [*self._near[position], *map(Neighbour, self._opened, cosines.tolist())]
         near = [row for row in near if row.cosine >= MERGE_COSINE and row.memory_id in self._facts]
         near = sorted(near, key=lambda row: (-row.cosine, row.memory_id))[:CANDIDATE_LIMIT]
         same = _find_first(new, near, self._facts, says_so=is_same_fact)

@@ -1,16 +1,22 @@
 """Reads what a consolidation shows to an engine: episodes and related facts."""
 
+import math
+import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from episodic import queries as episodic_queries
 from episodic.engines import Line
 from episodic.models import Conversation, Episode
+from indexing import queries as index
+from indexing.models import MemoryKind
+from indexing.text import prepare
+from semantic import queries
 from semantic.echoes import Answers, cut_quotes
-from semantic.engines import EpisodeText, KnownFact, Served
+from semantic.engines import Category, EpisodeText, KnownFact, Served
 from semantic.models import Fact
-from semantic.related import find_related
 
 FindAnswers = Callable[[Conversation, int, int], Answers]
 """Returns what was served for messages from one seq to another; given by who knows of receipts."""
@@ -51,18 +57,16 @@ class Snapshot:
 def read_snapshot(
     conversation: Conversation,
     episodes: Sequence[Episode],
+    find_answers: FindAnswers,
     *,
     known_at_most: int,
-    find_answers: FindAnswers,
 ) -> Snapshot:
     """Load the episodes' lines and the related facts, under fresh aliases.
 
     Everything is read from stored rows, so a run that is repeated reads the same.
     """
     episode_ids = [episode.id for episode in episodes]
-    messages = episodic_queries.messages_of_episodes(
-        tenant=conversation.tenant, episode_ids=episode_ids
-    )
+    messages = episodic_queries.messages_of_episodes(conversation.tenant, episode_ids)
     answers = find_answers(conversation, episodes[0].first_seq, episodes[-1].last_seq)
     texts: list[EpisodeText] = []
     quoted: list[uuid.UUID] = []
@@ -105,3 +109,59 @@ def _make_text(episode: Episode, lines: Sequence[Line], answers: Answers) -> Epi
         lines=tuple(lines),
         served=tuple(item for item in answers.served if not item.seqs.isdisjoint(seqs)),
     )
+
+
+NEAREST_FIRST = 20
+LOOKED_THROUGH = 5_000
+"""The newest ones; an engine is shown no more than this."""
+RANK_OFFSET = 60
+"""Of reciprocal rank fusion."""
+ALWAYS = frozenset({Category.GUIDELINE, Category.IDENTITY})
+
+
+def find_related(
+    conversation: Conversation,
+    *,
+    episode_ids: Sequence[uuid.UUID],
+    talk: Iterable[str],
+    at_most: int,
+) -> list[Fact]:
+    """Return the facts to show, what matters most first: all, if they are no more than `at_most`.
+
+    Of many the nearest come first, then guidelines and who people are, then what is near. Near
+    is what lies by a message or a headline of the episodes, or shares rare words with `talk`.
+    """
+    facts = queries.newest_active(conversation, at_most=LOOKED_THROUGH)
+    if len(facts) <= at_most:
+        return facts
+    by_meaning = index.nearest_to_any(
+        episode_ids,
+        tenant=conversation.tenant,
+        conversation_id=conversation.id,
+        shelf=MemoryKind.FACT,
+        at_most=2 * at_most,
+    )
+    score: defaultdict[uuid.UUID, float] = defaultdict(float)
+    for ranking in (by_meaning, rank_by_words(facts, talk)):
+        for rank, fact_id in enumerate(ranking, start=1):
+            score[fact_id] += 1 / (RANK_OFFSET + rank)
+    nearest = sorted(facts, key=lambda fact: -score[fact.id])
+    always = [fact for fact in facts if fact.category in ALWAYS][: at_most - NEAREST_FIRST]
+    ordered = [*nearest[:NEAREST_FIRST], *always, *nearest]
+    return list({fact.id: fact for fact in ordered}.values())[:at_most]
+
+
+def rank_by_words(facts: Sequence[Fact], talk: Iterable[str]) -> list[uuid.UUID]:
+    """Return the facts that share words with `talk`, those with most and rarest words first."""
+    talk_words = {word for text in talk for word in _words(text)}
+    words = {fact.id: _words(fact.fact) for fact in facts}
+    holders = Counter(word for own in words.values() for word in own)
+    weights = {
+        fact_id: sum(math.log(1 + len(facts) / holders[word]) for word in own & talk_words)
+        for fact_id, own in words.items()
+    }
+    return sorted(filter(weights.get, weights), key=lambda fact_id: -weights[fact_id])
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", prepare(text)))

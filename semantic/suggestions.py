@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from memoryproject.edge.errors import Conflict, NotFound
+from memoryproject.edge.errors import Conflict, get_row
 from memoryproject.tenancy.models import Tenant
 from semantic import curation
 from semantic.curation import Act
@@ -51,12 +51,8 @@ def create_suggestions(suggested: Sequence[Suggestion], *, ledger: Ledger) -> No
         row.tenant, row.conversation = tenant, ledger.conversation
         row.changeset, row.is_withdrawn = ledger.changeset, False
         row.save()
-        ledger.note(
-            Change.Action.SUGGEST,
-            memory_id=new.old_fact_id,
-            other_memory_id=new.new_fact_id,
-            note=new.reason,
-        )
+        pair = (new.old_fact_id, new.new_fact_id)
+        ledger.note(Change.Action.SUGGEST, *pair, note=new.reason)
 
 
 def _name_pair(row: Suggestion) -> tuple[str, frozenset[uuid.UUID | None]]:
@@ -93,9 +89,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         if new is not None and merges:
             old, new = sorted((old, new), key=lambda fact: len(fact.fact))
             support = curation.support_of(old)
-            reinforce_fact(
-                new, support, ledger=ledger, action=Change.Action.MERGE, note=Decision.ACCEPTED
-            )
+            reinforce_fact(new, support, ledger, Change.Action.MERGE, Decision.ACCEPTED)
         invalidate_fact(
             old,
             ledger=ledger,
@@ -104,12 +98,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
             note=Decision.ACCEPTED,
         )
         if not merges:
-            mark_places(
-                old,
-                changeset=ledger.changeset,
-                conversation=ledger.conversation,
-                new=new.fact if new else "",
-            )
+            mark_places(old, ledger.changeset, new=new.fact if new else "")
         return _decide(suggestion, Decision.ACCEPTED, ledger)
 
 
@@ -123,26 +112,21 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """
     with transaction.atomic():
         suggestion, ledger = _lock_open(act, suggestion_id)
-        ledger.note(
-            Change.Action.SKIP,
-            memory_id=suggestion.old_fact_id,
-            other_memory_id=suggestion.new_fact_id,
-            note=Decision.DECLINED,
-        )
+        pair = (suggestion.old_fact_id, suggestion.new_fact_id)
+        ledger.note(Change.Action.SKIP, *pair, note=Decision.DECLINED)
         return _decide(suggestion, Decision.DECLINED, ledger)
 
 
 def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
     """Lock an open suggestion with its facts, and start the changeset of a decision on it."""
     rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
-    ids = rows.values_list("old_fact_id", "new_fact_id").first()
-    if ids is None:
-        raise NotFound("There is no such suggestion.")
+    named = get_row(rows, "suggestion")
+    ids = (named.old_fact_id, named.new_fact_id)
     ((conversation, facts),) = curation.lock_facts(act, list(filter(None, ids)))
     suggestion = rows.filter(OPEN).first()
     if suggestion is None:
         raise Conflict("The suggestion is no longer open.")
-    by_id = {fact.id: fact for fact in facts}
+    by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for fact in facts}
     suggestion.old_fact, suggestion.new_fact = by_id[ids[0]], by_id.get(ids[1])
     suggestion.tenant, suggestion.conversation = act.tenant, conversation
     return suggestion, curation.open_ledger(act, conversation)

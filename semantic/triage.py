@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 
-from memoryproject.edge.errors import NotFound
+from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Fact, Suggestion, Triage
 
@@ -45,9 +45,7 @@ def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> T
     Raises:
         NotFound: the tenant has no such fact.
     """
-    fact = Fact.objects.of(tenant).filter(id=fact_id).first()
-    if fact is None:
-        raise NotFound("There is no such fact.")
+    fact = get_row(Fact.objects.of(tenant), "fact", id=fact_id)
     values |= {"changed_by": actor, "changed_at": Now()}
     row, _ = Triage.objects.of(tenant).update_or_create(
         fact=fact,

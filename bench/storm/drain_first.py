@@ -21,12 +21,11 @@ from memoryproject.ai import embeddings
 from memoryproject.database.ids import make_id
 
 segment_window = segmentation.segment_window
-fill_index = episode_index.fill_index
+index_episodes = episode_index.index_episodes
 request_consolidation = services.request_consolidation
 
 Planned = Sequence[PlannedEpisode]
-Drained = tuple[Planned, Conversation, Sequence[Episode]]
-drained: list[Drained] = []
+drained: list[tuple[Planned, Conversation]] = []
 """What the first transaction took out, and the second must write."""
 
 
@@ -34,7 +33,7 @@ def install() -> None:
     """Put the wrong order in place of the right one, in this process."""
     segmentation.segment_window = segment_in_two
     segmentation._insert_episodes = drain_window
-    episode_index.fill_index = put_off
+    episode_index.index_episodes = put_off
     services.request_consolidation = forget_to_ask
 
 
@@ -42,43 +41,40 @@ def segment_in_two(**given: Any) -> bool:
     """Run the product's flow, which only drains now, and make the episodes after it."""
     drained.clear()
     moved = segment_window(**given)
-    for planned, conversation, episodes in drained:
-        embeddings.get_embedder().embed_passages([episode.summary for episode in episodes])
+    for planned, conversation in drained:
+        embeddings.get_embedder().embed_passages([plan.episode.summary for plan in planned])
         with transaction.atomic():
-            make_episodes(planned, conversation, episodes)
+            make_episodes(planned, conversation)
     return moved
 
 
-def drain_window(planned: Planned, conversation: Conversation) -> list[Episode]:
-    """Point the messages at episodes that are still to be made; return those."""
+def drain_window(planned: Planned, conversation: Conversation) -> None:
+    """Point the messages at episodes that are still to be made."""
     tenant, now = conversation.tenant, queries.database_now()
-    episodes = []
     for plan in planned:
         memory = Memory(id=make_id(), tenant=tenant, kind=MemoryKind.EPISODE)
-        episodes.append(segmentation._make_episode(plan, conversation, memory, now))
+        segmentation._begin(plan.episode, conversation, memory, now)
         taken = [message.id for message in plan.messages]
         Message.objects.of(tenant).filter(id__in=taken).update(episode_id=memory.id)
-    return episodes
 
 
-def put_off(planned: Planned, conversation: Conversation, episodes: Sequence[Episode]) -> None:
+def put_off(planned: Planned, conversation: Conversation) -> None:
     """Leave the episodes and their index to the second transaction."""
-    drained.append((planned, conversation, episodes))
+    drained.append((planned, conversation))
 
 
 def forget_to_ask(conversation: Conversation, *, force: bool = False) -> None:
     """Leave the request for facts to the second transaction."""
 
 
-def make_episodes(
-    planned: Planned, conversation: Conversation, episodes: Sequence[Episode]
-) -> None:
+def make_episodes(planned: Planned, conversation: Conversation) -> None:
     """Write what the first transaction has left out."""
+    episodes = [plan.episode for plan in planned]
     Memory.objects.bulk_create(
         Memory(id=episode.id, tenant=episode.tenant, kind=MemoryKind.EPISODE)
         for episode in episodes
     )
     Episode.objects.bulk_create(episodes)
-    fill_index(planned, conversation, episodes)
+    index_episodes(planned, conversation)
     is_flashbulb = any(row.surprise >= services.FLASHBULB_SURPRISE for row in episodes)
     request_consolidation(conversation, force=is_flashbulb)

@@ -312,4 +312,6 @@ class _Restorer:
             episodes = rows.order_by("conversation_id", "id")
             for home, some in groupby(episodes, key=lambda episode: episode.conversation_id):
                 conversation = queries.get_conversation(tenant=self.tenant, conversation_id=home)
-                episode_index.index_episodes(conversation, list(some), messages)
+                make = episode_index.PlannedEpisode
+                plans = [make(episode, messages[episode.id]) for episode in some]
+                episode_index.index_episodes(plans, conversation)

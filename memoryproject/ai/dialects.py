@@ -26,6 +26,22 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What to ask: `purpose` names the question, `version` the wording.
+
+    `left_out` is how many characters of what people said did not fit in, `lines` how long the
+    answer may get, in messages from which facts are drawn.
+    """
+
+    purpose: str
+    version: str
+    system: str
+    user: str
+    left_out: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """What a server takes.
 
@@ -41,21 +57,21 @@ class Dialect:
     spells_form: bool = False
     """The schema stands in the prompt as well: the server passes over the parameter."""
 
-    def write_request(
-        self, *, purpose: str, system: str, user: str, schema: dict[str, Any], answer_tokens: int
-    ) -> dict[str, Any]:
+    def write_request(self, prompt: Prompt, schema: dict[str, Any], size: int) -> dict[str, Any]:
+        """Return the question as the server takes it; the answer has `size` tokens at most."""
+        system = prompt.system
         if self.spells_form or self.form is not Form.SCHEMA:
             system += AS_JSON + json.dumps(schema)
-        request: dict[str, Any] = {"messages": self._write_messages(system, user)}
+        request: dict[str, Any] = {"messages": self._write_messages(system, prompt.user)}
         if self.form is Form.SCHEMA:
-            named = {"name": purpose, "schema": schema, "strict": True}
+            named = {"name": prompt.purpose, "schema": schema, "strict": True}
             request["response_format"] = {"type": Form.SCHEMA, "json_schema": named}
         elif self.form is Form.OBJECT:
             request["response_format"] = {"type": Form.OBJECT}
         if self.temperature:
             request["temperature"] = 0
         if self.size_name is not None:
-            request[self.size_name] = answer_tokens
+            request[self.size_name] = size
         return request
 
     def _write_messages(self, system: str, user: str) -> list[dict[str, str]]:

@@ -3,8 +3,8 @@
 import threading
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
@@ -21,6 +21,7 @@ from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ENCODING_FORMAT
+from memoryproject.process.scopes import holding
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -190,14 +191,9 @@ def get_embedder() -> Embedder:
     return _chosen.get() or get_embedders()[0]
 
 
-@contextmanager
-def using(embedder: Embedder) -> Iterator[None]:
+def using(embedder: Embedder) -> AbstractContextManager[None]:
     """Embed with this one of the two until the block ends."""
-    token = _chosen.set(embedder)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
+    return holding(_chosen, embedder)
 
 
 @cache

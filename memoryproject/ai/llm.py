@@ -16,7 +16,7 @@ from django.conf import settings
 
 from memoryproject.ai import errors
 from memoryproject.ai.answers import Completion, read_answer
-from memoryproject.ai.dialects import Dialect, Form
+from memoryproject.ai.dialects import Dialect, Form, Prompt
 from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import estimate_tokens
@@ -36,22 +36,6 @@ STARTS_AT_MOST = 200
 """Braces at which an object is looked for: prose seldom has more."""
 
 logger = logging.getLogger("memory.ai")
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What to ask: `purpose` names the question, `version` the wording.
-
-    `left_out` is how many characters of what people said did not fit in, `lines` how long the
-    answer may get, in messages from which facts are drawn.
-    """
-
-    purpose: str
-    version: str
-    system: str
-    user: str
-    left_out: int = 0
-    lines: int = 0
 
 
 @dataclass(slots=True)
@@ -153,22 +137,10 @@ def _ask(
     timeout_s = until - time.monotonic()
     if timeout_s <= 0:
         raise errors.ModelUnavailable("There is no time left to ask in another form.")
-    request = dialect.write_request(
-        purpose=prompt.purpose,
-        system=prompt.system,
-        user=prompt.user,
-        schema=form,
-        answer_tokens=settings.CHAT_ANSWER_TOKENS,
-    )
-    body = post(
-        channel.client,
-        "chat/completions",
-        {"model": settings.CHAT_MODEL, **request},
-        timeout_s=timeout_s,
-        at_most=ANSWER_BYTES_AT_MOST,
-    )
-    bound = settings.CHAT_ANSWER_TOKENS if dialect.size_name else None
-    return read_answer(body, answer_tokens=bound)
+    size, at_most = settings.CHAT_ANSWER_TOKENS, ANSWER_BYTES_AT_MOST
+    request = {"model": settings.CHAT_MODEL, **dialect.write_request(prompt, form, size)}
+    body = post(channel.client, "chat/completions", request, timeout_s=timeout_s, at_most=at_most)
+    return read_answer(body, answer_tokens=size if dialect.size_name else None)
 
 
 def _keeps(form: dict[str, Any], text: str) -> bool:

@@ -17,7 +17,8 @@ import pydantic
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from memoryproject.ai.llm import Prompt, strict_schema
+from memoryproject.ai.dialects import Prompt
+from memoryproject.ai.llm import strict_schema
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.text.cleaning import drop_unseen
 
@@ -34,21 +35,14 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def build_prompt(
-    *,
-    file: Path,
-    material: str,
-    reminder: str = "",
-    left_out: int = 0,
-    lines: int = 0,
-) -> Prompt:
+def build_prompt(*, file: Path, material: str, reminder: str = "", **counts: int) -> Prompt:
     """Return a prompt whose instructions and purpose come from `file`; its data is `material`.
 
     The fence is a line that nobody outside can know: it is made from the material under a
     secret of the server, so a replay asks in exactly the same words. It opens the user's
     message, and the instructions never change, so that a server can keep them read. The
-    version is their hash. A `reminder` is ours and stands after the fence; `left_out` is how many
-    characters the material lacks.
+    version is their hash. A `reminder` is ours and stands after the fence; `counts` are the
+    prompt's `left_out` and `lines`.
     """
     nonce = salted_hmac(file.stem, material, secret=settings.KEY_PEPPER, algorithm="sha256")
     fence = f"=== {nonce.hexdigest()[:24]} ==="
@@ -58,8 +52,7 @@ def build_prompt(
         version=find_version(file),
         system=_read(file),
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,
-        left_out=left_out,
-        lines=lines,
+        **counts,
     )
 
 

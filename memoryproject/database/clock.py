@@ -4,12 +4,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg.sql import Composed
+
+Params = Sequence[Any] | Mapping[str, Any] | None
 
 
-def execute(statement: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> list[Any]:
+def execute(
+    statement: str | Composed, params: Params = None, *, using: str = DEFAULT_DB_ALIAS
+) -> list[Any]:
     """Run one statement; return its rows, none where it returns none."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute(statement, params)
         return cursor.fetchall() if cursor.description else []
 

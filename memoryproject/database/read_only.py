@@ -7,6 +7,8 @@ from django.db import DatabaseError, InterfaceError, InternalError, OperationalE
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import ReadOnlySqlTransaction
 
+from memoryproject.database.clock import execute
+
 
 def call_it_away(
     execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
@@ -35,11 +37,9 @@ def watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:
 def takes_writes() -> bool:
     """Return whether the database takes a query now, and would take a write."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SHOW transaction_read_only")
-            is_writable = cursor.fetchone() == ("off",)
+        is_writable = execute("SHOW transaction_read_only") == [("off",)]
         if not is_writable:
             connection.close()  # the next connection may find a server that does
     except (DatabaseError, InterfaceError):
         return False
-    return bool(is_writable)
+    return is_writable

@@ -1,21 +1,20 @@
 """Lists in pages: ask for the next page with the `after` that the last one gave."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django_filters import CharFilter, FilterSet, UUIDFilter
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
 from memoryproject.edge import fields
+from memoryproject.edge.schema import View, describe
 
 Row = TypeVar("Row", bound=models.Model)
-View = TypeVar("View", bound=Callable[..., Any])
+Form = type[serializers.Serializer[Any]]
 
 PAGE = 50
 PAGE_AT_MOST = 200
@@ -48,25 +47,24 @@ class QueryMomentField(fields.AskedMomentField):
 
 
 class PlaceQuery(fields.Strict):
-    """Which page of a list."""
+    """Which page of a list. The `source` of a field is the lookup by which it narrows the rows."""
 
-    after = fields.IdField(required=False, help_text="The `next` of the page before.")
+    after = fields.IdField(
+        required=False, source="id__lt", help_text="The `next` of the page before."
+    )
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class PageQuery(PlaceQuery):
-    conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
-    user_id = fields.NameField(help_text="Only of this user's conversations.")
-    agent_id = fields.NameField(help_text="Only of this agent's conversations.")
-
-
-class PageFilter(FilterSet):  # type: ignore[misc]
-    """Narrows a list by its query parameters, which a `PlaceQuery` has checked."""
-
-    conversation_id = UUIDFilter(field_name="conversation__external_id")
-    user_id = CharFilter(field_name="conversation__user_id", strip=False)
-    agent_id = CharFilter(field_name="conversation__agent_id", strip=False)
-    after = UUIDFilter(field_name="id", lookup_expr="lt")
+    conversation_id = fields.IdField(
+        required=False, source="conversation__external_id", help_text="Only what belongs to it."
+    )
+    user_id = fields.NameField(
+        source="conversation__user_id", help_text="Only of this user's conversations."
+    )
+    agent_id = fields.NameField(
+        source="conversation__agent_id", help_text="Only of this agent's conversations."
+    )
 
 
 class StoredBytes(models.Func):
@@ -79,15 +77,16 @@ class StoredBytes(models.Func):
 def take_page(
     rows: models.QuerySet[Row],
     *,
-    query: dict[str, Any],
+    query: Mapping[str, Any],
     render: Callable[[list[Row]], list[Any]],
-    filters: type[PageFilter] = PageFilter,
 ) -> dict[str, Any]:
     """Return `{items, next}`, newest first; `next` is null on the last page.
 
-    Ids are UUIDv7, so their order is that of creation.
+    `query` is what a `PlaceQuery` has checked: lookups, and the limit. Ids are UUIDv7, so their
+    order is that of creation.
     """
-    page, more = load_rows(filters(query, rows).qs.order_by("-id"), query["limit"])
+    lookups = {name: value for name, value in query.items() if name != "limit"}
+    page, more = load_rows(rows.filter(**lookups).order_by("-id"), query["limit"])
     return {"items": render(page), "next": str(page[-1].pk) if more else None}
 
 
@@ -121,25 +120,12 @@ def _fit(sizes: Iterable[tuple[Any, int]], limit: int) -> tuple[list[Any], bool]
     return keys, False
 
 
-def page_schema(item: type[serializers.Serializer[Any]], name: str) -> Any:
-    """Return the serializer class of a page of `item`, for the OpenAPI description."""
-    return type(
-        name,
-        (serializers.Serializer,),
-        {
-            "__doc__": "A page of a list.",
-            "items": item(many=True),
-            "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
-        },
-    )
-
-
-def describe_page(
-    call: str,
-    query: type[serializers.Serializer[Any]],
-    item: type[serializers.Serializer[Any]],
-    name: str,
-) -> Callable[[View], View]:
+def describe_page(call: str, query: Form, item: Form, name: str) -> Callable[[View], View]:
     """Return the decorator that describes a call which lists `item`, a page at a time."""
-    responses = page_schema(item, name)
-    return extend_schema(operation_id=call, parameters=[query], responses=responses)
+    columns = {
+        "__doc__": "A page of a list.",
+        "items": item(many=True),
+        "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
+    }
+    page = type(name, (serializers.Serializer,), columns)
+    return describe(call, answers=page, parameters=[query])

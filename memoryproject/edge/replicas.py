@@ -29,6 +29,7 @@ from django.db import (
 from django.http import HttpResponse
 from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn, UndefinedTable
 
+from memoryproject.database.clock import execute
 from memoryproject.edge import deadlines
 from memoryproject.process import logs
 from memoryproject.process.scopes import holding
@@ -140,9 +141,7 @@ def read(
 
 
 def _ask_primary(since: str, params: Sequence[Any]) -> Stand:
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(PRIMARY_LOOK.format(since=since), params)
-        return Stand(*cursor.fetchone())
+    return Stand(*execute(PRIMARY_LOOK.format(since=since), params)[0])
 
 
 def _is_fault_of_replica(error: Exception) -> bool:
@@ -244,10 +243,7 @@ def on_primary() -> AbstractContextManager[None]:
 
 def find_position() -> int:
     """Return where the primary's log is: what was committed before stands there or earlier."""
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")
-        position: int = cursor.fetchone()[0]
-    return position
+    return int(execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")[0][0])
 
 
 def measure_age(alias: str) -> float:

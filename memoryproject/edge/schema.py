@@ -3,15 +3,19 @@
 The key, how errors look, and what bodies refuse.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
 from memoryproject.edge.fields import Strict
 from memoryproject.edge.reference import CALLS
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Error(serializers.Serializer[Any]):
@@ -22,6 +26,13 @@ class Error(serializers.Serializer[Any]):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField())
     )
+
+
+def describe(
+    call: str, body: Any = None, answers: Any = None, **options: Any
+) -> Callable[[View], View]:
+    """Return the decorator that describes a call: its name, body, and answers by status."""
+    return extend_schema(operation_id=call, request=body, responses=answers, **options)
 
 
 class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ import threading
 import traceback
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from memoryproject.process.env import SettingError
+from memoryproject.process.scopes import holding
 
 OURS = "memory."
 FIELDS = (
@@ -44,14 +45,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _around: ContextVar[dict[str, Any]] = ContextVar("memory_log_fields")
 
 
-@contextmanager
-def bind(**fields: Any) -> Iterator[None]:
+def bind(**fields: Any) -> AbstractContextManager[None]:
     """Put these fields on every line that this thread writes in the block."""
-    token = _around.set({**_around.get({}), **fields})
-    try:
-        yield
-    finally:
-        _around.reset(token)
+    return holding(_around, {**_around.get({}), **fields})
 
 
 def describe(record: logging.LogRecord) -> dict[str, Any]:

@@ -32,10 +32,7 @@ class TenantAdmin(ReadOnlyAdmin):
 
 @admin.register(KeyUsage)
 class KeyUsageAdmin(ReadOnlyAdmin):
-    list_display = (
-        "day", "key", "calls", "errors", "refused", "faults", "p95", "bytes_in", "bytes_out",
-        "tenant",
-    )  # fmt: skip
+    list_display = "day key calls errors refused faults p95 bytes_in bytes_out tenant".split()
     list_filter = ("day", "tenant")
     id_search = ("id", "key")
     search_help_text = "A whole id, also of a key"

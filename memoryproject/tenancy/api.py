@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import Output
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 from memoryproject.tenancy.views import KeyedView
@@ -51,7 +51,7 @@ class WhoAmI(KeyedView):
 
     permission_classes = ()
 
-    @extend_schema(operation_id="whoami", responses=WhoAmIOutput)
+    @describe("whoami", answers=WhoAmIOutput)
     def get(self, request: Request) -> Response:
         key = self.key()
         body = {

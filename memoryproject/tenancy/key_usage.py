@@ -22,6 +22,7 @@ from django.db.models import IntegerField, Sum
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from memoryproject.database.clock import execute
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, KeyUsage
@@ -86,8 +87,8 @@ def write_counts() -> None:
         for (tenant_id, key_id, day), count in counts.items()
     ]
     try:
-        with walls.across_tenants(), connection.cursor() as cursor:
-            cursor.execute(ADD, {"rows": json.dumps(rows)})
+        with walls.across_tenants():
+            execute(ADD, {"rows": json.dumps(rows)})
     except Error:
         with _lock:
             for place, count in counts.items():

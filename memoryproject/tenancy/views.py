@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from memoryproject.edge import replicas
-from memoryproject.edge.pages import PageFilter, PlaceQuery, take_page
+from memoryproject.edge.pages import PlaceQuery, take_page
 from memoryproject.edge.web_pool import declared_bytes
 from memoryproject.process import traces
 from memoryproject.tenancy import limits, reading
@@ -96,25 +96,25 @@ class KeyedView(APIView):
         checked.is_valid(raise_exception=True)
         return cast(dict[str, Any], checked.validated_data)
 
+    def read_query(self, form: type[Input]) -> dict[str, Any]:
+        """Return the checked query string; raises as `read` does."""
+        return self.read(form, self.request.query_params.dict())
+
     def list_page(
         self,
         rows: QuerySet[Any],
         item: type[Serializer[Any]],
-        *,
-        form: type[PlaceQuery] = PlaceQuery,
-        filters: type[PageFilter] = PageFilter,
+        query: Mapping[str, Any] | None = None,
     ) -> Response:
-        """Answer with the page of the rows that the query string, checked by `form`, asks for."""
-        query = self.read(form, self.request.query_params.dict())
+        """Answer with the page of the rows that the query string asks for, rendered by `item`."""
+        query = query or self.read_query(PlaceQuery)
+        return self.take_page(rows, query, lambda page: list(item(page, many=True).data))
 
-        def render(page: list[Model]) -> list[Any]:
-            return list(item(page, many=True).data)
-
-        return self.take_page(rows, query=query, render=render, filters=filters)
-
-    def take_page(self, rows: QuerySet[Any], **options: Any) -> Response:
+    def take_page(
+        self, rows: QuerySet[Any], query: Mapping[str, Any], render: Callable[[Any], list[Any]]
+    ) -> Response:
         """Answer with a page of rows, read where a replica has what the key must see."""
-        return Response(self.read_rows(lambda: take_page(rows, **options)))
+        return Response(self.read_rows(lambda: take_page(rows, query=query, render=render)))
 
     def read_rows(self, work: Callable[[], Result]) -> Result:
         """Return what work that only reads returns, on a replica where one may answer."""

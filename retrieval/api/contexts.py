@@ -5,16 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Output, Strict, WholeNumberField
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
-from retrieval.api.forms import BudgetField, LinksField, markdown_response
+from retrieval.api.forms import MARKDOWN, BudgetField, LinksField, markdown_response
 from retrieval.models import Context, ContextSection
 from retrieval.reading import contexts
 
@@ -85,7 +84,7 @@ class AddedOutput(serializers.Serializer[Any]):
 class Contexts(ReadView):
     """Takes new contexts."""
 
-    @extend_schema(operation_id="make_context", request=NewContext, responses={201: ContextOutput})
+    @describe("make_context", NewContext, {201: ContextOutput})
     def post(self, request: Request) -> Response:
         params = self.read(NewContext)
         expires_after = timedelta(seconds=params.pop("expires_in_s"))
@@ -98,7 +97,7 @@ class Contexts(ReadView):
 class OneContext(ReadView):
     """A context by its id."""
 
-    @extend_schema(operation_id="get_context", responses=ContextOutput)
+    @describe("get_context", answers=ContextOutput)
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         return Response(ContextOutput(context).data)
@@ -107,9 +106,7 @@ class OneContext(ReadView):
 class ContextText(ReadView):
     """A context as it goes into a prompt."""
 
-    @extend_schema(
-        operation_id="get_context_text", responses={(200, "text/markdown"): OpenApiTypes.STR}
-    )
+    @describe("get_context_text", answers=MARKDOWN)
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         response = markdown_response(context.text)
@@ -121,7 +118,7 @@ class ContextText(ReadView):
 class ContextAdd(ReadView):
     """Adds a memory to a context."""
 
-    @extend_schema(operation_id="add_to_context", request=NewSection, responses=AddedOutput)
+    @describe("add_to_context", NewSection, AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)
         with print_links(params.pop("links", self.key().links)):

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
 from episodic.read_api import EpisodeOutput, OwnerOutput
@@ -14,6 +15,7 @@ from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
 
 AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
+MARKDOWN = {(200, "text/markdown"): OpenApiTypes.STR}
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500

@@ -4,14 +4,15 @@ import re
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Strict
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, page_schema
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
@@ -107,13 +108,9 @@ class WalkOutput(serializers.Serializer[Any]):
 class MemoryLinks(ReadView):
     """Lists the links of a memory."""
 
-    @extend_schema(
-        operation_id="list_memory_links",
-        parameters=[LinksQuery],
-        responses=page_schema(MemoryLinkOutput, "MemoryLinkPage"),
-    )
+    @describe_page("list_memory_links", LinksQuery, MemoryLinkOutput, "MemoryLinkPage")
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
-        query = self.read(LinksQuery, request.query_params.dict())
+        query = self.read_query(LinksQuery)
         limit = query.pop("limit")
         edges = list(
             links.links_of(tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query)
@@ -126,9 +123,9 @@ class MemoryLinks(ReadView):
 class MemoryWalk(ReadView):
     """Follows the links of a memory, and theirs."""
 
-    @extend_schema(operation_id="walk_memory", parameters=[WalkQuery], responses=WalkOutput)
+    @describe("walk_memory", answers=WalkOutput, parameters=[WalkQuery])
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
-        query = self.read(WalkQuery, request.query_params.dict())
+        query = self.read_query(WalkQuery)
         at_most = query.pop("limit")
         walk = links.walk(tenant=self.tenant(), start=memory_id, at_most=at_most, **query)
         return Response(WalkOutput({"start": memory_id, "nodes": walk.nodes, "cut": walk.cut}).data)

@@ -3,13 +3,13 @@
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from retrieval import markdown, reading
@@ -73,7 +73,7 @@ class OneMemory(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="peek_memory", responses=PeekOutput)
+    @describe("peek_memory", answers=PeekOutput)
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         with print_links(self.key().links):
             peek = reading.peek(tenant=self.tenant(), memory_id=memory_id)
@@ -85,7 +85,7 @@ class MemoryChunk(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="chunk_memory", request=ChunkInput, responses=ChunkOutput)
+    @describe("chunk_memory", ChunkInput, ChunkOutput)
     def post(self, request: Request, memory_id: uuid.UUID) -> Response:
         params = self.read(ChunkInput)
         params["strategy"] = Strategy(params["strategy"])

@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,8 +11,8 @@ from episodic import queries as episodic_queries
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge import fields
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.pages import PageQuery, page_schema
-from memoryproject.edge.schema import Error
+from memoryproject.edge.pages import PageQuery, describe_page
+from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from retrieval import memory_tests
@@ -71,20 +70,12 @@ class MemoryTests(KeyedView):
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
-    @extend_schema(
-        operation_id="list_memory_tests",
-        parameters=[PageQuery],
-        responses=page_schema(MemoryTestOutput, "MemoryTestPage"),
-    )
+    @describe_page("list_memory_tests", PageQuery, MemoryTestOutput, "MemoryTestPage")
     def get(self, request: Request) -> Response:
         rows = MemoryTest.objects.of(self.tenant()).select_related("conversation")
-        return self.list_page(rows, MemoryTestOutput, form=PageQuery)
+        return self.list_page(rows, MemoryTestOutput, self.read_query(PageQuery))
 
-    @extend_schema(
-        operation_id="add_memory_test",
-        request=MemoryTestInput,
-        responses={201: MemoryTestOutput, 404: Error, 409: Error},
-    )
+    @describe("add_memory_test", MemoryTestInput, {201: MemoryTestOutput, 404: Error, 409: Error})
     def post(self, request: Request) -> Response:
         body = self.read(MemoryTestInput)
         conversation = episodic_queries.get_by_external_id(
@@ -102,7 +93,7 @@ class OneMemoryTest(KeyedView):
 
     scope = Scope.CURATE
 
-    @extend_schema(operation_id="delete_memory_test", request=None, responses={204: None})
+    @describe("delete_memory_test", None, {204: None})
     def delete(self, request: Request, test_id: uuid.UUID) -> Response:
         get_row(MemoryTest.objects.of(self.tenant()), "memory test", id=test_id).delete()
         return Response(status=204)
@@ -113,7 +104,7 @@ class RunMemoryTests(KeyedView):
 
     scope = Scope.CURATE
 
-    @extend_schema(operation_id="run_memory_tests", request=None, responses=VerdictsOutput)
+    @describe("run_memory_tests", None, VerdictsOutput)
     def post(self, request: Request) -> Response:
         tests = memory_tests.tests_of(self.tenant())
         memory_tests.run_tests(tests, now=read_database_clock())

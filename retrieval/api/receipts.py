@@ -3,17 +3,18 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Output
-from memoryproject.edge.pages import PageQuery, page_schema, take_page
+from memoryproject.edge.pages import PageQuery, describe_page, take_page
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
 from retrieval.api.forms import RELEVANCE
@@ -48,20 +49,14 @@ class Retrievals(ReadView):
 
     for_users = True
 
-    @extend_schema(
-        operation_id="list_retrievals",
-        parameters=[PageQuery],
-        responses=page_schema(RetrievalOutput, "RetrievalPage"),
-    )
+    @describe_page("list_retrievals", PageQuery, RetrievalOutput, "RetrievalPage")
     def get(self, request: Request) -> Response:
-        query = self.read(PageQuery, request.query_params.dict())
-        return Response(
-            take_page(
-                _find_receipts(self.tenant()),
-                query=query,
-                render=lambda page: render_receipts(self.tenant(), page),
-            )
+        page = take_page(
+            _find_receipts(self.tenant()),
+            query=self.read_query(PageQuery),
+            render=partial(render_receipts, self.tenant()),
         )
+        return Response(page)
 
 
 class OneRetrieval(ReadView):
@@ -69,7 +64,7 @@ class OneRetrieval(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_retrieval", responses=RetrievalOutput)
+    @describe("get_retrieval", answers=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         return Response(render_receipts(self.tenant(), [receipt])[0])
@@ -87,7 +82,7 @@ class ReplayOutput(serializers.Serializer[Any]):
 class RetrievalReplay(ReadView):
     """What an answer said."""
 
-    @extend_schema(operation_id="replay_retrieval", responses=ReplayOutput)
+    @describe("replay_retrieval", answers=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         again = asdict(replay(receipt))

@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import AskedMomentField, FlagField, Output, WholeNumberField
+from memoryproject.edge.schema import describe
 from retrieval.api.answers import MirroredView, NarrowedInput
 from retrieval.api.forms import DEGRADED, FENCE, RECEIPT_OR_NULL, BudgetField, NonceField
 from retrieval.reading import reconstruction
@@ -72,9 +72,7 @@ class ReconstructContext(MirroredView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    @extend_schema(
-        operation_id="reconstruct_context", request=ReconstructInput, responses=ReconstructionOutput
-    )
+    @describe("reconstruct_context", ReconstructInput, ReconstructionOutput)
     def post(self, request: Request) -> Response:
         params = reconstruction.ReconstructRequest(
             **{"links": self.key().links, **self.read(ReconstructInput)}

@@ -7,8 +7,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,6 +16,7 @@ from episodic.read_api import OwnerOutput
 from indexing.models import MemoryKind
 from jobs.models import Job, Kind, State
 from memoryproject.edge.fields import Strict, say_moment
+from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
@@ -54,11 +53,7 @@ class RetrieveMemory(Answering):
 
     kind = Retrieval.Kind.RETRIEVE
 
-    @extend_schema(
-        operation_id="retrieve_memory",
-        request=forms.RetrieveInput,
-        responses={(200, "text/markdown"): OpenApiTypes.STR},
-    )
+    @describe("retrieve_memory", forms.RetrieveInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(forms.RetrieveInput))
 
@@ -68,9 +63,7 @@ class RetrieveMemoryRaw(Answering):
 
     kind = Retrieval.Kind.RETRIEVE_RAW
 
-    @extend_schema(
-        operation_id="retrieve_memory_raw", request=forms.RetrieveInput, responses=forms.RawAnswer
-    )
+    @describe("retrieve_memory_raw", forms.RetrieveInput, forms.RawAnswer)
     def post(self, request: Request) -> Response:
         answer = self.answer(forms.RetrieveInput)
         return _with_headers(Response(render_raw(answer)), answer)
@@ -81,11 +74,7 @@ class ContextPreRetrieve(Answering):
 
     kind = Retrieval.Kind.CONTEXT
 
-    @extend_schema(
-        operation_id="context_pre_retrieve",
-        request=forms.ContextInput,
-        responses={(200, "text/markdown"): OpenApiTypes.STR},
-    )
+    @describe("context_pre_retrieve", forms.ContextInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
         return _as_markdown(self.answer(forms.ContextInput))
 
@@ -233,11 +222,7 @@ class Recent(ReadView):
 class RecentMemory(Recent):
     """The newest episodes as markdown."""
 
-    @extend_schema(
-        operation_id="recent_memory",
-        request=forms.RecentTextInput,
-        responses={(200, "text/markdown"): OpenApiTypes.STR},
-    )
+    @describe("recent_memory", forms.RecentTextInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)
         fence = markdown.make_fence(wanted=params["fence"])
@@ -249,11 +234,7 @@ class RecentMemory(Recent):
 class RecentMemoryRaw(Recent):
     """The newest episodes as JSON."""
 
-    @extend_schema(
-        operation_id="recent_memory_raw",
-        request=forms.RecentInput,
-        responses=forms.FullEpisode(many=True),
-    )
+    @describe("recent_memory_raw", forms.RecentInput, forms.FullEpisode(many=True))
     def post(self, request: Request) -> Response:
         episodes = self.find_episodes(self.read(forms.RecentInput))
         if not episodes:
@@ -272,7 +253,7 @@ class ConversationState(ReadView):
 
     for_users = True
 
-    @extend_schema(operation_id="get_conversation", responses=forms.ConversationOutput)
+    @describe("get_conversation", answers=forms.ConversationOutput)
     def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
         conversation = episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=conversation_id

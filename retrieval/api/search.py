@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge import fields
+from memoryproject.edge.schema import describe
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput
@@ -108,7 +108,7 @@ class Search(MirroredView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    @extend_schema(operation_id="search", request=SearchInput, responses=SearchOutput)
+    @describe("search", SearchInput, SearchOutput)
     def post(self, request: Request) -> Response:
         params = SearchRequest(**{"links": self.key().links, **self.read(SearchInput)})
         return self.answer(

@@ -5,8 +5,8 @@ from collections import defaultdict
 
 from episodic import queries as episodic_queries
 from episodic.engines import Reviewer, ServedEpisode
+from episodic.episode_index import headline_vectors
 from episodic.reviews import EpisodeReview, apply_reviews
-from episodic.vectors import headline_vectors
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point, pass_point

@@ -87,68 +87,50 @@ def read_reply(
     """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
     facts = {fact.alias: fact for fact in known}
     for update in reply.update:
-        category = _find_category(facts.get(update.ref))
-        yield _state(engines.Action.UPDATE, update, update.ref, category, episodes)
+        yield _propose(engines.Action.UPDATE, update, facts.get(update.ref), episodes)
     for over in reply.invalidate:
-        yield _point(engines.Action.INVALIDATE, over, facts, episodes, day=over.until)
+        yield _propose(engines.Action.INVALIDATE, over, facts.get(over.ref), episodes)
     for same in reply.reinforce:
-        yield _point(engines.Action.REINFORCE, same, facts, episodes)
+        yield _propose(engines.Action.REINFORCE, same, facts.get(same.ref), episodes)
     for new in reply.new:
-        yield _state(engines.Action.NEW, new, None, new.cat, episodes)
+        yield _propose(engines.Action.NEW, new, None, episodes)
 
 
-def _state(
+def _propose(
     action: engines.Action,
-    row: replies.NewReply | replies.UpdateReply,
-    ref: str | None,
-    category: engines.Category,
+    row: replies.NewReply | replies.UpdateReply | replies.ReinforceReply | replies.InvalidateReply,
+    known: engines.KnownFact | None,
     episodes: Sequence[engines.EpisodeText],
 ) -> engines.Proposal:
-    """Return a change that states a fact, true since the day named, or since it was said."""
+    """Return a change: one that states a fact, or points at a known one, whose sentence stays."""
     index, lines = _find_source(row.msgs, episodes)
+    category = engines.Category(known.category) if known else engines.Category.EXPERIENCE
+    said_at = min((line.at for line in lines), default=None)
+    proposal = engines.Proposal(
+        action=action,
+        alias=_guard_alias(getattr(row, "ref", None)),
+        category=row.cat if isinstance(row, replies.NewReply) else category,
+        fact=known.fact if known else "",
+        keywords=(),
+        valid_at=said_at,
+        episode=index,
+        seqs=tuple(line.seq for line in lines),
+    )
+    if isinstance(row, replies.InvalidateReply):
+        return replace(proposal, valid_at=_read_day(row.until) or said_at)
+    if isinstance(row, replies.ReinforceReply):
+        return proposal
     source = lines or [line for episode in episodes for line in episode.lines]
     fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
     first, _, last = row.when.partition("/")
-    since = _read_day(first) or min((line.at for line in lines), default=None)
-    until = _read_day(last)
-    return engines.Proposal(
-        action=action,
-        alias=_guard_alias(ref),
-        category=category,
+    since, until = _read_day(first) or said_at, _read_day(last)
+    return replace(
+        proposal,
         fact=fact,
         keywords=pick_keywords(fact, speaker=_find_named(fact, source)),
         valid_at=since,
         valid_until=until if since and until and until > since else None,
-        episode=index,
-        seqs=tuple(line.seq for line in lines),
     )
-
-
-def _point(
-    action: engines.Action,
-    row: replies.ReinforceReply | replies.InvalidateReply,
-    known: dict[str, engines.KnownFact],
-    episodes: Sequence[engines.EpisodeText],
-    *,
-    day: str = "",
-) -> engines.Proposal:
-    """Return a change that only points at a known fact; its sentence stays."""
-    index, lines = _find_source(row.msgs, episodes)
-    fact = known.get(row.ref)
-    return engines.Proposal(
-        action=action,
-        alias=_guard_alias(row.ref),
-        category=_find_category(fact),
-        fact=fact.fact if fact else "",
-        keywords=(),
-        valid_at=_read_day(day) or min((line.at for line in lines), default=None),
-        episode=index,
-        seqs=tuple(line.seq for line in lines),
-    )
-
-
-def _find_category(fact: engines.KnownFact | None) -> engines.Category:
-    return engines.Category(fact.category) if fact else engines.Category.EXPERIENCE
 
 
 def _find_source(

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field, replace
 from episodic.engines import Line
 from memoryproject.text.sentences import Writing, detect_writing
 from memoryproject.text.words import content_stems
-from semantic.engines import (
-    Action,
-    Category,
-    Consolidation,
-    EpisodeText,
-    KnownFact,
-    Proposal,
-    Suggestion,
-    SuggestionKind,
-)
+from semantic import engines
 from semantic.keywords import pick_keywords
 from semantic.offline import corrections, judgements, statements
 from semantic.offline.categories import classify_fact
@@ -56,8 +47,8 @@ class OfflineConsolidator:
     known_at_most = KNOWN_AT_MOST
 
     def consolidate(
-        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
-    ) -> Consolidation:
+        self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
+    ) -> engines.Consolidation:
         """Return what users state in the episodes, in the order in which they said it."""
         run = _Run(episodes, known)
         for index, episode in enumerate(episodes):
@@ -65,7 +56,7 @@ class OfflineConsolidator:
                 if line.role == "user":
                     run.episode = index
                     run.read(line)
-        return Consolidation(
+        return engines.Consolidation(
             proposals=tuple(run.proposals), engine=ENGINE, suggestions=tuple(run.suggestions)
         )
 
@@ -74,12 +65,12 @@ class OfflineConsolidator:
 class _Run:
     """What one consolidation has proposed so far, and which facts are active after that."""
 
-    episodes: Sequence[EpisodeText]
-    known: Sequence[KnownFact]
+    episodes: Sequence[engines.EpisodeText]
+    known: Sequence[engines.KnownFact]
     active: list[judgements.ActiveFact] = field(default_factory=list)
     """Oldest first."""
-    proposals: list[Proposal] = field(default_factory=list)
-    suggestions: list[Suggestion] = field(default_factory=list)
+    proposals: list[engines.Proposal] = field(default_factory=list)
+    suggestions: list[engines.Suggestion] = field(default_factory=list)
     episode: int = 0
     """The index of the episode that is read."""
     user_name: str = ""
@@ -92,7 +83,7 @@ class _Run:
         for fact in reversed(newest_first):
             speaker = next(iter(fact.keywords), "")
             reading = read_fact(fact.fact, speaker=speaker if speaker in fact.fact else "")
-            category = Category(fact.category)
+            category = engines.Category(fact.category)
             item = judgements.ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
             self.active.append(item)
         lines = [line for episode in self.episodes for line in episode.lines]
@@ -117,7 +108,9 @@ class _Run:
     def _read_sentence(self, sentence: Sentence, people: list[str]) -> None:
         guideline = find_guideline(sentence)
         if guideline is not None:
-            self._settle(statements.Statement(guideline, sentence), category=Category.GUIDELINE)
+            self._settle(
+                statements.Statement(guideline, sentence), category=engines.Category.GUIDELINE
+            )
         name, known_name = _introduced_name(sentence), sentence.line.name
         if name and not known_name:
             self._introduce(name, sentence)
@@ -156,7 +149,7 @@ class _Run:
         statement: statements.Statement,
         *,
         is_minor: bool = False,
-        category: Category | None = None,
+        category: engines.Category | None = None,
     ) -> None:
         """Propose one statement and what follows from it for the active facts.
 
@@ -167,7 +160,9 @@ class _Run:
             return
         for item in self.active:
             if judgements.repeats(statement.fact, reading, item):
-                self._propose(Action.REINFORCE, statement, alias=item.alias, category=item.category)
+                self._propose(
+                    engines.Action.REINFORCE, statement, alias=item.alias, category=item.category
+                )
                 return
         context = frozenset(content_stems(statement.sentence.before))
         compared = self.active if may_end(reading) else []
@@ -193,25 +188,25 @@ class _Run:
             doubtful = [(other, "other_time")] if other else []
         alias = self._replace(statement, ended, category=category)
         for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
-            kind = SuggestionKind.CONTRADICTION
-            self.suggestions.append(Suggestion(kind, item.alias, alias, reason))
+            kind = engines.SuggestionKind.CONTRADICTION
+            self.suggestions.append(engines.Suggestion(kind, item.alias, alias, reason))
 
     def _replace(
         self,
         statement: statements.Statement,
         ended: list[judgements.ActiveFact],
         *,
-        category: Category | None = None,
+        category: engines.Category | None = None,
     ) -> str:
         """Propose a fact in the place of others, or a new one; return its alias."""
-        action = Action.UPDATE if ended else Action.NEW
+        action = engines.Action.UPDATE if ended else engines.Action.NEW
         first = ended[-1].alias if ended else None
         alias = f"P{len(self.proposals)}"
         # "I rebooked it" is found by what "it" was: the words of the fact that it replaces.
         inherited = [word for item in ended for word in item.keywords]
         new = self._propose(action, statement, alias=first, category=category, keywords=inherited)
         for item in ended[:-1]:
-            self._propose(Action.INVALIDATE, statement, alias=item.alias)
+            self._propose(engines.Action.INVALIDATE, statement, alias=item.alias)
         self.active = [item for item in self.active if item not in ended]
         self.active.append(
             judgements.ActiveFact(alias, new.category, new.fact, statement.reading, new.keywords)
@@ -220,17 +215,17 @@ class _Run:
 
     def _propose(
         self,
-        action: Action,
+        action: engines.Action,
         statement: statements.Statement,
         *,
         alias: str | None,
-        category: Category | None = None,
+        category: engines.Category | None = None,
         keywords: Sequence[str] = (),
-    ) -> Proposal:
+    ) -> engines.Proposal:
         line, claims = statement.sentence.line, statement.reading.claims
         own = pick_keywords(statement.fact, speaker=statement.sentence.speaker)
         asked = [word for claim in claims for word in ASKED_BY.get(claim.slot, ())]
-        proposal = Proposal(
+        proposal = engines.Proposal(
             action=action,
             alias=alias,
             category=category or classify_fact(statement.fact, claims),
@@ -265,7 +260,7 @@ def _find_mistakes(
                 yield correction, item
 
 
-def _find_user_name(known: Iterable[KnownFact], lines: Iterable[Line]) -> str:
+def _find_user_name(known: Iterable[engines.KnownFact], lines: Iterable[Line]) -> str:
     """Return the name that a nameless user has told, now or in a known fact; "" if none."""
     for fact in known:
         match = re.match(r"User's name is ([^.]+)\.$|用户的名字是([^。]+)。$", fact.fact)

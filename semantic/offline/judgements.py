@@ -4,13 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from semantic.engines import Category
-from semantic.offline.comparisons import (
-    Relation,
-    compare,
-    ends_activity,
-    moves_value,
-    opposes_rule,
-)
+from semantic.offline.comparisons import Relation, compare, ends_activity, moves_value, opposes_rule
 from semantic.offline.readings import Reading
 from semantic.offline.values import Kind
 

@@ -10,8 +10,9 @@ import pytest
 
 from memoryproject.ai import llm
 from memoryproject.ai.answers import Completion
+from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.llm import Prompt, complete
+from memoryproject.ai.llm import complete
 from tests.model_server import ModelServer, says, sends
 
 

@@ -15,8 +15,8 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 from pytest_django import Settings
 
+from episodic.episode_index import PATIENCE
 from episodic.models import Episode
-from episodic.vectors import PATIENCE
 from indexing.models import SearchVector
 from indexing.queries import units_without_vector
 from jobs.draining import drain_jobs

@@ -9,7 +9,7 @@ import pytest
 from indexing.models import SearchVector
 from semantic.engines import Consolidation, EpisodeText, KnownFact
 from semantic.models import Fact
-from semantic.related import NEAREST_FIRST, rank_by_words
+from semantic.snapshots import NEAREST_FIRST, rank_by_words
 from tests.conftest import Agent
 from tests.semantic.learning import Talk, Wishes, new
 
