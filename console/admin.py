@@ -4,7 +4,6 @@ from django.contrib import admin
 
 from console import page_reads
 from console.cases import page as case_page
-from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
 from console.erasing import page as erasing
@@ -62,7 +61,7 @@ PersonAdmin.list_before_template = "console/people/bar.html"
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story)
 MessageAdmin.story = Story("console/conversations/one_message.html")
-MemoryTestAdmin.story = Story("console/cases/memory_test.html", tests.get_story)
+MemoryTestAdmin.story = Story("console/cases/memory_test.html", case_page.get_test_story)
 
 MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
 ConversationAdmin.doors += (Door("Erase…", ERASE, "console:erase_conversation"),)

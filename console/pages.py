@@ -1,4 +1,4 @@
-"""Shared by the console's views: permissions, rendering, choice of a tenant, rows, actions."""
+"""Shared by the views: permissions, rendering, choice of a tenant, rows, acts on record."""
 
 import uuid
 from collections.abc import Callable
@@ -7,9 +7,11 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.decorators import permission_required
-from django.db import transaction
+from django.contrib.contenttypes.models import ContentType
+from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,15 +20,52 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from console.action_log import record
 from episodic.models import Conversation
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
+from indexing.models import Memory
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
+from notes.models import Note
+
+ENTRIES_AT_MOST = 50
+
+
+def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
+    """Write down that the person did something to a row, in the transaction of that."""
+    registered: Any = admin.site.get_model_admin(type(row))
+    (registered.log_addition if is_new else registered.log_change)(request, row, what)
+
+
+def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
+    """Write down that the person did something to a memory, in the transaction of that.
+
+    The entry names the memory by its id: of what it says nothing stays behind that an erasure
+    would not find.
+    """
+    LogEntry.objects.create(
+        user_id=str(request.user.pk),
+        content_type=ContentType.objects.get_for_model(Memory),
+        object_id=str(memory.pk),
+        object_repr=f"memory {memory.pk}",
+        action_flag=CHANGE,
+        change_message=what,
+    )
+
+
+def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
+    """Return what people did to a row, the newest first; of a note too as of a `Memory`."""
+    entries = LogEntry.objects.filter(
+        content_type=ContentType.objects.get_for_model(model), object_id=str(key)
+    )
+    newest = entries.select_related("user").order_by("-action_time", "-id")
+    return list(newest[:ENTRIES_AT_MOST])
+
 
 CONVERSATIONS_OFFERED = 30
+FAULTS = ("fault", "problem", "errors")
+"""Under which names pages show what is wrong."""
 Row = TypeVar("Row", bound=TenantModel)
 View = Callable[..., HttpResponseBase]
 
@@ -69,11 +108,11 @@ def show_page(
 
     `conversations` are those to choose from; they are read only if the template asks for them.
 
-    Without a status it is 400 where a form that was sent has errors, else 200.
+    Without a status it is 400 where a form that was sent has errors, or a fault is shown, else 200.
     """
-    if status is None:
-        form = shown.get("form")
-        status = 400 if request.method == "POST" and form is not None and form.errors else 200
+    form = shown.get("form") if request.method == "POST" else None
+    is_wrong = any(map(shown.get, FAULTS)) or (form is not None and form.errors)
+    status = status or (400 if is_wrong else 200)
     offered = {"conversations": partial(list_conversations, request)}
     context = {**admin.site.each_context(request), **offered, "title": title, **shown}
     return render(request, template, context, status=status)

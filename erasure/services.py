@@ -12,11 +12,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Message
-from erasure import flow, imports, persons, retention, tenants
+from erasure import flow, parts, tenants
 from erasure.holds import check_holds
-from erasure.imports import imports_of
 from erasure.models import Erasure, RetentionPolicy, Scope, State
-from erasure.retention import find_due
+from erasure.parts import find_due, imports_of
 from jobs.claims import LIMITS
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
@@ -85,18 +84,18 @@ def preview(erasure: Erasure) -> dict[str, int]:
     if erasure.scope == Scope.TENANT:
         return dict(+tenants.count_tenant(erasure.tenant))
     if erasure.scope == Scope.IMPORT:
-        return dict(+imports.count_import(erasure))
+        return dict(+parts.count_import(erasure))
     if erasure.scope == Scope.RETENTION:
         policy = RetentionPolicy.objects.of(erasure.tenant).get(id__in=[erasure.target])
-        return dict(+retention.count_due(policy))
+        return dict(+parts.count_due(policy))
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         execute(LIMITS)
         erasure.save(force_insert=True)
         counts: Counter[str] = Counter()
-        while (done := flow.erase_next(erasure.tenant, erasure)) is not None:
+        while (done := flow.erase_next(erasure)) is not None:
             counts += done.counts
-            if erasure.scope not in flow.MANY_PARTS:
+            if erasure.scope not in flow.PARTS:
                 break
         transaction.set_rollback(True)
     return dict(+counts)
@@ -134,23 +133,19 @@ def do(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 def is_large(erasure: Erasure) -> bool:
     """Return whether nobody should wait for an erasure."""
-    if erasure.scope in {Scope.TENANT, Scope.RETENTION}:
+    scope, tenant, limit = erasure.scope, erasure.tenant, settings.ERASURE_WAITS_FOR_MESSAGES
+    if scope in {Scope.TENANT, Scope.RETENTION}:
         return True
-    if erasure.scope == Scope.PERSON:
-        return persons.is_large(erasure)
-    if erasure.scope == Scope.IMPORT:
-        large: int = settings.ERASURE_WAITS_FOR_MESSAGES
-        return imports.count_import(erasure).total() > large
-    if erasure.scope == Scope.USER:
-        some = notes.notes_of_user(
-            tenant=erasure.tenant, user_id=erasure.subject, at_most=NOTES_WAITED_FOR + 1
-        )
-        return len(some) > NOTES_WAITED_FOR
-    if erasure.scope == Scope.CONVERSATION:
-        rows = Message.objects.of(erasure.tenant).filter(conversation=erasure.target)
-        limit: int = settings.ERASURE_WAITS_FOR_MESSAGES
-        return rows.order_by()[: limit + 1].count() > limit
-    return False
+    if scope == Scope.PERSON:
+        return parts.is_large_person(erasure)
+    if scope == Scope.IMPORT:
+        return bool(parts.count_import(erasure).total() > limit)
+    if scope == Scope.USER:
+        at_most = NOTES_WAITED_FOR + 1
+        some = notes.notes_of_user(tenant=tenant, user_id=erasure.subject, at_most=at_most)
+        return len(some) == at_most
+    rows = Message.objects.of(tenant).filter(conversation=erasure.target).order_by()
+    return scope == Scope.CONVERSATION and rows[: limit + 1].count() > limit
 
 
 def apply_policies(*, at_most: int) -> None:

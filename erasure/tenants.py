@@ -76,8 +76,9 @@ def stop(tenant: Tenant, erasure: Erasure) -> None:
         jobs.stop_all(tenant=tenant, but=erasure.job_id)
 
 
-def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
+def erase_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next part, inside the caller's transaction; None: only the last part is left."""
+    tenant = erasure.tenant
     conversation_id = episodic.next_conversation(tenant)
     if conversation_id is not None:
         return erase_whole_conversation(tenant, conversation_id)

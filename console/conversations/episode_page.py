@@ -1,10 +1,9 @@
 """The page of an episode: its messages, facts, answers, and retrievability as a curve."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -81,8 +80,7 @@ def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
     return earlier.first(), later.first()
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """The time from one review of an episode to the next, with one stability."""
 
     since: datetime

@@ -3,8 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -132,8 +131,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The facts that were marked, those that an act can be done to, and what it is."""
 
     name: str

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
@@ -38,8 +37,7 @@ BY_ID: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One line: where it leads, and what it is."""
 
     title: str

@@ -17,6 +17,12 @@ from semantic.models import CorrectionMark, Fact, Suggestion, Triage
 
 CANDIDATES = 200
 """Of each kind, the newest: these are ranked."""
+REASONS = {
+    "pending": "it would steer the assistant, or may come from a tool, and not from users alone",
+    "dangling": "it begins with a word for somebody whom it does not name",
+    "marks": "other places may still say what was corrected: confirm or drop them",
+    "test": "an answer no longer says what it must",
+}
 
 
 @dataclass(slots=True)
@@ -102,38 +108,22 @@ def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
     for row in open_ones.order_by("-id")[:CANDIDATES]:
         decided, accepted = rates.get((row.kind, row.reason), (0, 0))
         about = tuple(filter(None, (row.old_fact, row.new_fact)))
+        for fact in about:
+            fact.tenant = tenant
         title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
-        why = render_note(row.reason)
-        yield _item(tenant, "suggestion", title, why, row, about, (accepted + 1) / (decided + 2))
-    waiting = queries.facts_waiting(tenant).select_related("conversation", "changeset")
-    for fact in waiting.order_by("-id")[:CANDIDATES]:
-        why = "it would steer the assistant, or may come from a tool, and not from users alone"
-        yield _item(tenant, "pending", "pending review", why, fact, (fact,))
-    for fact in triage.find_dangling(tenant).select_related("conversation", "changeset")[
-        :CANDIDATES
-    ]:
-        why = "it begins with a word for somebody whom it does not name"
-        yield _item(tenant, "dangling", "says not whom", why, fact, (fact,))
+        doubt = (accepted + 1) / (decided + 2)
+        yield Item("suggestion", title, render_note(row.reason), row, about, doubt)
     proposed = CorrectionMark.objects.of(tenant).filter(state=CorrectionMark.State.PROPOSED)
-    marked = Fact.objects.of(tenant).filter(id__in=proposed.values("fact"))
-    for fact in marked.select_related("conversation", "changeset").order_by("-id")[:CANDIDATES]:
-        why = "other places may still say what was corrected: confirm or drop them"
-        yield _item(tenant, "marks", "corrected, perhaps not everywhere", why, fact, (fact,))
+    facts = {
+        ("pending", "pending review"): queries.facts_waiting(tenant).order_by("-id"),
+        ("dangling", "says not whom"): triage.find_dangling(tenant),
+        ("marks", "corrected, perhaps not everywhere"): Fact.objects.of(tenant)
+        .filter(id__in=proposed.values("fact"))
+        .order_by("-id"),
+    }
+    for (kind, title), rows in facts.items():
+        for fact in rows.select_related("conversation", "changeset")[:CANDIDATES]:
+            yield Item(kind, title, REASONS[kind], fact, (fact,))
     red = MemoryTest.objects.of(tenant).filter(broken_by__isnull=False)
     for test in red.select_related("conversation").order_by("-id")[:CANDIDATES]:
-        why = "an answer no longer says what it must"
-        yield _item(tenant, "test", "a memory test is red", why, test, (), doubt=1.0)
-
-
-def _item(
-    tenant: Tenant,
-    kind: str,
-    title: str,
-    why: str,
-    row: Suggestion | Fact | MemoryTest,
-    about: tuple[Fact, ...],
-    doubt: float = 0.5,
-) -> Item:
-    for fact in about:
-        fact.tenant = tenant
-    return Item(kind, title, why, row, about, doubt)
+        yield Item("test", "a memory test is red", REASONS["test"], test, (), doubt=1.0)

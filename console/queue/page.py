@@ -13,10 +13,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
-from console.action_log import record
 from console.facts.actions import SEES_FACT, read_versions
 from console.facts.page import find_done
-from console.pages import action_for, choose_tenant, page_for, show_page
+from console.pages import action_for, choose_tenant, page_for, record, show_page
 from console.queue.items import CANDIDATES, list_items, show_sources
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
@@ -79,7 +78,7 @@ def decide(request: HttpRequest) -> HttpResponse:
             set_aside(tenant, request.POST, decision, actor=actor)
             messages.success(request, f"{SET_ASIDE[decision]}.")
     except Problem as problem:
-        return _render(request, problem=problem.message, status=400)
+        return _render(request, problem=problem.message)
     return redirect(
         f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name, **kept})}"
     )
@@ -131,7 +130,7 @@ def allow(request: HttpRequest) -> HttpResponse:
             )
             record(request, tenant, f"let the rule {kind}:{reason} accept {at_most[:4]} a day")
     except Problem as problem:
-        return _render(request, problem=problem.message, status=400)
+        return _render(request, problem=problem.message)
     messages.success(request, "Saved.")
     return redirect(reverse("console:review_queue"))
 
@@ -155,7 +154,7 @@ def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
     triage.set_triage(tenant, fact_id, actor=actor, **values)
 
 
-def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _render(request: HttpRequest, *, problem: str = "") -> HttpResponse:
     tenant = choose_tenant(request)
     chosen = {name: request.GET.get(name, "") for name in FILTERS}
     items, rules, now = [], [], timezone.now()
@@ -176,7 +175,6 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         request,
         "console/queue/queue.html",
         title="Review queue",
-        status=status,
         problem=problem,
         owner=tenant,
         items=items[:SHOWN_AT_MOST],

@@ -2,9 +2,8 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
@@ -29,8 +28,7 @@ MEMORIES: dict[UnitKind, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One line of the results. `text` is escaped, or a mask."""
 
     kind: str
@@ -46,8 +44,7 @@ class Result:
     more: SafeString | str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """The results of one kind. `total` counts all; `complete`: none was left unread."""
 
     kind: str
@@ -56,14 +53,8 @@ class Group:
     complete: bool
     unprocessed: Sequence[Result] = ()
 
-    @property
-    def title(self) -> str:
-        """The kind in the plural."""
-        return f"{self.kind.capitalize()}s"
 
-
-@dataclass(frozen=True, slots=True)
-class SearchParams:
+class SearchParams(NamedTuple):
     """What to search for, read from the form."""
 
     sought: Sought

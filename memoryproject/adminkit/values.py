@@ -81,7 +81,8 @@ def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Show
     if isinstance(field, models.DateTimeField):
         return lambda row: moment(getattr(row, name), zone="" if brief else " UTC")
     if isinstance(field, models.BooleanField):
-        return lambda row: yes_or_no(getattr(row, name))
+        # A word: an icon in red would call every no bad.
+        return lambda row: "yes" if getattr(row, name) else "no"
     if isinstance(field, models.JSONField):
         return lambda row: (_join if brief else pretty_json)(getattr(row, name))
     if isinstance(field, ArrayField):
@@ -125,11 +126,6 @@ def _or_nothing(value: Any) -> str:
 def number(value: float | None) -> str:
     """Return up to four digits that count: RRF scores are small."""
     return NOTHING if value is None else f"{value:.4g}"
-
-
-def yes_or_no(value: bool) -> str:
-    """Return a word: an icon in red would call every `no` bad."""
-    return "yes" if value else "no"
 
 
 def moment(value: datetime | None, *, zone: str = "") -> str:
