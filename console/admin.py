@@ -30,14 +30,9 @@ from people.admin import PersonAdmin
 from retrieval.admin import MemoryTestAdmin, RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
-for model in [
-    model
-    for model in admin.site._registry
-    if model._meta.app_label in {"account", "socialaccount", "mfa", "usersessions"}
-]:
-    admin.site.unregister(
-        model
-    )  # secrets, and nothing to do there: people have a page of their own
+# They hold secrets, and there is nothing to do there: people have a page of their own.
+SIGN_IN = {"account", "socialaccount", "mfa", "usersessions"}
+admin.site.unregister([row for row in admin.site._registry if row._meta.app_label in SIGN_IN])
 UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)

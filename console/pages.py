@@ -8,22 +8,20 @@ from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.decorators import permission_required
 from django.contrib.contenttypes.models import ContentType
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
 from episodic.models import Conversation
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import Memory
+from memoryproject.adminkit.values import page_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
@@ -159,8 +157,7 @@ def act_on(
 
 def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
     """Return the way to a row's page in the admin."""
-    address = reverse(admin_urlname(row._meta, SafeString("change")), args=[row.pk])
-    return redirect(f"{address}{query}{anchor}")
+    return redirect(f"{page_address(row)}{query}{anchor}")
 
 
 def read_choice(request: HttpRequest) -> TenantChoice:

@@ -7,13 +7,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 
 from console.forms import ReasonForm
 from console.pages import get_row, page_for, record, show_page
@@ -21,6 +19,7 @@ from episodic.models import Conversation, Message
 from erasure import proof, services
 from erasure.models import Erasure, Scope, State
 from erasure.parts import imports_of
+from memoryproject.adminkit.values import page_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
@@ -53,7 +52,7 @@ class Subject:
     @property
     def back(self) -> str:
         """The address of its page in the admin."""
-        return reverse(admin_urlname(self.row._meta, SafeString("change")), args=[self.row.pk])
+        return page_address(self.row)
 
 
 class EraseForm(ReasonForm):

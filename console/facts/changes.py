@@ -58,7 +58,7 @@ def _render_change(change: Change, facts: Mapping[Any, Fact], about: Fact | None
         "what": _render_what(change, before, is_replaced=is_replaced),
         "note": render_note(change.note),
         "fact": fact,
-        "sentence": show_difference(old.fact, fact.fact) if fact and old else fact and fact.fact,
+        "sentence": _render_sentence(fact, old),
         "old": old,
         "before": before,
         "after": after,
@@ -74,6 +74,13 @@ def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
     if change.action == Change.Action.INVALIDATE and before not in {"", ACTIVE}:
         return "retired for another reason"
     return TEXTS["actions"][change.action]
+
+
+def _render_sentence(fact: Fact | None, old: Fact | None) -> str:
+    """Return what a fact says, with what it changed in the fact that it replaced marked."""
+    if fact is None:
+        return ""
+    return show_difference(old.fact, fact.fact) if old else fact.fact
 
 
 def render_note(code: str) -> str:

@@ -21,7 +21,7 @@ from console.home import metrics, sections
 from console.home.metrics import DAYS_A_SPAN, Span
 from console.home.sections import Spend, Tile, Widget
 from console.pages import choose_tenant, page_for, read_choice, show_page
-from console.queue.items import list_items
+from console.queue.page import list_items
 from console.texts import TOUR
 from episodic.models import Message
 from episodic.revealing import REVEAL

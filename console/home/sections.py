@@ -14,7 +14,7 @@ from console.charts import Chart, Series
 from console.counting import cap_counts, render_sum
 from console.home import metrics
 from console.home.metrics import Span, join_spans, rows_address, span_unit
-from console.queue.items import Item
+from console.queue.page import Item
 from episodic.models import Conversation, Episode, Message, Reveal
 from episodic.naming import render_name, with_names
 from jobs import usage

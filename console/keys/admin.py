@@ -12,7 +12,6 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, JSONObject, NullIf
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -21,7 +20,7 @@ from jobs import usage as spending
 from jobs.models import LLMCall
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
-from memoryproject.adminkit.values import NOTHING, coloured_word
+from memoryproject.adminkit.values import NOTHING, coloured_word, page_address
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.key_usage import bucket_ms
 from memoryproject.tenancy.models import APIKey, KeyUsage
@@ -204,10 +203,9 @@ class APIKeyAdmin(ReadOnlyAdmin):
         """Return the ways to the forms of its page."""
         if key.revoked_at:
             return NOTHING
-        page = reverse("admin:tenancy_apikey_change", args=[key.pk])
         return format_html(
             '<a class="text-link" href="{0}#limit">limit</a> · '
             '<a class="text-link" href="{0}#rotate">rotate</a> '
             '<a class="console-badge bad" href="{0}#revoke">revoke</a>',
-            page,
+            page_address(key),
         )

@@ -160,6 +160,11 @@ def pretty_json(value: Any) -> SafeString:
     return format_html('<code style="white-space: pre-wrap">{}</code>', text)
 
 
+def page_address(row: models.Model) -> str:
+    """Return the address of a row's page in the admin."""
+    return reverse(f"admin:{row._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
+
+
 def link(row: models.Model | None, text: Any = None) -> str:
     """Return a link to the page of a row, by its own name if no other is given."""
     if row is None:
