@@ -199,18 +199,15 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     ids = [hit.memory_id for hit in served]
     named = name_memories(tenant=retrieval.tenant, memory_ids=ids)
     labels = {memory_id: row.label for memory_id, row in named.items()}
+    links = [
+        link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)) for hit in served
+    ]
     may_ask = request.user.has_perm(playground.PERMISSION)
     return {
         "title": retrieval.query,
         "subtitle": "",
         "again": _link_to_playground(retrieval) if may_ask else "",
-        "served": [
-            (
-                hit,
-                link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)),
-            )
-            for hit in served
-        ],
+        "served": list(zip(served, links, strict=True)),
     }
 
 

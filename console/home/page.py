@@ -69,7 +69,7 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any
             "last_message": last.get(tenant_id),
             "dead_list": values.list_address(Job, state="dead", tenant__id=tenant_id),
             "budget": budget,
-            "share": round(100 * row["spent"] / budget) if budget else 0 if budget is None else 100,
+            "share": sections.find_share(row["spent"], budget),
             "bytes_limit": quotas.limits_of(row["tenant"])[0],
             "to_decide": row["suggested"] + row["pending"],
         }

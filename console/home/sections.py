@@ -49,20 +49,19 @@ class Spend(NamedTuple):
     """What a tenant has spent today of its budget, and in the whole range."""
 
     today: usage.Today
+    share: int
+    """Percent of the budget, at most 100."""
     total: Decimal
     calls: int
     calls_list: str
 
-    @property
-    def share(self) -> int:
-        """Percent of the budget, at most 100."""
-        spent, budget = self.today.spent_today, self.today.budget
-        if budget is None:
-            return 0
-        return min(100, round(100 * spent / budget)) if budget else 100
-
 
 Widget = Tile | Chart | Spend
+
+
+def find_share(spent: Decimal, budget: Decimal | None) -> int:
+    """Return how much of a budget is spent, in percent; 0 where there is none."""
+    return round(100 * spent / budget) if budget else 0 if budget is None else 100
 
 
 def draw_spans(
@@ -206,8 +205,10 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
         for span in spans
     ]
+    today = usage.measure_today(tenant, now=now)
     yield Spend(
-        usage.measure_today(tenant, now=now),
+        today,
+        min(100, find_share(today.spent_today, today.budget)),
         sum((day.cost for day in days), Decimal(0)),
         sum(day.calls for day in days),
         rows_address(LLMCall, tenant, join_spans(spans)),

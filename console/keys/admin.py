@@ -12,8 +12,9 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, JSONObject, NullIf
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
+from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs import usage as spending
@@ -105,22 +106,13 @@ def list_days(key: APIKey, *, days: int) -> list[Any]:
 def draw_sparkline(values: Sequence[tuple[str, int]]) -> SafeString:
     """Return the bars of labelled numbers as SVG, which says them to who cannot see it."""
     most = max((value for _, value in values), default=0) or 1
-    bars = format_html_join(
-        "",
-        '<rect x="{}" y="{}" width="{}" height="{}"><title>{}: {}</title></rect>',
-        (
-            (at * (WIDTH + GAP), HEIGHT - height, WIDTH, height, label, value)
-            for at, (label, value) in enumerate(values)
-            for height in [max(round(HEIGHT * value / most), 1)]
-        ),
-    )
-    return format_html(
-        '<svg class="console-spark" width="{}" height="{}" role="img" aria-label="{}">{}</svg>',
-        len(values) * (WIDTH + GAP),
-        HEIGHT,
-        ", ".join(str(value) for _, value in values),
-        bars,
-    )
+    heights = [max(round(HEIGHT * value / most), 1) for _, value in values]
+    bars = [
+        {"x": at * (WIDTH + GAP), "y": HEIGHT - height, "height": height, "of": values[at]}
+        for at, height in enumerate(heights)
+    ]
+    size = {"width": len(values) * (WIDTH + GAP), "height": HEIGHT, "bar": WIDTH}
+    return render_to_string("console/keys/sparkline.html", {"bars": bars, **size})
 
 
 def key_states() -> dict[str, Q]:

@@ -92,21 +92,11 @@ def make_key(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return pages.show_page(request, "console/keys/form.html", title="Make a key", form=form)
     params = form.cleaned_data
+    what = f"made it for {', '.join(params['scopes'])}"
     try:
         with transaction.atomic():
-            created = services.create_api_key(
-                tenant=params["tenant"],
-                name=params["name"],
-                scopes=params["scopes"],
-                expires_at=params["expires_on"],
-                key_id=params["key_id"],
-                rate=params["rate"],
-                user_ids=params["user_ids"],
-                links=params["links"],
-            )
-            pages.record(
-                request, created.key, f"made it for {', '.join(created.key.scopes)}", is_new=True
-            )
+            created = services.create_api_key(expires_at=params.pop("expires_on"), **params)
+            pages.record(request, created.key, what, is_new=True)
     except Problem as problem:
         messages.error(request, problem.message)
         return redirect("admin:tenancy_apikey_changelist")

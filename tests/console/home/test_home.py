@@ -170,7 +170,7 @@ def test_all_tenants_stand_in_a_table_until_one_is_chosen_and_then_it_stays(
         (cleo.tenant, 1),
         (ana.tenant, 0),
     ]
-    assert rows[1].last_message is not None and rows[1].bytes > 0 and rows[0].share == 0
+    assert rows[1]["last_message"] is not None and rows[1]["bytes"] > 0 and rows[0]["share"] == 0
     assert "to decide on" not in open_home(operator).content.decode()
     assert open_home(operator, tenant="ana's").context["tenant"] == ana.tenant
     assert open_home(operator).context["tenant"] == ana.tenant
