@@ -26,7 +26,7 @@ from erasure.holds import holds_of
 from erasure.models import Erasure, Kept, RetentionPolicy
 from jobs import erasing as jobs
 from memoryproject.database.clock import execute
-from memoryproject.tenancy.models import Tenant, TenantModel
+from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from notes.models import Note
 from people import queries, services
@@ -79,12 +79,7 @@ def _find_notes_about(user_ids: Sequence[str], tenant: Tenant) -> list[uuid.UUID
     return next(filter(None, finds), [])
 
 
-TABLES: dict[str, type[TenantModel]] = {
-    "conversations": Conversation,
-    "messages": Message,
-    "facts": Fact,
-    "notes": Note,
-}
+TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "notes": Note}
 
 
 def imports_of(tenant: Tenant) -> QuerySet[Changeset]:

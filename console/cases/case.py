@@ -66,11 +66,6 @@ class ServedFact:
     """Its words that the agent used next and that few of the other facts have."""
 
     @property
-    def is_likely(self) -> bool:
-        """Whether its sources are worth showing at once."""
-        return self.has_changed or bool(self.used) or self.hit.rank == 1
-
-    @property
     def state_now(self) -> str:
         """`held`, or why not."""
         return (self.fact.invalidated_because or HELD) if self.fact else "erased"

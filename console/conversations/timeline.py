@@ -61,18 +61,6 @@ class Block:
         return surprise_level(self.episode.surprise) if self.episode else "usual"
 
     @property
-    def begins_earlier(self) -> bool:
-        """Whether the page shows only its end."""
-        return self.episode is not None and self.episode.first_seq < self.messages[0].seq
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the page does not show its end."""
-        if self.episode is None or not self.messages:
-            return False
-        return self.episode.last_seq > self.messages[-1].seq
-
-    @property
     def lines(self) -> list[tuple[ShownMessage, list[SupportedFact]]]:
         """Each message with the facts that it is evidence of."""
         return [

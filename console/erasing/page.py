@@ -29,11 +29,9 @@ from semantic.models import Changeset
 ERASE = "erasure.erase"
 WORDS_AT_LEAST, WORDS_AT_MOST = 3, 200
 TABLES: dict[Scope, type[TenantModel]] = {
-    Scope.MESSAGE: Message,
-    Scope.CONVERSATION: Conversation,
-    Scope.PERSON: Person,
+    Scope.MESSAGE: Message, Scope.CONVERSATION: Conversation, Scope.PERSON: Person,
     Scope.IMPORT: Changeset,
-}
+}  # fmt: skip
 """By scope what a page is about, where that is no note."""
 
 

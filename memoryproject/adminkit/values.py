@@ -44,14 +44,10 @@ def coloured_word(
 
     Where the text is another than the word for its colour, the method returns both.
     """
-
-    def decorate(method: Method) -> Method:
-        column: Method = display(description=description, label=dict(colours), ordering=ordering)(
-            method
-        )
-        return column
-
-    return decorate
+    label = dict(colours)
+    column: Callable[[Method], Method]
+    column = display(description=description, label=label, ordering=ordering)
+    return column
 
 
 def show_in_list(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
