@@ -28,6 +28,11 @@ from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
 
 ENTRIES_AT_MOST = 50
+CONVERSATIONS_OFFERED = 30
+FAULTS = ("fault", "problem", "errors")
+"""Under which names pages show what is wrong."""
+Row = TypeVar("Row", bound=TenantModel)
+View = Callable[..., HttpResponseBase]
 
 
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
@@ -59,13 +64,6 @@ def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
     )
     newest = entries.select_related("user").order_by("-action_time", "-id")
     return list(newest[:ENTRIES_AT_MOST])
-
-
-CONVERSATIONS_OFFERED = 30
-FAULTS = ("fault", "problem", "errors")
-"""Under which names pages show what is wrong."""
-Row = TypeVar("Row", bound=TenantModel)
-View = Callable[..., HttpResponseBase]
 
 
 def page_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:

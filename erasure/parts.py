@@ -34,6 +34,8 @@ from people.models import Person
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Fact
 
+TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "notes": Note}
+
 
 def erase_user_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next notes that are, or once were, about a user; None: there are none any more."""
@@ -77,9 +79,6 @@ def _find_notes_about(user_ids: Sequence[str], tenant: Tenant) -> list[uuid.UUID
     at_most = settings.ERASED_NOTES_AT_ONCE
     finds = (notes.notes_of_user(tenant=tenant, user_id=id_, at_most=at_most) for id_ in user_ids)
     return next(filter(None, finds), [])
-
-
-TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "notes": Note}
 
 
 def imports_of(tenant: Tenant) -> QuerySet[Changeset]:

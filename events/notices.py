@@ -14,6 +14,13 @@ from django.urls import reverse
 from events.models import Event, EventType, Notification
 from memoryproject.tenancy.models import Membership, Tenant
 
+CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest_change"
+JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
+QUEUE = "console:review_queue"
+BURST = 50
+"""So many facts retired in a tenant within an hour are worth a look."""
+BURST_WITHIN = timedelta(hours=1)
+
 
 class Notice(NamedTuple):
     """How people are told of events of one type; who has the permission there is told."""
@@ -26,9 +33,6 @@ class Notice(NamedTuple):
     """The name in an event's data of the id that the page is about; without one the tenant."""
 
 
-CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest_change"
-JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
-QUEUE = "console:review_queue"
 NOTICES = {
     EventType.JOB_DEAD: Notice("A job is dead", "jobs.operate_job", JOB, "job_id"),
     EventType.BUDGET_NEAR: Notice(
@@ -56,11 +60,6 @@ def find_address(type: str, subject: UUID, tenant: Tenant) -> str:
     notice = NOTICES[EventType(type)]
     page = reverse(notice.page, args=[] if notice.page == QUEUE else [subject])
     return f"{page}?{urlencode({'tenant': tenant.name})}"
-
-
-BURST = 50
-"""So many facts retired in a tenant within an hour are worth a look."""
-BURST_WITHIN = timedelta(hours=1)
 
 
 def notify_people(*, at_most: int) -> None:

@@ -43,6 +43,7 @@ SEEN_BY = (
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
+SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
 class CaseForm(forms.Form):
@@ -222,9 +223,6 @@ def _link_to_playground(retrieval: Retrieval) -> str:
         "known_at": parameters.get("known_at") or retrieval.created_at.isoformat(),
     }
     return f"{reverse('console:playground')}?{urlencode(query)}"
-
-
-SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
 @pages.action_for(*SEEN_BY, *SEES_TEST)

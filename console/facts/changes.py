@@ -34,6 +34,8 @@ STATE_TONES = {
 }
 """The colour of what was done, by the state after it."""
 CHANGES_A_PAGE = 100
+SHOWN_AT_MOST = 500
+TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn"}
 
 
 def render_changes(
@@ -121,10 +123,6 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
         "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
         "may_erase": sees("erasure.erase") and is_import,
     }
-
-
-SHOWN_AT_MOST = 500
-TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn"}
 
 
 class ComparisonForm(forms.Form):

@@ -35,6 +35,12 @@ from semantic import automatic, suggestions, triage
 from semantic.models import Fact, Suggestion
 
 COUNTS = ("open_jobs", "dead_jobs", "spent", "bytes", "suggested", "pending")
+DAYS = 30
+QUEUE_AT_MOST, STEPS_AT_MOST = 5, 5
+SEES_QUEUE = ("semantic.view_fact", "semantic.view_suggestion")
+SEES_AUDIT = ("episodic.view_reveal", "semantic.view_changeset", REVEAL)
+SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
+Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
 
 def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any]]:
@@ -86,14 +92,6 @@ def _find_last_messages(ids: list[UUID]) -> dict[UUID, datetime]:
     at = Subquery(newest.values("received_at")[:1])
     rows = Tenant.objects.filter(id__in=ids).annotate(at=at).values_list("id", "at")
     return {tenant_id: at for tenant_id, at in rows if at is not None}
-
-
-DAYS = 30
-QUEUE_AT_MOST, STEPS_AT_MOST = 5, 5
-SEES_QUEUE = ("semantic.view_fact", "semantic.view_suggestion")
-SEES_AUDIT = ("episodic.view_reveal", "semantic.view_changeset", REVEAL)
-SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
-Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
 
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

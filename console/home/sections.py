@@ -33,6 +33,9 @@ REASON_COLOURS = {
     Fact.Because.REVERTED.value: "orange",
     Fact.Because.ERASED.value: "grey",
 }
+WRONG_AT_MOST = 1_000
+"""Of the facts declared wrong, the latest: these are looked up among the answers."""
+ROWS_AT_MOST = 6
 
 
 class Tile(NamedTuple):
@@ -220,11 +223,6 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         [Series("Cost", costs, "orange")],
         links=[rows_address(LLMCall, tenant, span) for span in spans],
     )
-
-
-WRONG_AT_MOST = 1_000
-"""Of the facts declared wrong, the latest: these are looked up among the answers."""
-ROWS_AT_MOST = 6
 
 
 def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:

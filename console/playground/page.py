@@ -33,6 +33,18 @@ from semantic.engines import Category
 
 HUES = 8
 """Colours by which memories of the answer are told apart."""
+PERMISSION = "retrieval.run_playground"
+CALLS = {
+    "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
+    "context": ("context_pre_retrieve", ContextInput, Retrieval.Kind.CONTEXT),
+}
+WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
+NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
+FUSION_WORDS = TEXTS["fusion"]
+CARDS_AT_MOST = 25
+"""Memories of a column; the table below has them all."""
+BUDGET_AT_MOST = 8_000
+"""Of the slider; the number beside it goes further."""
 
 
 class Row(NamedTuple):
@@ -124,20 +136,6 @@ def _render_note(order: Order, row: Row) -> str:
         return " ".join(row.found.terms)
     is_cut = order.name == "answer" and row.outcome is not Outcome.SERVED
     return row.outcome.value if is_cut else ""
-
-
-PERMISSION = "retrieval.run_playground"
-CALLS = {
-    "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
-    "context": ("context_pre_retrieve", ContextInput, Retrieval.Kind.CONTEXT),
-}
-WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
-NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
-FUSION_WORDS = TEXTS["fusion"]
-CARDS_AT_MOST = 25
-"""Memories of a column; the table below has them all."""
-BUDGET_AT_MOST = 8_000
-"""Of the slider; the number beside it goes further."""
 
 
 @page_for(PERMISSION, of_one_tenant=True)

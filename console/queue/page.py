@@ -38,6 +38,17 @@ REASONS = {
     "marks": "other places may still say what was corrected: confirm or drop them",
     "test": "an answer no longer says what it must",
 }
+SHOWN_AT_MOST = 20
+"""Each is shown with the messages behind its facts."""
+SNOOZE = timedelta(days=7)
+DECISIONS = {"accept": "Accepted", "decline": "Declined", "merge": "Merged", "correct": "Corrected"}
+SET_ASIDE = {
+    "keep": "Kept as it is",
+    "snooze": "Snoozed for a week",
+    "return": "Back in the queue",
+    "note": "Noted",
+}
+FILTERS = ("fact", "mine", "aside")
 
 
 @dataclass(slots=True)
@@ -137,19 +148,6 @@ def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
     red = MemoryTest.objects.of(tenant).filter(broken_by__isnull=False)
     for test in red.select_related("conversation").order_by("-id")[:CANDIDATES]:
         yield Item("test", "a memory test is red", REASONS["test"], test, (), doubt=1.0)
-
-
-SHOWN_AT_MOST = 20
-"""Each is shown with the messages behind its facts."""
-SNOOZE = timedelta(days=7)
-DECISIONS = {"accept": "Accepted", "decline": "Declined", "merge": "Merged", "correct": "Corrected"}
-SET_ASIDE = {
-    "keep": "Kept as it is",
-    "snooze": "Snoozed for a week",
-    "return": "Back in the queue",
-    "note": "Noted",
-}
-FILTERS = ("fact", "mine", "aside")
 
 
 class NoteForm(forms.Form):

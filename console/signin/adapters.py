@@ -41,6 +41,11 @@ from memoryproject.tenancy.models import Membership, Tenant
 logger = logging.getLogger("memory.signin")
 PROVIDER = "oidc"
 BACKEND = "memoryproject.tenancy.membership.RoleBackend"
+NONCE = "oidc_nonce"
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA"]
+LEEWAY_S = 60
+UID_AT_MOST = 191
+"""Characters of `sub` that the table holds."""
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -178,13 +183,6 @@ def remove_second_factors(_: Any, request: HttpRequest, queryset: QuerySet[User]
             Authenticator.objects.filter(user=person).delete()
             record(request, person, "removed the second factor")
     messages.success(request, "They sign in by their passwords alone now.")
-
-
-NONCE = "oidc_nonce"
-ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA"]
-LEEWAY_S = 60
-UID_AT_MOST = 191
-"""Characters of `sub` that the table holds."""
 
 
 class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
