@@ -22,8 +22,7 @@ from django.db.models.functions import Now
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from erasure import acts, tenants
-from erasure.holds import holds_of
-from erasure.models import Erasure, Kept, RetentionPolicy
+from erasure.models import Erasure, Hold, Kept, RetentionPolicy
 from jobs import erasing as jobs
 from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
@@ -155,6 +154,11 @@ def _is_all_imported(conversation: Conversation, erasure: Erasure, changeset: Ch
         or facts.filter(changeset__kind=Changeset.Kind.IMPORT).exists()
     )
     return was_made and not is_shared
+
+
+def holds_of(tenant: Tenant) -> QuerySet[Hold]:
+    """Return the holds that are in force."""
+    return Hold.objects.of(tenant).filter(lifted_at=None)
 
 
 def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
