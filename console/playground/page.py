@@ -119,12 +119,7 @@ def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any
         by_rrf = sorted(ranked, key=lambda pair: -pair[1].found.rrf)
         ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
     cards = [
-        {
-            "row": row,
-            "rank": rank,
-            "score": getattr(row.found, order.score),
-            "note": _render_note(order, row),
-        }
+        (rank, row, getattr(row.found, order.score), _render_note(order, row))
         for rank, row in ranked[:at_most]
     ]
     return {"order": order, "cards": cards, "more": max(len(ranked) - at_most, 0)}
