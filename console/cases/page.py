@@ -35,11 +35,9 @@ from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import MemoryTest, Retrieval, RetrievalHit
 
 SEEN_BY = (
-    "retrieval.view_retrieval",
-    "semantic.view_fact",
-    "episodic.view_episode",
+    "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
     "episodic.view_message",
-)
+)  # fmt: skip
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
@@ -276,7 +274,4 @@ def get_test_story(request: HttpRequest, test: MemoryTest) -> Mapping[str, Any]:
         ]
         for name in ("must_say", "must_not_say")
     }
-    return {
-        **verdicts,
-        "is_short": "at_most_tokens" not in test.failures,
-    }
+    return {**verdicts, "is_short": "at_most_tokens" not in test.failures}

@@ -34,10 +34,9 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
     now = queries.database_now()
     reviews = newest_reviews(episode) if sees("episodic.view_review") else []
     earlier, later = find_neighbours(episode)
-    facts: list[SupportedFact] = []
-    if sees("semantic.view_fact"):
-        episode.conversation.tenant = episode.tenant  # loaded already
-        facts = facts_from(episode.conversation, [episode.id]).get(episode.id, [])
+    episode.conversation.tenant = episode.tenant  # loaded already
+    drawn = facts_from(episode.conversation, [episode.id] if sees("semantic.view_fact") else [])
+    facts = drawn.get(episode.id, [])
     reads = sees("episodic.view_message")
     return {
         "reader": reader if reads else None,

@@ -45,10 +45,7 @@ KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": Memo
 THERE, ELSEWHERE = "there already", "its conversation is there already"
 FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
 """What becomes of a row that is known by something else than its id, where the table says more."""
-KNOWN_BY = {
-    "note_versions": ("note_id", "version"),
-    "links": ("from_id", "to_id", "link_type"),
-}
+KNOWN_BY = {"note_versions": ("note_id", "version"), "links": ("from_id", "to_id", "link_type")}
 """By which columns a row is known that is no memory; the first is a reference."""
 EPISODES_AT_ONCE = 50
 
