@@ -92,10 +92,10 @@ def make_key(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return pages.show_page(request, "console/keys/form.html", title="Make a key", form=form)
     params = form.cleaned_data
-    what = f"made it for {', '.join(params['scopes'])}"
     try:
         with transaction.atomic():
             created = services.create_api_key(expires_at=params.pop("expires_on"), **params)
+            what = f"made it for {', '.join(created.key.scopes)}"
             pages.record(request, created.key, what, is_new=True)
     except Problem as problem:
         messages.error(request, problem.message)
