@@ -4,7 +4,6 @@ from django.contrib import admin
 
 from console import page_reads
 from console.cases import page as case_page
-from console.cases import tests
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
 from console.erasing import page as erasing
@@ -31,14 +30,9 @@ from people.admin import PersonAdmin
 from retrieval.admin import MemoryTestAdmin, RetrievalAdmin
 from semantic.admin import ChangesetAdmin, FactAdmin
 
-for model in [
-    model
-    for model in admin.site._registry
-    if model._meta.app_label in {"account", "socialaccount", "mfa", "usersessions"}
-]:
-    admin.site.unregister(
-        model
-    )  # secrets, and nothing to do there: people have a page of their own
+# They hold secrets, and there is nothing to do there: people have a page of their own.
+SIGN_IN = {"account", "socialaccount", "mfa", "usersessions"}
+admin.site.unregister([row for row in admin.site._registry if row._meta.app_label in SIGN_IN])
 UserAdmin.actions = (remove_second_factors,)  # type: ignore[misc]
 admin.site.index_template = "console/home/home.html"
 JobAdmin.story = Story("console/jobs/job.html", job_page.get_job_story)
@@ -62,7 +56,7 @@ PersonAdmin.list_before_template = "console/people/bar.html"
 WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback.get_story)
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story)
 MessageAdmin.story = Story("console/conversations/one_message.html")
-MemoryTestAdmin.story = Story("console/cases/memory_test.html", tests.get_story)
+MemoryTestAdmin.story = Story("console/cases/memory_test.html", case_page.get_test_story)
 
 MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
 ConversationAdmin.doors += (Door("Erase…", ERASE, "console:erase_conversation"),)

@@ -42,11 +42,6 @@ class Chart:
         return asdict(self)
 
     @property
-    def script_id(self) -> str:
-        """The id of the element that holds the numbers."""
-        return f"chart-{self.key}"
-
-    @property
     def has_values(self) -> bool:
         """Whether there is anything to draw."""
         return any(any(series.values) for series in self.series)

@@ -2,9 +2,8 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.urls import reverse
@@ -20,8 +19,7 @@ from retrieval.models import RetrievalHit
 from semantic.models import Fact
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryLabel:
+class MemoryLabel(NamedTuple):
     """A memory with its label. `state`: why a fact is retired."""
 
     id: uuid.UUID

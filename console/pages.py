@@ -1,4 +1,4 @@
-"""Shared by the console's views: permissions, rendering, choice of a tenant, rows, actions."""
+"""Shared by the views: permissions, rendering, choice of a tenant, rows, acts on record."""
 
 import uuid
 from collections.abc import Callable
@@ -7,28 +7,63 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
-from django.contrib.admin.templatetags.admin_urls import admin_urlname
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.decorators import permission_required
-from django.db import transaction
+from django.contrib.contenttypes.models import ContentType
+from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
-from console.action_log import record
 from episodic.models import Conversation
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
+from indexing.models import Memory
+from memoryproject.adminkit.values import page_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
+from notes.models import Note
 
+ENTRIES_AT_MOST = 50
 CONVERSATIONS_OFFERED = 30
+FAULTS = ("fault", "problem", "errors")
+"""Under which names pages show what is wrong."""
 Row = TypeVar("Row", bound=TenantModel)
 View = Callable[..., HttpResponseBase]
+
+
+def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
+    """Write down that the person did something to a row, in the transaction of that."""
+    registered: Any = admin.site.get_model_admin(type(row))
+    (registered.log_addition if is_new else registered.log_change)(request, row, what)
+
+
+def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
+    """Write down that the person did something to a memory, in the transaction of that.
+
+    The entry names the memory by its id: of what it says nothing stays behind that an erasure
+    would not find.
+    """
+    LogEntry.objects.create(
+        user_id=str(request.user.pk),
+        content_type=ContentType.objects.get_for_model(Memory),
+        object_id=str(memory.pk),
+        object_repr=f"memory {memory.pk}",
+        action_flag=CHANGE,
+        change_message=what,
+    )
+
+
+def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
+    """Return what people did to a row, the newest first; of a note too as of a `Memory`."""
+    entries = LogEntry.objects.filter(
+        content_type=ContentType.objects.get_for_model(model), object_id=str(key)
+    )
+    newest = entries.select_related("user").order_by("-action_time", "-id")
+    return list(newest[:ENTRIES_AT_MOST])
 
 
 def page_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:
@@ -69,11 +104,11 @@ def show_page(
 
     `conversations` are those to choose from; they are read only if the template asks for them.
 
-    Without a status it is 400 where a form that was sent has errors, else 200.
+    Without a status it is 400 where a form that was sent has errors, or a fault is shown, else 200.
     """
-    if status is None:
-        form = shown.get("form")
-        status = 400 if request.method == "POST" and form is not None and form.errors else 200
+    form = shown.get("form") if request.method == "POST" else None
+    is_wrong = any(map(shown.get, FAULTS)) or (form is not None and form.errors)
+    status = status or (400 if is_wrong else 200)
     offered = {"conversations": partial(list_conversations, request)}
     context = {**admin.site.each_context(request), **offered, "title": title, **shown}
     return render(request, template, context, status=status)
@@ -120,8 +155,7 @@ def act_on(
 
 def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
     """Return the way to a row's page in the admin."""
-    address = reverse(admin_urlname(row._meta, SafeString("change")), args=[row.pk])
-    return redirect(f"{address}{query}{anchor}")
+    return redirect(f"{page_address(row)}{query}{anchor}")
 
 
 def read_choice(request: HttpRequest) -> TenantChoice:

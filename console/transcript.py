@@ -1,9 +1,8 @@
 """Messages as pages show them: in order, masked for who may not read them, long ones cut."""
 
 import uuid
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 from django.db.models.functions import Left, Length
@@ -18,8 +17,7 @@ SILENCE_CUTS = timedelta(hours=3)
 """From here on a silence is always a boundary between episodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMessage:
+class ShownMessage(NamedTuple):
     """One message, as the person may see it."""
 
     id: uuid.UUID

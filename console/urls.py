@@ -6,18 +6,18 @@ from typing import Any
 from django.http import HttpResponseBase
 from django.urls import path
 
-from console.cases import ask_again, tests
+from console.cases import ask_again
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
 from console.erasing import page as erasing
 from console.facts import actions as facts
-from console.facts import comparison, marks
+from console.facts import changes, marks
 from console.graph import links
 from console.graph import page as graph
 from console.home import page as home
 from console.jobs import page as jobs
-from console.keys import actions as keys
+from console.keys import page as keys
 from console.notes import page as notes
 from console.notifications import page as notifications
 from console.palette import page as palette
@@ -66,7 +66,7 @@ urlpatterns = [
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
-    path("compare/", comparison.show_comparison, name="compare"),
+    path("compare/", changes.show_comparison, name="compare"),
     path("review-queue/", queue.show_queue, name="review_queue"),
     path("review-queue/decide/", queue.decide, name="review_decide"),
     path("review-queue/allow/", queue.allow, name="review_allow"),
@@ -79,8 +79,8 @@ urlpatterns = [
     path("saved/<uuid:filter_id>/", search.delete_filter, name="forget_filter"),
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
-    path("case-file/<uuid:retrieval_id>/test/", tests.create_test, name="case_test"),
-    *_acts("tests/<uuid:test_id>/", tests.change_test, "test", "run", "delete"),
+    path("case-file/<uuid:retrieval_id>/test/", cases.create_test, name="case_test"),
+    *_acts("tests/<uuid:test_id>/", cases.change_test, "test", "run", "delete"),
     path("tour/", home.show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
     path("export/", exports.show_exports, name="export"),

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from erasure import acts, imports, persons, retention, tenants
+from erasure import acts, parts, tenants
 from erasure.models import Erasure, Scope, State
 from events.models import EventType
 from events.outbox import NewEvent, announce
@@ -25,14 +25,19 @@ from jobs.flows import register as register_flow
 from jobs.models import Job, Kind
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy import reading
-from memoryproject.tenancy.models import Tenant
-from notes import erasing as notes
 from retrieval import erasure as retrieval
 from retrieval import mirror
 
 TAKEN = "taken"
 """In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
-MANY_PARTS = {Scope.TENANT, Scope.USER, Scope.PERSON, Scope.IMPORT, Scope.RETENTION}
+PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
+    Scope.TENANT: tenants.erase_part,
+    Scope.USER: parts.erase_user_part,
+    Scope.PERSON: parts.erase_person_part,
+    Scope.IMPORT: parts.erase_import_part,
+    Scope.RETENTION: parts.erase_policy_part,
+}
+"""By scope what erases the next part, where there are many."""
 Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 
@@ -72,10 +77,10 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
         return False
     with claims.commit(claim, finish=False):
         erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
-        done = erase_next(claim.tenant, erasure)
+        done = erase_next(erasure)
         if done is not None:
             add_up(erasure, done)
-        more = done is not None and erasure.scope in MANY_PARTS
+        more = done is not None and erasure.scope in PARTS
         if not more and erasure.scope != Scope.TENANT:
             mine = Job.objects.of(claim.tenant).filter(id=claim.job_id)
             mine.update(input={TAKEN: True})
@@ -83,31 +88,21 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
     return more
 
 
-def erase_next(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
+def erase_next(erasure: Erasure) -> acts.Done | None:
     """Erase the next part of what an erasure names, inside the caller's transaction.
 
     None: there is no part any more. Of a message, a conversation or a note there is one.
     """
-    if erasure.scope == Scope.TENANT:
-        return tenants.erase_part(tenant, erasure)
-    if erasure.scope == Scope.USER:
-        note_ids = notes.notes_of_user(
-            tenant=tenant, user_id=erasure.subject, at_most=settings.ERASED_NOTES_AT_ONCE
-        )
-        return acts.erase_notes(tenant=tenant, note_ids=note_ids) if note_ids else None
-    if erasure.scope == Scope.PERSON:
-        return persons.erase_part(erasure)
-    if erasure.scope == Scope.IMPORT:
-        return imports.erase_part(erasure)
-    if erasure.scope == Scope.RETENTION:
-        return retention.erase_part(erasure)
-    if erasure.target is None:
+    tenant, target = erasure.tenant, erasure.target
+    if erasure.scope in PARTS:
+        return PARTS[Scope(erasure.scope)](erasure)
+    if target is None:
         return None
     if erasure.scope == Scope.MESSAGE:
-        return acts.erase_message(tenant=tenant, message_id=erasure.target, actor=erasure.actor)
+        return acts.erase_message(tenant=tenant, message_id=target, actor=erasure.actor)
     if erasure.scope == Scope.NOTE:
-        return acts.erase_notes(tenant=tenant, note_ids=[erasure.target])
-    return acts.erase_conversation(tenant=tenant, conversation_id=erasure.target)
+        return acts.erase_notes(tenant=tenant, note_ids=[target])
+    return acts.erase_conversation(tenant=tenant, conversation_id=target)
 
 
 def add_up(erasure: Erasure, done: acts.Done) -> None:

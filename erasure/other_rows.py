@@ -6,7 +6,7 @@ Such an app registers an `Eraser`. All of it runs inside the transaction of an e
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.contrib.admin.models import LogEntry
 from django.db import IntegrityError, connection
@@ -19,8 +19,7 @@ ERASED = "(erased)"
 """Stands in Django's log where a row was called by its words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Eraser:
+class Eraser(NamedTuple):
     """How one app deletes its rows; each function returns how many, by kind."""
 
     mentions: Callable[[Sequence[uuid.UUID]], Counter[str]]

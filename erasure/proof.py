@@ -1,7 +1,6 @@
 """Looks for what an erasure has left, in every table of the tenant."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from django.apps import apps
@@ -46,19 +45,16 @@ def scan(erasure: Erasure, words: str = "") -> Proof:
     """
     proof = Proof()
     until = time.monotonic() + SECONDS_AT_MOST
+    tables = [model for model in apps.get_models() if issubclass(model, TenantModel)]
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            for model in _list_models():
+            for model in tables:
                 left_ms = max(1, round(1000 * (until - time.monotonic())))
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])
                 _scan_table(model, erasure, words, proof)
     except OperationalError as error:
         raise Unavailable("It takes too long now. Try again when less is going on.") from error
     return proof
-
-
-def _list_models() -> Iterator[type[TenantModel]]:
-    yield from (model for model in apps.get_models() if issubclass(model, TenantModel))
 
 
 def _scan_table(model: type[TenantModel], erasure: Erasure, words: str, proof: Proof) -> None:

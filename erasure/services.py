@@ -1,4 +1,4 @@
-"""Drafts an erasure of what a request names, requests one, previews one; applies policies."""
+"""Drafts, previews and requests erasures; applies policies; places legal holds, and lifts them."""
 
 import uuid
 from collections import Counter
@@ -12,17 +12,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Message
-from erasure import flow, imports, persons, retention, tenants
-from erasure.holds import check_holds
-from erasure.imports import imports_of
-from erasure.models import Erasure, RetentionPolicy, Scope, State
-from erasure.retention import find_due
+from erasure import flow, parts, tenants
+from erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
+from erasure.parts import find_due, holds_of, imports_of
 from jobs.claims import LIMITS
 from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import execute
-from memoryproject.edge.errors import NotFound, Problem, get_row
+from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
 from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
@@ -85,18 +83,18 @@ def preview(erasure: Erasure) -> dict[str, int]:
     if erasure.scope == Scope.TENANT:
         return dict(+tenants.count_tenant(erasure.tenant))
     if erasure.scope == Scope.IMPORT:
-        return dict(+imports.count_import(erasure))
+        return dict(+parts.count_import(erasure))
     if erasure.scope == Scope.RETENTION:
         policy = RetentionPolicy.objects.of(erasure.tenant).get(id__in=[erasure.target])
-        return dict(+retention.count_due(policy))
+        return dict(+parts.count_due(policy))
     erasure.actor, erasure.reason = "nobody", "to see what it would do"
     with transaction.atomic():
         execute(LIMITS)
         erasure.save(force_insert=True)
         counts: Counter[str] = Counter()
-        while (done := flow.erase_next(erasure.tenant, erasure)) is not None:
+        while (done := flow.erase_next(erasure)) is not None:
             counts += done.counts
-            if erasure.scope not in flow.MANY_PARTS:
+            if erasure.scope not in flow.PARTS:
                 break
         transaction.set_rollback(True)
     return dict(+counts)
@@ -134,23 +132,19 @@ def do(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 def is_large(erasure: Erasure) -> bool:
     """Return whether nobody should wait for an erasure."""
-    if erasure.scope in {Scope.TENANT, Scope.RETENTION}:
+    scope, tenant, limit = erasure.scope, erasure.tenant, settings.ERASURE_WAITS_FOR_MESSAGES
+    if scope in {Scope.TENANT, Scope.RETENTION}:
         return True
-    if erasure.scope == Scope.PERSON:
-        return persons.is_large(erasure)
-    if erasure.scope == Scope.IMPORT:
-        large: int = settings.ERASURE_WAITS_FOR_MESSAGES
-        return imports.count_import(erasure).total() > large
-    if erasure.scope == Scope.USER:
-        some = notes.notes_of_user(
-            tenant=erasure.tenant, user_id=erasure.subject, at_most=NOTES_WAITED_FOR + 1
-        )
-        return len(some) > NOTES_WAITED_FOR
-    if erasure.scope == Scope.CONVERSATION:
-        rows = Message.objects.of(erasure.tenant).filter(conversation=erasure.target)
-        limit: int = settings.ERASURE_WAITS_FOR_MESSAGES
-        return rows.order_by()[: limit + 1].count() > limit
-    return False
+    if scope == Scope.PERSON:
+        return parts.is_large_person(erasure)
+    if scope == Scope.IMPORT:
+        return bool(parts.count_import(erasure).total() > limit)
+    if scope == Scope.USER:
+        at_most = NOTES_WAITED_FOR + 1
+        some = notes.notes_of_user(tenant=tenant, user_id=erasure.subject, at_most=at_most)
+        return len(some) == at_most
+    rows = Message.objects.of(tenant).filter(conversation=erasure.target).order_by()
+    return scope == Scope.CONVERSATION and rows[: limit + 1].count() > limit
 
 
 def apply_policies(*, at_most: int) -> None:
@@ -167,3 +161,58 @@ def apply_policies(*, at_most: int) -> None:
         if find_due(policy).exists():
             erasure = Erasure(tenant=policy.tenant, scope=Scope.RETENTION, target=policy.id)
             ask(erasure, actor=POLICY_ACTOR, reason=f"Policy: {policy}.")
+
+
+def place_hold(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None, actor: str, reason: str
+) -> Hold:
+    """Keep a conversation, or with None the whole tenant, from being erased.
+
+    Raises:
+        Problem: no reason, or one of more than 2,000 characters.
+    """
+    why = check_reason(reason)
+    return Hold.objects.create(
+        tenant=tenant, conversation_id=conversation_id, actor=actor, reason=why
+    )
+
+
+def lift_hold(*, tenant: Tenant, hold_id: uuid.UUID, actor: str) -> None:
+    """End a hold; its row stays.
+
+    Raises:
+        NotFound: there is none of that id in force.
+    """
+    if not holds_of(tenant).filter(id=hold_id).update(lifted_at=Now(), lifted_by=actor[:200]):
+        raise NotFound("There is no such hold.")
+
+
+def check_holds(erasure: Erasure) -> None:
+    """Check that nothing of what an unsaved erasure names is on hold.
+
+    Raises:
+        Conflict: something is.
+    """
+    held = holds_of(erasure.tenant)
+    if erasure.scope == Scope.RETENTION:
+        return  # a policy passes over what is on hold
+    if erasure.scope not in {Scope.TENANT, Scope.IMPORT}:
+        held = held.filter(Q(conversation_id=None) | Q(conversation_id__in=_homes_of(erasure)))
+    if held.exists():
+        raise Conflict("It is on hold, or something of it: nothing was erased.")
+
+
+def _homes_of(erasure: Erasure) -> list[uuid.UUID]:
+    """Return the conversations that an erasure takes something from."""
+    tenant, target = erasure.tenant, erasure.target
+    if erasure.scope == Scope.MESSAGE:
+        messages = Message.objects.of(tenant).filter(id__in=[target])
+        return list(messages.values_list("conversation_id", flat=True))
+    if erasure.scope == Scope.CONVERSATION:
+        return [target] if target else []
+    if erasure.scope == Scope.USER:
+        ids = notes.notes_of_user(tenant=tenant, user_id=erasure.subject)
+    else:
+        ids = [target] if target else []
+    rows = Note.objects.of(tenant).filter(id__in=ids).exclude(conversation=None)
+    return [home for home in rows.values_list("conversation_id", flat=True) if home]

@@ -36,27 +36,13 @@ from retrieval.models import Context, MemoryTest, Retrieval
 from semantic.models import Changeset, Evidence, Fact
 
 COUNTED: dict[str, type[TenantModel]] = {
-    "conversations": Conversation,
-    "messages": Message,
-    "episodes": Episode,
-    "facts": Fact,
-    "evidence": Evidence,
-    "reviews": Review,
-    "notes": Note,
-    "note_versions": NoteVersion,
-    "links": Link,
-    "search_units": SearchUnit,
-    "search_vectors": SearchVector,
-    "receipts": Retrieval,
-    "contexts": Context,
-    "people": Person,
-    "memory_tests": MemoryTest,
-    "changesets": Changeset,
-    "model_calls": LLMCall,
-    "events": Event,
-    "webhooks": Webhook,
+    "conversations": Conversation, "messages": Message, "episodes": Episode, "facts": Fact,
+    "evidence": Evidence, "reviews": Review, "notes": Note, "note_versions": NoteVersion,
+    "links": Link, "search_units": SearchUnit, "search_vectors": SearchVector,
+    "receipts": Retrieval, "contexts": Context, "people": Person, "memory_tests": MemoryTest,
+    "changesets": Changeset, "model_calls": LLMCall, "events": Event, "webhooks": Webhook,
     "keys": APIKey,
-}
+}  # fmt: skip
 """What a preview counts; the rest of a tenant hangs on these."""
 NAMES = {table: name for name, table in COUNTED.items()}
 
@@ -76,8 +62,9 @@ def stop(tenant: Tenant, erasure: Erasure) -> None:
         jobs.stop_all(tenant=tenant, but=erasure.job_id)
 
 
-def erase_part(tenant: Tenant, erasure: Erasure) -> acts.Done | None:
+def erase_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next part, inside the caller's transaction; None: only the last part is left."""
+    tenant = erasure.tenant
     conversation_id = episodic.next_conversation(tenant)
     if conversation_id is not None:
         return erase_whole_conversation(tenant, conversation_id)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now, TruncDay
 
-from events import mail, recipients, sending
+from events import mail, notices, sending
 from events.models import Event, EventType, Notification, Webhook
 from events.outbox import NewEvent, announce
 from jobs import claims, spending
@@ -52,7 +52,7 @@ def register() -> None:
     deaths.append(announce_death)
     for chore in (
         queue_retries, announce_spent_budgets, announce_near_budgets, delete_old,
-        recipients.notify_people, mail.queue_mails,
+        notices.notify_people, mail.queue_mails,
     ):  # fmt: skip
         register_chore(chore)
 

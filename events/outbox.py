@@ -3,8 +3,7 @@
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -19,8 +18,7 @@ FindReceipts = Callable[[Tenant, Sequence[uuid.UUID]], Mapping[uuid.UUID, list[u
 """Returns the receipts of the answers that served facts, by fact, the newest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """What happened; `data` holds ids, numbers and words of ours."""
 
     type: EventType

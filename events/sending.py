@@ -9,8 +9,8 @@ import hmac
 import json
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import httpx2
 from django.conf import settings
@@ -60,8 +60,7 @@ GONE = 410
 USER_AGENT = "memory-server-webhooks/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a receiver answered; no `status` is no answer, and `error` the class of the reason."""
 
     status: int | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers
@@ -17,9 +18,7 @@ POINT_AT_MOST = 500
 WORD_AT_MOST = 100
 
 
-class CountField(fields.WholeNumberField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(min_value=0, max_value=COUNT_AT_MOST, **options)
+CountField = partial(fields.WholeNumberField, min_value=0, max_value=COUNT_AT_MOST)
 
 
 class PointsField(serializers.ListField):
@@ -101,16 +100,9 @@ UNSET: dict[str, Any] = {
 VALENCES = [kind.value for kind in Valence]
 
 
-class WordsField(fields.TextField):
-    """A text that may be left out or emptied."""
-
-    def __init__(self, max_length: int, **options: Any) -> None:
-        super().__init__(required=False, allow_blank=True, max_length=max_length, **options)
-
-
-class ShareField(fields.NumberField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, min_value=0, max_value=1, **options)
+WordsField = partial(fields.TextField, required=False, allow_blank=True)
+"""A text that may be left out or emptied."""
+ShareField = partial(fields.NumberField, required=False, min_value=0, max_value=1)
 
 
 class SpanInput(fields.Strict):
@@ -129,14 +121,14 @@ class SpanInput(fields.Strict):
 class NoteFields(fields.Strict):
     """What can be written and written anew."""
 
-    source_id = WordsField(ID_AT_MOST)
-    user_id = WordsField(ID_AT_MOST)
-    label = WordsField(LABEL_AT_MOST)  # type: ignore[assignment]
-    description = WordsField(DESCRIPTION_AT_MOST)
+    source_id = WordsField(max_length=ID_AT_MOST)
+    user_id = WordsField(max_length=ID_AT_MOST)
+    label = WordsField(max_length=LABEL_AT_MOST)  # type: ignore[assignment]
+    description = WordsField(max_length=DESCRIPTION_AT_MOST)
     content = fields.ContentField(required=False)
     importance = ShareField()
-    category = WordsField(WORD_AT_MOST)
-    emotion_type = WordsField(WORD_AT_MOST)
+    category = WordsField(max_length=WORD_AT_MOST)
+    emotion_type = WordsField(max_length=WORD_AT_MOST)
     emotion_intensity = ShareField()
     emotion_valence = fields.WordField(choices=VALENCES, required=False)
     tags = serializers.ListField(
@@ -144,8 +136,8 @@ class NoteFields(fields.Strict):
     )
     metadata = fields.MetadataField(required=False)
     span = SpanInput(required=False)
-    source_path = WordsField(PATH_AT_MOST)
-    excerpt = WordsField(EXCERPT_AT_MOST)
+    source_path = WordsField(max_length=PATH_AT_MOST)
+    excerpt = WordsField(max_length=EXCERPT_AT_MOST)
     occurred_at = fields.MomentField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,7 @@ Nobody waits for a model: words find a note at once, and a job makes its vectors
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any, NamedTuple, Required, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 
@@ -52,8 +51,7 @@ def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     return get_row(rows, "note", id=note_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(NamedTuple):
     """The stored notes in order; `replayed` where an earlier request stored them."""
 
     notes: list[Note]
@@ -97,15 +95,8 @@ def add_notes(*, notes: Sequence[Mapping[str, Any]], **request: Unpack[Request])
     return _add(columns, **request)
 
 
-def _add(
-    columns: Sequence[Mapping[str, Any]],
-    *,
-    tenant: Tenant,
-    actor: str,
-    made_by: APIKey | None,
-    conversation_id: uuid.UUID | None = None,
-    idempotency: IdempotencyKey | None = None,
-) -> Posted:
+def _add(columns: Sequence[Mapping[str, Any]], **request: Unpack[Request]) -> Posted:
+    tenant, idempotency = request["tenant"], request.get("idempotency")
     earlier = _find_earlier(tenant, idempotency)
     if earlier:
         return Posted(notes=earlier, replayed=True)
@@ -113,8 +104,8 @@ def _add(
     notes = [
         Note(
             tenant=tenant,
-            made_by=made_by,
-            actor=actor,
+            made_by=request["made_by"],
+            actor=request["actor"],
             client_key=key,
             client_index=index,
             body_sha256=body_sha256,
@@ -126,7 +117,7 @@ def _add(
     _check_quota(notes)
     try:
         with transaction.atomic():
-            _insert(notes, conversation_id)
+            _insert(notes, request.get("conversation_id"))
     except IntegrityError:  # the same request, at the same moment
         earlier = _find_earlier(tenant, idempotency)
         if not earlier and idempotency and walls.get_users() is not None:

@@ -5,8 +5,7 @@ Pure: what is stored and what is derived anew later are the same.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memoryproject.text.cleaning import clean_alone
 from notes.kinds import SourceType
@@ -121,8 +120,7 @@ def snippet(
     return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A part of a note that is found by itself: by its words, and by one vector."""
 
     words: str

@@ -1,8 +1,7 @@
 """Finds people, and all that the tenant has of one of them. Every query names its tenant."""
 
 import uuid
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
 
@@ -14,8 +13,7 @@ from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Evidence, Fact
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Under which names and ids a person is known, those of merged people included."""
 
     person_ids: tuple[uuid.UUID, ...]

@@ -1,7 +1,7 @@
 """Repeats the questions whose answers served a fact, and shows each answer before and after."""
 
 import uuid
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -27,27 +27,12 @@ READ_AT_MOST = 200
 NOT_KEPT = "(What was served was not kept.)"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of an answer, whether it says the old fact, and whether it is marked if so now."""
 
     text: str
     says_old: bool
     is_marked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A question with what it was answered with then, and what it would be now."""
-
-    retrieval: Retrieval
-    before: list[Line]
-    after: list[Line]
-
-    @property
-    def left(self) -> int:
-        """How many lines say the old without a mark."""
-        return sum(line.says_old and not line.is_marked for line in self.after)
 
 
 @page_for(*SEEN_BY, RUN_PLAYGROUND)
@@ -61,20 +46,22 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     retired = [row for row in facts if row.invalid_at is not None]
     found = _find_questions(retired or facts)
     page = Paginator(found, AT_ONCE).get_page(request.GET.get("page"))
-    questions = [_repeat(row, claim, reader) for row in page]
+    for question in page:
+        _repeat(question, claim, reader)
     return show_page(
         request,
         "console/cases/ask_again.html",
         title="Ask again",
         fact=fact,
-        questions=questions,
         page=page,
-        left=sum(question.left for question in questions),
+        left=sum(
+            line.says_old and not line.is_marked for question in page for line in question.after
+        ),
         is_cut=len(found) == QUESTIONS_AT_MOST,
     )
 
 
-def _find_questions(facts: list[Fact]) -> list[Retrieval]:
+def _find_questions(facts: list[Fact]) -> list[Any]:
     """Return the newest answers of retrieval calls that served one of the facts, newest first."""
     hits = RetrievalHit.objects.of(facts[0].tenant).filter(memory_id__in=[row.id for row in facts])
     kinds = [Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW, Retrieval.Kind.CONTEXT]
@@ -87,19 +74,20 @@ def _find_questions(facts: list[Fact]) -> list[Retrieval]:
     return list(newest.values())[:QUESTIONS_AT_MOST]
 
 
-def _repeat(retrieval: Retrieval, claim: Claim, reader: Reader) -> Repeated:
+def _repeat(retrieval: Any, claim: Claim, reader: Reader) -> None:
+    """Set what a question was answered with then as `before`, and as `after` what it would be."""
     draft = draft_answer(
         tenant=retrieval.tenant, request=read_request(retrieval), now=timezone.now()
     )
     unmarked, served = set(draft.chosen.unmarked_lines), replay(retrieval).text
 
     def show(answer: str) -> list[Line]:
-        lines = [text for text in answer.splitlines() if text.strip()]
         place = retrieval.conversation_id
         return [
             Line(reader.show(text, place), claim.is_said_in(text), text not in unmarked)
-            for text in lines
+            for text in answer.splitlines()
+            if text.strip()
         ]
 
-    before = show(NOT_KEPT if served is None else served)
-    return Repeated(retrieval, before, after=show(draft.chosen.text))
+    retrieval.before = show(NOT_KEPT if served is None else served)
+    retrieval.after = show(draft.chosen.text)

@@ -5,37 +5,50 @@ A fact's sentence never changes; its state at the time comes from the states in 
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Q
+from django.utils.safestring import SafeString
 
-from console.cases import fact_history
-from console.cases.fact_history import LaterChange
-from console.highlights import count_forms, list_words
+from console.highlights import count_forms, list_words, show_difference
+from console.texts import TEXTS
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Episode, Message, Review, Role
 from episodic.revealing import Reader
 from retrieval.models import Retrieval, RetrievalHit
-from semantic.models import Evidence, Fact
+from semantic import states
+from semantic.models import Change, Changeset, Evidence, Fact
 
 BEFORE, AFTER = 2, 8
 """Messages shown around the moment of the answer."""
 MESSAGES_AT_MOST = 600
+CHANGES_AT_MOST = 1_000
 HELD = "held"
 COMMON_IN = 4
 """A word that more than a quarter of the served facts have tells nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseSource:
+class CaseSource(NamedTuple):
     """An episode that supported a fact, and those of its messages that are the evidence."""
 
     episode: Episode
     messages: Sequence[ShownMessage]
     state: str
     """Empty: it counted when the answer was given."""
+
+
+class LaterChange(NamedTuple):
+    """A change of a fact after the answer."""
+
+    changeset: Changeset
+    what: str
+    newer: Fact | None
+    """The sentence that replaced it."""
+    difference: SafeString | str
+    """The newer sentence, with its deletions and insertions marked."""
 
 
 @dataclass(slots=True)
@@ -53,11 +66,6 @@ class ServedFact:
     """Its words that the agent used next and that few of the other facts have."""
 
     @property
-    def is_likely(self) -> bool:
-        """Whether its sources are worth showing at once."""
-        return self.has_changed or bool(self.used) or self.hit.rank == 1
-
-    @property
     def state_now(self) -> str:
         """`held`, or why not."""
         return (self.fact.invalidated_because or HELD) if self.fact else "erased"
@@ -68,8 +76,7 @@ class ServedFact:
         return self.state_now != self.state_then
 
 
-@dataclass(frozen=True, slots=True)
-class ServedEpisode:
+class ServedEpisode(NamedTuple):
     """An episode that was served, with its messages."""
 
     hit: RetrievalHit
@@ -78,158 +85,175 @@ class ServedEpisode:
     reviews: Sequence[Review]
 
 
-@dataclass(frozen=True, slots=True)
 class Case:
-    """Everything about one answer."""
+    """Everything about one answer, in a dozen queries however much was served.
 
-    retrieval: Retrieval
-    facts: Sequence[ServedFact]
-    episodes: Sequence[ServedEpisode]
-    before: Sequence[ShownMessage]
-    """The last messages when the question was asked."""
-    after: Sequence[ShownMessage]
-    """The messages after it, with what the agent made of the answer."""
-    reply: ShownMessage | None
-    """The next message of the assistant; None: none is on record."""
+    `before` has the last messages when the question was asked, `after` those after it, with what
+    the agent made of the answer; `reply` is the next message of the assistant, if any is on
+    record; `changed` has the facts whose state is another one now.
+    """
 
-    @property
-    def changed(self) -> list[ServedFact]:
-        """The facts of the answer whose state is another one now."""
-        return [fact for fact in self.facts if fact.has_changed]
+    def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
+        self.retrieval, self._reader, through = retrieval, reader, retrieval.through_seq
+        hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
+        self._hits: dict[str, list[RetrievalHit]] = defaultdict(list)
+        for hit in hits.order_by("rank", "id"):
+            self._hits[hit.memory_kind].append(hit)
+        self._evidence = self._read_evidence()
+        self._messages = self._read_messages()
+        self.before = [row for row in self._messages if through - BEFORE < row.seq <= through]
+        self.after = [row for row in self._messages if through < row.seq <= through + AFTER]
+        self.facts = self._list_facts()
+        self._mark_used_words()
+        self.changed = [fact for fact in self.facts if fact.has_changed]
+        self.episodes = self._list_episodes()
+        self.reply = self._find_reply()
 
+    def _read_evidence(self) -> dict[uuid.UUID, list[Evidence]]:
+        rows = Evidence.objects.of(self.retrieval.tenant).select_related("episode", "withdrawn_by")
+        rows = rows.filter(fact__in=[hit.memory_id for hit in self._hits["fact"]]).order_by("id")
+        evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
+        for row in rows[:CHANGES_AT_MOST]:
+            evidence[row.fact_id].append(row)
+        return evidence
 
-def build_case(retrieval: Retrieval, *, reader: Reader) -> Case:
-    """Return the case of an answer, in a dozen queries however much was served."""
-    hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
-    served = list(hits.order_by("rank", "id"))
-    of_facts = [hit for hit in served if hit.memory_kind == "fact"]
-    of_episodes = [hit for hit in served if hit.memory_kind == "episode"]
-    evidence = _evidence_of(retrieval, [hit.memory_id for hit in of_facts])
-    messages = _read_messages(retrieval, of_episodes, evidence.values(), reader)
-    through = retrieval.through_seq
-    after = [message for message in messages if through < message.seq <= through + AFTER]
-    facts = _list_facts(retrieval, of_facts, evidence, messages)
-    _mark_used_words(facts, after, retrieval)
-    return Case(
-        retrieval=retrieval,
-        facts=facts,
-        episodes=_list_episodes(retrieval, of_episodes, messages),
-        before=[message for message in messages if through - BEFORE < message.seq <= through],
-        after=after,
-        reply=_find_reply(retrieval, reader),
-    )
-
-
-def _find_reply(retrieval: Retrieval, reader: Reader) -> ShownMessage | None:
-    """Return the first message of the assistant that came after the question, in one query."""
-    home = retrieval.conversation_id
-    if home is None:
-        return None
-    messages = Message.across_tenants.filter(tenant=retrieval.tenant_id)
-    rows = messages.filter(conversation=home, role=Role.ASSISTANT, seq__gt=retrieval.through_seq)
-    first = messages.filter(id__in=rows.order_by("seq").values("id")[:1])
-    return next(iter(read_transcript(first, conversation_id=home, reader=reader)), None)
-
-
-def _mark_used_words(
-    facts: Sequence[ServedFact], after: Sequence[ShownMessage], retrieval: Retrieval
-) -> None:
-    """Set on each fact those of its words that the agent used next, if readable."""
-    if retrieval.conversation is None:
-        return
-    language = retrieval.conversation.language
-    replies = [row.text for row in after if row.role == Role.ASSISTANT and not row.is_masked]
-    counts = count_forms([row.fact.fact for row in facts if row.fact], language)
-    most = max(1, len(facts) // COMMON_IN)
-    rare = {form for form in count_forms(replies, language) if 0 < counts[form] <= most}
-    for row in facts:
-        if row.fact is not None:
-            row.used = list_words(row.fact.fact, rare, language)
-
-
-def _evidence_of(
-    retrieval: Retrieval, fact_ids: Sequence[uuid.UUID]
-) -> dict[uuid.UUID, list[Evidence]]:
-    rows = Evidence.objects.of(retrieval.tenant).filter(fact__in=fact_ids)
-    rows = rows.select_related("episode", "withdrawn_by")
-    evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
-    for row in rows.order_by("id")[: fact_history.CHANGES_AT_MOST]:
-        evidence[row.fact_id].append(row)
-    return evidence
-
-
-def _read_messages(
-    retrieval: Retrieval,
-    of_episodes: Sequence[RetrievalHit],
-    evidence: Iterable[Sequence[Evidence]],
-    reader: Reader,
-) -> list[ShownMessage]:
-    """Return all messages that the case needs, in order, in one query."""
-    if retrieval.conversation_id is None:
-        return []
-    seqs = {seq for rows in evidence for row in rows for seq in row.message_seqs}
-    through = retrieval.through_seq
-    shown = (
-        Q(seq__in=seqs)
-        | Q(episode__in=[hit.memory_id for hit in of_episodes])
-        | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER)
-    )
-    messages = Message.across_tenants.filter(tenant=retrieval.tenant_id)
-    ids = messages.filter(shown, conversation=retrieval.conversation_id)
-    rows = messages.filter(id__in=ids.order_by("seq").values("id")[:MESSAGES_AT_MOST])
-    return read_transcript(rows, conversation_id=retrieval.conversation_id, reader=reader)
-
-
-def _list_facts(
-    retrieval: Retrieval,
-    hits: Sequence[RetrievalHit],
-    evidence: Mapping[uuid.UUID, Sequence[Evidence]],
-    messages: Sequence[ShownMessage],
-) -> list[ServedFact]:
-    facts = Fact.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
-    changes = fact_history.changes_of(retrieval, list(facts))
-    newer = fact_history.find_newer(retrieval, changes)
-    by_seq = {message.seq: message for message in messages}
-    served: list[ServedFact] = []
-    for hit in hits:
-        fact, steps = facts.get(hit.memory_id), changes.get(hit.memory_id, [])
-        if fact is None:
-            served.append(ServedFact(hit))
-            continue
-        then = fact_history.state_at(fact, steps, retrieval)
-        sources = [_source(row, retrieval, by_seq) for row in evidence.get(fact.id, [])]
-        later = [
-            fact_history.render_later(change, fact, newer)
-            for change in steps
-            if change.changeset.started_at > retrieval.created_at
-        ]
-        served.append(ServedFact(hit, fact, then.because or HELD, then.valid_until, sources, later))
-    return served
-
-
-def _source(row: Evidence, retrieval: Retrieval, by_seq: Mapping[int, ShownMessage]) -> CaseSource:
-    state = ""
-    if (row.created_at, row.id) > (retrieval.created_at, retrieval.id):
-        state = "added later"
-    elif row.withdrawn_by is not None:
-        later = fact_history.comes_after(row.withdrawn_by, retrieval)
-        state = "withdrawn later" if later else "withdrawn before"
-    messages = [by_seq[seq] for seq in row.message_seqs if seq in by_seq]
-    return CaseSource(row.episode, messages, state)
-
-
-def _list_episodes(
-    retrieval: Retrieval, hits: Sequence[RetrievalHit], messages: Sequence[ShownMessage]
-) -> list[ServedEpisode]:
-    episodes = Episode.objects.of(retrieval.tenant).in_bulk([hit.memory_id for hit in hits])
-    rows = Review.objects.of(retrieval.tenant).filter(episode__in=list(episodes))
-    reviews = list(rows.filter(retrieval_id=retrieval.id).order_by("id"))
-    return [
-        ServedEpisode(
-            hit=hit,
-            episode=episodes.get(hit.memory_id),
-            messages=[row for row in messages if row.episode_id == hit.memory_id],
-            reviews=[review for review in reviews if review.episode_id == hit.memory_id],
+    def _read_messages(self) -> list[ShownMessage]:
+        """Return all messages that the case needs, in order, in one query."""
+        through = self.retrieval.through_seq
+        seqs = {seq for rows in self._evidence.values() for row in rows for seq in row.message_seqs}
+        return self._show_messages(
+            Q(seq__in=seqs)
+            | Q(episode__in=[hit.memory_id for hit in self._hits["episode"]])
+            | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER),
+            at_most=MESSAGES_AT_MOST,
         )
-        for hit in hits
-    ]
+
+    def _find_reply(self) -> ShownMessage | None:
+        """Return the first message of the assistant that came after the question."""
+        after = Q(role=Role.ASSISTANT, seq__gt=self.retrieval.through_seq)
+        return next(iter(self._show_messages(after, at_most=1)), None)
+
+    def _show_messages(self, wanted: Q, *, at_most: int) -> list[ShownMessage]:
+        home = self.retrieval.conversation_id
+        if home is None:
+            return []
+        messages = Message.across_tenants.filter(tenant=self.retrieval.tenant_id)
+        ids = messages.filter(wanted, conversation=home).order_by("seq").values("id")[:at_most]
+        rows = messages.filter(id__in=ids)
+        return read_transcript(rows, conversation_id=home, reader=self._reader)
+
+    def _list_facts(self) -> list[ServedFact]:
+        ids = [hit.memory_id for hit in self._hits["fact"]]
+        facts = Fact.objects.of(self.retrieval.tenant).in_bulk(ids)
+        changes = self._read_changes(set(facts))
+        pairs = (
+            pair for steps in changes.values() for step in steps for pair in step.states.values()
+        )
+        heirs = {after["superseded_by"] for _, after in pairs if after and after["superseded_by"]}
+        newer = Fact.objects.of(self.retrieval.tenant).in_bulk(heirs)
+        by_seq = {message.seq: message for message in self._messages}
+        served = [ServedFact(hit, facts.get(hit.memory_id)) for hit in self._hits["fact"]]
+        for row in served:
+            if row.fact is None:
+                continue
+            steps = changes[row.fact.id]
+            then = self._find_state(row.fact, steps)
+            row.state_then, row.valid_until_then = then.because or HELD, then.valid_until
+            evidence = self._evidence[row.fact.id]
+            row.sources = [
+                CaseSource(
+                    entry.episode,
+                    [by_seq[seq] for seq in entry.message_seqs if seq in by_seq],
+                    self._name_source_state(entry),
+                )
+                for entry in evidence
+            ]
+            row.later = [
+                _render_change(step, row.fact, newer)
+                for step in steps
+                if step.changeset.started_at > self.retrieval.created_at
+            ]
+        return served
+
+    def _read_changes(self, ids: set[uuid.UUID]) -> dict[uuid.UUID, list[Change]]:
+        """Return the changes that touched each fact, in order."""
+        touching = Q(memory_id__in=ids) | Q(other_memory_id__in=ids)
+        rows = Change.objects.of(self.retrieval.tenant).filter(touching)
+        ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
+        changes: dict[uuid.UUID, list[Change]] = defaultdict(list)
+        for change in ordered.select_related("changeset")[:CHANGES_AT_MOST]:
+            for fact_id in ids.intersection(
+                filter(None, (change.memory_id, change.other_memory_id))
+            ):
+                changes[fact_id].append(change)
+        return changes
+
+    def _comes_after(self, changeset: Changeset) -> bool:
+        """Return whether a changeset is later than the answer; at one moment their ids decide."""
+        answer = self.retrieval
+        return (changeset.started_at, changeset.id) > (answer.created_at, answer.id)
+
+    def _find_state(self, fact: Fact, steps: Sequence[Change]) -> states.State:
+        """Return a fact's state at the answer: after the last change before the answer.
+
+        Without one it is the state before the first change after it; without any, that of its row.
+        """
+        known = [step for step in steps if str(fact.id) in step.states]
+        if not known:
+            return states.read_state(fact)
+        past = [step for step in known if not self._comes_after(step.changeset)]
+        before, after = (past[-1] if past else known[0]).states[str(fact.id)]
+        return states.from_json(after if past else before) or states.State()
+
+    def _name_source_state(self, row: Evidence) -> str:
+        if (row.created_at, row.id) > (self.retrieval.created_at, self.retrieval.id):
+            return "added later"
+        if row.withdrawn_by is None:
+            return ""
+        return "withdrawn later" if self._comes_after(row.withdrawn_by) else "withdrawn before"
+
+    def _mark_used_words(self) -> None:
+        """Set on each fact those of its words that the agent used next, if readable."""
+        if self.retrieval.conversation is None:
+            return
+        language = self.retrieval.conversation.language
+        replies = [
+            row.text for row in self.after if row.role == Role.ASSISTANT and not row.is_masked
+        ]
+        counts = count_forms([row.fact.fact for row in self.facts if row.fact], language)
+        most = max(1, len(self.facts) // COMMON_IN)
+        rare = {form for form in count_forms(replies, language) if 0 < counts[form] <= most}
+        for row in self.facts:
+            if row.fact is not None:
+                row.used = list_words(row.fact.fact, rare, language)
+
+    def _list_episodes(self) -> list[ServedEpisode]:
+        hits, tenant = self._hits["episode"], self.retrieval.tenant
+        episodes = Episode.objects.of(tenant).in_bulk([hit.memory_id for hit in hits])
+        rows = Review.objects.of(tenant).filter(episode__in=list(episodes))
+        reviews = list(rows.filter(retrieval_id=self.retrieval.id).order_by("id"))
+        return [
+            ServedEpisode(
+                hit=hit,
+                episode=episodes.get(hit.memory_id),
+                messages=[row for row in self._messages if row.episode_id == hit.memory_id],
+                reviews=[review for review in reviews if review.episode_id == hit.memory_id],
+            )
+            for hit in hits
+        ]
+
+
+def _render_change(change: Change, fact: Fact, newer: dict[uuid.UUID, Fact]) -> LaterChange:
+    """Return a change in words, with the fact that replaced this one."""
+    _before, after = change.states.get(str(fact.id), (None, None))
+    state = states.from_json(after)
+    heir = newer.get(state.superseded_by) if state and state.superseded_by else None
+    if state is None:
+        what = str(change.get_action_display())
+    elif state.is_active:
+        what = "restored"
+    else:
+        what = TEXTS["retired_because"].get(state.because, state.because)
+        what = f"{what}, replaced by another fact" if heir else what
+    difference = show_difference(fact.fact, heir.fact) if heir else ""
+    return LaterChange(change.changeset, what, heir, difference)

@@ -6,8 +6,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from console.cases.case import Case, CaseSource, ServedEpisode, ServedFact
-from console.cases.fact_history import LaterChange
+from console.cases.case import Case, CaseSource, LaterChange, ServedEpisode, ServedFact
 from console.transcript import ShownMessage
 from memoryproject.edge.fields import say_moment
 

@@ -1,42 +1,47 @@
-"""The pages of the case file: finding an answer, explaining it, and the links on its receipt."""
+"""The pages of the case file: finding an answer, explaining it, and making it a memory test."""
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from console import pages
 from console.cases import search
-from console.cases.case import build_case
+from console.cases.case import Case
 from console.cases.case_json import render_case
-from console.cases.search import Candidate, Hint
+from console.cases.search import Hint
 from console.facts.forms import CURATE
-from console.forms import ConversationField, LinesField, WordsField
+from console.forms import ConversationField, LinesField, WordsField, submit
 from console.labels import name_conversations, name_memories
-from console.pages import ask_for_tenant, choose_tenant, page_for, read_choice, show_page
 from console.playground import page as playground
 from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST, Scope
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
+from retrieval import memory_tests
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
-from retrieval.models import Retrieval, RetrievalHit
+from retrieval.models import MemoryTest, Retrieval, RetrievalHit
 
 SEEN_BY = (
-    "retrieval.view_retrieval",
-    "semantic.view_fact",
-    "episodic.view_episode",
+    "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
     "episodic.view_message",
-)
+)  # fmt: skip
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
+SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
 class CaseForm(forms.Form):
@@ -81,13 +86,13 @@ class MemoryTestForm(forms.Form):
     )
 
 
-@page_for(*SEEN_BY)
+@pages.page_for(*SEEN_BY)
 def show_entry(request: HttpRequest) -> HttpResponse:
     """Show the form and the candidates; a receipt's id leads to its case."""
     form = CaseForm(request.GET)
-    candidates: list[Candidate] = []
+    candidates: list[Any] = []
     unknown = ""
-    tenant = choose_tenant(request)
+    tenant = pages.choose_tenant(request)
     if form.is_valid():
         params = form.cleaned_data
         named = params["memory"] or read_id(params["phrase"])
@@ -96,15 +101,15 @@ def show_entry(request: HttpRequest) -> HttpResponse:
         if (
             tenant is None
             and not (named or params["conversation"])
-            and read_choice(request).offered
+            and pages.read_choice(request).offered
         ):
-            return ask_for_tenant(request)
+            return pages.ask_for_tenant(request)
         tenant, hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
         else:
             candidates = search.find_candidates(hint, reader=Reader(request.user))
-    return show_page(
+    return pages.show_page(
         request,
         "console/cases/entry.html",
         title="Why did it say that?",
@@ -152,13 +157,13 @@ def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation 
     return of_agent or rows.filter(id=named).first()
 
 
-@page_for(*SEEN_BY)
+@pages.page_for(*SEEN_BY)
 def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
     """Show one answer, explained; with `format=json` as a file."""
     rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
     retrieval = get_object_or_404(rows, id=retrieval_id)
     reader = Reader(request.user)
-    case = build_case(retrieval, reader=reader)
+    case = Case(retrieval, reader=reader)
     if request.GET.get("format") == "json":
         return JsonResponse(
             render_case(case),
@@ -169,7 +174,7 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
             },
         )
     may_test = request.user.has_perms(["retrieval.view_memorytest", CURATE])
-    return show_page(
+    return pages.show_page(
         request,
         "console/cases/case.html",
         title="Case file",
@@ -193,18 +198,15 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     ids = [hit.memory_id for hit in served]
     named = name_memories(tenant=retrieval.tenant, memory_ids=ids)
     labels = {memory_id: row.label for memory_id, row in named.items()}
+    links = [
+        link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)) for hit in served
+    ]
     may_ask = request.user.has_perm(playground.PERMISSION)
     return {
         "title": retrieval.query,
         "subtitle": "",
         "again": _link_to_playground(retrieval) if may_ask else "",
-        "served": [
-            (
-                hit,
-                link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)),
-            )
-            for hit in served
-        ],
+        "served": list(zip(served, links, strict=True)),
     }
 
 
@@ -219,3 +221,57 @@ def _link_to_playground(retrieval: Retrieval) -> str:
         "known_at": parameters.get("known_at") or retrieval.created_at.isoformat(),
     }
     return f"{reverse('console:playground')}?{urlencode(query)}"
+
+
+@pages.action_for(*SEEN_BY, *SEES_TEST)
+def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
+    """Make a memory test of an answered question, and run it."""
+    rows = Retrieval.across_tenants.select_related("tenant", "conversation")
+    retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
+    form = MemoryTestForm(request.POST, prefix="test")
+
+    def create() -> HttpResponse:
+        test = MemoryTest(
+            tenant=retrieval.tenant,
+            conversation=retrieval.conversation,
+            query=retrieval.query,
+            max_tokens=retrieval.parameters.get("max_tokens"),
+            case_id=retrieval.id,
+            made_by=request.user.get_username(),
+            **form.cleaned_data,
+        )
+        memory_tests.create_test(test)
+        return pages.redirect_to(test)
+
+    template, title = "console/cases/test_form.html", "Turn this case into a test"
+    return submit(form, create) or pages.show_page(
+        request, template, title=title, form=form, retrieval=retrieval
+    )
+
+
+@pages.action_for(*SEES_TEST)
+def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResponse:
+    """Run a memory test, or delete it."""
+    test = pages.get_row(MemoryTest, test_id, "conversation")
+    if name == "delete":
+        pages.record(request, test, "deleted it")
+        test.delete()
+        messages.success(request, "Deleted.")
+        return redirect("admin:retrieval_memorytest_changelist")
+    try:
+        memory_tests.run_tests([test], now=read_database_clock())
+    except (ModelUnavailable, Problem) as error:
+        messages.error(request, str(error))
+    return pages.redirect_to(test)
+
+
+def get_test_story(request: HttpRequest, test: MemoryTest) -> Mapping[str, Any]:
+    """Return what stands above a memory test's columns."""
+    verdicts = {
+        name: [
+            (text, f"{name}.{place}" not in test.failures)
+            for place, text in enumerate(getattr(test, name))
+        ]
+        for name in ("must_say", "must_not_say")
+    }
+    return {**verdicts, "is_short": "at_most_tokens" not in test.failures}

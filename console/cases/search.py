@@ -3,9 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 from django.utils.safestring import SafeString
@@ -34,8 +32,7 @@ SAID, ASKED, SERVED = 4, 3, 2
 """How much a reason weighs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why an answer may be the one: a message, its question, or a fact that it served."""
 
     weight: int
@@ -43,24 +40,7 @@ class Reason:
     quote: SafeString | str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An answer that may be meant."""
-
-    retrieval: Retrieval
-    reasons: Sequence[Reason]
-    place: str
-    """Its conversation in words; empty: it has none."""
-
-    @property
-    def weight(self) -> tuple[int, datetime]:
-        """What better candidates have more of."""
-        best = {reason.weight for reason in self.reasons}
-        return sum(best), self.retrieval.created_at
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """What the person knows, read from the form."""
 
     tenant: Tenant
@@ -72,8 +52,11 @@ class Hint:
 ReasonsById = dict[uuid.UUID, list[Reason]]
 
 
-def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
-    """Return the answers that fit best, best first; without a phrase the newest."""
+def find_candidates(hint: Hint, *, reader: Reader) -> list[Any]:
+    """Return the answers that fit best, best first; without a phrase the newest.
+
+    Each has its best `reasons`, and as its `place` the conversation in words.
+    """
     reasons: ReasonsById = defaultdict(list)
     if hint.id is not None:
         _follow_id(hint.id, hint, reasons)
@@ -86,18 +69,14 @@ def find_candidates(hint: Hint, *, reader: Reader) -> list[Candidate]:
         newest = _answers(hint).order_by("-created_at", "-id")[:CANDIDATES_AT_MOST]
         reasons.update((row.id, []) for row in newest)
     rows = Retrieval.objects.of(hint.tenant).select_related("conversation", "asked_by")
-    answers = list(rows.filter(id__in=list(reasons)))
+    answers: list[Any] = list(rows.filter(id__in=list(reasons)))
     names = name_conversations({row.conversation_id for row in answers}, reader)
-    candidates = [
-        Candidate(
-            row,
-            sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3],
-            names.get(row.conversation_id, ""),
-        )
-        for row in answers
-    ]
-    candidates.sort(key=lambda candidate: candidate.weight, reverse=True)
-    return candidates[:CANDIDATES_AT_MOST]
+    for row in answers:
+        row.place = names.get(row.conversation_id, "")
+        row.reasons = sorted(reasons[row.id], key=lambda reason: -reason.weight)[:3]
+        row.weight = sum({reason.weight for reason in row.reasons})
+    answers.sort(key=lambda row: (row.weight, row.created_at), reverse=True)
+    return answers[:CANDIDATES_AT_MOST]
 
 
 def find_owner(named: uuid.UUID) -> Tenant | None:

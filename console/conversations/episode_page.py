@@ -1,10 +1,9 @@
 """The page of an episode: its messages, facts, answers, and retrievability as a curve."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -35,10 +34,9 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
     now = queries.database_now()
     reviews = newest_reviews(episode) if sees("episodic.view_review") else []
     earlier, later = find_neighbours(episode)
-    facts: list[SupportedFact] = []
-    if sees("semantic.view_fact"):
-        episode.conversation.tenant = episode.tenant  # loaded already
-        facts = facts_from(episode.conversation, [episode.id]).get(episode.id, [])
+    episode.conversation.tenant = episode.tenant  # loaded already
+    drawn = facts_from(episode.conversation, [episode.id] if sees("semantic.view_fact") else [])
+    facts = drawn.get(episode.id, [])
     reads = sees("episodic.view_message")
     return {
         "reader": reader if reads else None,
@@ -81,8 +79,7 @@ def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
     return earlier.first(), later.first()
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """The time from one review of an episode to the next, with one stability."""
 
     since: datetime

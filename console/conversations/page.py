@@ -62,7 +62,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
     known = form.cleaned_data.get("known", "")
     believed_then = as_of is not None and known != NOW
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
-    blocks: list[timeline.Block] = []
+    blocks, cells = [], timeline.read_cells(conversation) if reads else []
     if reads:
         blocks = timeline.read_blocks(
             conversation,
@@ -72,7 +72,6 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
             known_at=as_of if believed_then else None,
             with_facts=person.has_perm("semantic.view_fact"),
         )
-    cells = timeline.read_cells(conversation) if reads else []
     return {
         "name": name_conversations([conversation.id], reader)[conversation.id],
         "reader": reader if reads else None,
@@ -200,12 +199,9 @@ def _facts_then(
 def reveal_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Show a conversation to the person for an hour, on record, and go back to the page."""
     conversation = get_object_or_404(Conversation.across_tenants, id=conversation_id)
+    reason = request.POST.get("reason", "")
     try:
-        revealing.reveal(
-            person=request.user,
-            conversation=conversation,
-            reason=request.POST.get("reason", ""),
-        )
+        revealing.reveal(person=request.user, conversation=conversation, reason=reason)
     except Problem as problem:
         messages.error(request, problem.message)
     else:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
@@ -27,8 +28,7 @@ TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
 """Why a fact is closed that was true; for all other reasons it never was."""
 
 
-@dataclass(frozen=True, slots=True)
-class SupportedFact:
+class SupportedFact(NamedTuple):
     """A fact that an episode supports, and the messages that are its evidence."""
 
     fact: Fact
@@ -59,18 +59,6 @@ class Block:
     def level(self) -> str:
         """How surprising its episode is: `flashbulb`, `key` or `usual`."""
         return surprise_level(self.episode.surprise) if self.episode else "usual"
-
-    @property
-    def begins_earlier(self) -> bool:
-        """Whether the page shows only its end."""
-        return self.episode is not None and self.episode.first_seq < self.messages[0].seq
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the page does not show its end."""
-        if self.episode is None or not self.messages:
-            return False
-        return self.episode.last_seq > self.messages[-1].seq
 
     @property
     def lines(self) -> list[tuple[ShownMessage, list[SupportedFact]]]:
@@ -216,8 +204,7 @@ def _range_of(episode: Episode) -> Q:
     return Q(seq__range=(episode.first_seq, episode.last_seq))
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """An episode, or in a long conversation neighbouring ones."""
 
     first_seq: int

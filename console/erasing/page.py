@@ -7,21 +7,19 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import SafeString
 
-from console.action_log import record
 from console.forms import ReasonForm
-from console.pages import get_row, page_for, show_page
+from console.pages import get_row, page_for, record, show_page
 from episodic.models import Conversation, Message
 from erasure import proof, services
-from erasure.imports import imports_of
 from erasure.models import Erasure, Scope, State
+from erasure.parts import imports_of
+from memoryproject.adminkit.values import page_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Note
@@ -30,6 +28,11 @@ from semantic.models import Changeset
 
 ERASE = "erasure.erase"
 WORDS_AT_LEAST, WORDS_AT_MOST = 3, 200
+TABLES: dict[Scope, type[TenantModel]] = {
+    Scope.MESSAGE: Message, Scope.CONVERSATION: Conversation, Scope.PERSON: Person,
+    Scope.IMPORT: Changeset,
+}  # fmt: skip
+"""By scope what a page is about, where that is no note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Subject:
     `word` is what a person types to show that it is meant.
     """
 
-    row: Message | Conversation | Note | Person | Changeset | Tenant
+    row: TenantModel | Tenant
     erasure: Erasure
     name: str
     word: str
@@ -47,7 +50,7 @@ class Subject:
     @property
     def back(self) -> str:
         """The address of its page in the admin."""
-        return reverse(admin_urlname(self.row._meta, SafeString("change")), args=[self.row.pk])
+        return page_address(self.row)
 
 
 class EraseForm(ReasonForm):
@@ -83,35 +86,27 @@ def find_subject(scope: Scope, row_id: uuid.UUID) -> Subject:
         tenant = get_object_or_404(Tenant, id=row_id)
         erasure = Erasure(tenant=tenant, scope=scope, target=tenant.id)
         return Subject(tenant, erasure, f"tenant {tenant}", tenant.name.strip())
+    row: Any = get_row(TABLES.get(scope, Note), row_id)
+    erasure = Erasure(tenant=row.tenant, scope=scope, target=row.id)
     if scope is Scope.MESSAGE:
-        message = get_row(Message, row_id)
-        word, place = f"message {message.seq}", f" of conversation {message.conversation_id}"
-        return Subject(message, _draft(message, scope), word + place, word)
+        word = f"message {row.seq}"
+        return Subject(row, erasure, f"{word} of conversation {row.conversation_id}", word)
     if scope is Scope.CONVERSATION:
-        home = get_row(Conversation, row_id)
-        word = str(home.external_id)
-        return Subject(home, _draft(home, scope), f"conversation {word}", word[:8])
+        word = str(row.external_id)
+        return Subject(row, erasure, f"conversation {word}", word[:8])
     if scope is Scope.PERSON:
-        person = get_row(Person, row_id)
-        name = f"{person.name} with all that is theirs"
-        return Subject(person, _draft(person, scope), name, person.name.strip())
+        return Subject(row, erasure, f"{row.name} with all that is theirs", row.name.strip())
     if scope is Scope.IMPORT:
-        changeset = get_row(Changeset, row_id)
-        if not imports_of(changeset.tenant).filter(id=row_id).exists():
+        if not imports_of(row.tenant).filter(id=row_id).exists():
             raise Http404("It is no import from another system.")
-        name = f"import of {changeset.started_at:%Y-%m-%d %H:%M}"
-        return Subject(changeset, _draft(changeset, scope), name, str(row_id)[-8:])
-    note = get_row(Note, row_id)
+        name = f"import of {row.started_at:%Y-%m-%d %H:%M}"
+        return Subject(row, erasure, name, str(row_id)[-8:])
     if scope is Scope.NOTE:
-        return Subject(note, _draft(note, scope), f"note {note.id}", str(note.id)[-8:])
-    if not note.user_id:
+        return Subject(row, erasure, f"note {row.id}", str(row.id)[-8:])
+    if not row.user_id:
         raise Http404("The note is about nobody.")
-    erasure = Erasure(tenant=note.tenant, scope=scope, subject=note.user_id)
-    return Subject(note, erasure, f"all notes of user {note.user_id}", note.user_id.strip())
-
-
-def _draft(row: TenantModel, scope: Scope) -> Erasure:
-    return Erasure(tenant=row.tenant, scope=scope, target=row.id)
+    erasure.target, erasure.subject = None, row.user_id
+    return Subject(row, erasure, f"all notes of user {row.user_id}", row.user_id.strip())
 
 
 @page_for(ERASE)
@@ -171,7 +166,6 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> HttpRespons
         request,
         "console/certificate.html",
         title="Certificate of erasure",
-        status=400 if fault else 200,
         erasure=erasure,
         tenant=Tenant.objects.filter(id=erasure.tenant_id).first(),
         counts=name_counts(erasure),

@@ -3,8 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -12,7 +11,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from console.facts import forms
@@ -21,7 +19,7 @@ from console.forms import submit
 from console.highlights import show_difference
 from console.pages import action_for, find_way_back, get_row, page_for, redirect_to, show_page
 from memoryproject.adminkit.base import read_id
-from memoryproject.adminkit.values import lines, link
+from memoryproject.adminkit.values import lines, link, page_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import corrections, curation, reverts
@@ -119,8 +117,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
             leave_conflicts=form.cleaned_data.get("leave_conflicts", False),
         )
         messages.success(request, "Undone. This changeset is on record, and can be undone, too.")
-        page = reverse("admin:semantic_changeset_change", args=[revert.id])
-        return redirect(find_way_back(request, otherwise=page))
+        return redirect(find_way_back(request, otherwise=page_address(revert)))
 
     return submit(form, act) or show_page(
         request,
@@ -132,8 +129,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The facts that were marked, those that an act can be done to, and what it is."""
 
     name: str

@@ -1,83 +1,73 @@
-"""Changes in words, with the states before and after, and the page of a changeset."""
+"""Changes in words, the page of a changeset, and that of what changed between two moments."""
 
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from django import forms
 from django.core.paginator import Paginator
-from django.http import HttpRequest
-from django.utils.safestring import SafeString
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from console.facts.forms import CURATE
+from console.forms import ConversationField, MomentField, submit
 from console.highlights import show_difference
 from console.jobs.page import find_calls, sum_up
+from console.pages import choose_tenant, page_for, show_page
 from console.texts import TEXTS
+from episodic import queries as episodic_queries
 from jobs.models import Job
+from memoryproject.adminkit.filters import MOMENT_EXAMPLE
 from memoryproject.tenancy.models import Tenant
-from semantic import reverts, states
+from semantic import beliefs, reverts, states
+from semantic.beliefs import FactDifference
 from semantic.models import Change, Changeset, Fact
 
 ACTIVE = "active"
+STATE_TONES = {
+    ACTIVE: "good",
+    "wrong": "bad",
+    "reverted": "bad",
+    "erased": "bad",
+    "superseded": "warn",
+}
+"""The colour of what was done, by the state after it."""
 CHANGES_A_PAGE = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeLine:
-    """One change. `sentence` marks what it changed in the fact that it replaced."""
-
-    change: Change
-    what: str
-    note: str
-    fact: Fact | None
-    """None: the change is about no fact, or about one that was erased."""
-    sentence: SafeString | str
-    old: Fact | None
-    """What it replaced."""
-    before: str
-    after: str
-    old_before: str
-    old_after: str
-
-    @property
-    def tone(self) -> str:
-        """good, bad, warn or nothing: the colour of what was done."""
-        if self.after == ACTIVE:
-            return "good"
-        return {"wrong": "bad", "reverted": "bad", "erased": "bad", "superseded": "warn"}.get(
-            self.after, ""
-        )
+SHOWN_AT_MOST = 500
+TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn"}
 
 
 def render_changes(
     tenant: Tenant, changes: Sequence[Change], *, about: Fact | None = None
-) -> list[ChangeLine]:
+) -> list[dict[str, Any]]:
     """Return changes in words, in one query; `about`: as seen from that fact."""
     ids = {one for change in changes for one in (change.memory_id, change.other_memory_id) if one}
     facts = Fact.objects.of(tenant).in_bulk(ids)
-    return [_to_line(change, facts, about) for change in changes]
+    return [_render_change(change, facts, about) for change in changes]
 
 
-def _to_line(change: Change, facts: dict[uuid.UUID, Fact], about: Fact | None) -> ChangeLine:
-    fact = facts.get(change.memory_id) if change.memory_id else None
+def _render_change(change: Change, facts: Mapping[Any, Fact], about: Fact | None) -> dict[str, Any]:
+    """Return what a page says of a change; `old` is the fact that it replaced."""
+    fact = facts.get(change.memory_id)
     is_new = change.action == Change.Action.NEW  # what it came from is no fact that it replaced
-    old = facts.get(change.other_memory_id) if change.other_memory_id and not is_new else None
-    shown = about or fact
-    before, after = render_states(change, shown.id if shown else None)
-    old_before, old_after = render_states(change, old.id if old else None)
+    old = None if is_new else facts.get(change.other_memory_id)
+    before, after = render_states(change, about or fact)
+    old_before, old_after = render_states(change, old)
     is_replaced = about is not None and change.other_memory_id == about.id
-    return ChangeLine(
-        change=change,
-        what=_render_what(change, before, is_replaced=is_replaced),
-        note=render_note(change.note),
-        fact=fact,
-        sentence=_render_sentence(fact, old),
-        old=old,
-        before=before,
-        after=after,
-        old_before=old_before,
-        old_after=old_after,
-    )
+    return {
+        "change": change,
+        "what": _render_what(change, before, is_replaced=is_replaced),
+        "note": render_note(change.note),
+        "fact": fact,
+        "sentence": _render_sentence(fact, old),
+        "old": old,
+        "before": before,
+        "after": after,
+        "old_before": old_before,
+        "old_after": old_after,
+        "tone": STATE_TONES.get(after, ""),
+    }
 
 
 def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
@@ -88,7 +78,8 @@ def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
     return TEXTS["actions"][change.action]
 
 
-def _render_sentence(fact: Fact | None, old: Fact | None) -> SafeString | str:
+def _render_sentence(fact: Fact | None, old: Fact | None) -> str:
+    """Return what a fact says, with what it changed in the fact that it replaced marked."""
     if fact is None:
         return ""
     return show_difference(old.fact, fact.fact) if old else fact.fact
@@ -99,12 +90,10 @@ def render_note(code: str) -> str:
     return TEXTS["change_notes"].get(code, code.replace("_", " "))
 
 
-def render_states(change: Change, fact_id: uuid.UUID | None) -> tuple[str, str]:
+def render_states(change: Change, fact: Fact | None) -> tuple[str, str]:
     """Return a fact's state before and after a change; empty where it did not change it."""
-    pair = change.states.get(str(fact_id))
-    if pair is None:
-        return "", ""
-    before, after = (states.from_json(one) for one in pair)
+    pair = change.states.get(str(fact.id)) if fact else None
+    before, after = map(states.from_json, pair or (None, None))
     return _render_state(before), _render_state(after)
 
 
@@ -134,3 +123,68 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
         "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
         "may_erase": sees("erasure.erase") and is_import,
     }
+
+
+class ComparisonForm(forms.Form):
+    """Which moments to compare, and where."""
+
+    since = MomentField(label="From (UTC)")
+    until = MomentField(required=False, label="To (UTC)")
+    conversation = ConversationField(required=False, label="Conversation")
+
+    def clean(self) -> dict[str, Any]:
+        """Return the moments; without a later one it is now."""
+        params: dict[str, Any] = super().clean() or {}
+        params["until"] = params.get("until") or timezone.now()
+        if params.get("since") and params["since"] > params["until"]:
+            self.add_error("until", "This lies before the other.")
+        return params
+
+
+@page_for("semantic.view_fact", "semantic.view_changeset", of_one_tenant=True)
+def show_comparison(request: HttpRequest) -> HttpResponse:
+    """Show how what was believed at two moments differs, the newest act first."""
+    tenant = choose_tenant(request)
+    yesterday = f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"
+    form = ComparisonForm(
+        request.GET if "since" in request.GET else None, initial={"since": yesterday}
+    )
+    differences = submit(form, partial(_compare, form, tenant)) if tenant is not None else None
+    return show_page(
+        request,
+        "console/facts/comparison.html",
+        title="Compare two moments",
+        status=400 if form.errors else 200,
+        tenant=tenant,
+        form=form,
+        example=MOMENT_EXAMPLE,
+        differences=None if differences is None else _render(differences[:SHOWN_AT_MOST]),
+        left_out=max(len(differences or ()) - SHOWN_AT_MOST, 0),
+    )
+
+
+def _compare(form: ComparisonForm, tenant: Tenant) -> list[FactDifference]:
+    params, conversation = form.cleaned_data, None
+    if params["conversation"] is not None:
+        conversation = episodic_queries.find_conversation(
+            tenant=tenant, external_id=params["conversation"]
+        )
+        if conversation is None:
+            return []
+    found = beliefs.compare(
+        tenant=tenant, since=params["since"], until=params["until"], conversation=conversation
+    )
+    return found[::-1]
+
+
+def _render(differences: list[FactDifference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "row": item,
+            "tone": TONES.get(item.what.value, ""),
+            "change": show_difference(item.fact.fact, item.newer.fact)
+            if item.fact and item.newer
+            else "",
+        }
+        for item in differences
+    ]

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -15,7 +15,7 @@ from console.pages import action_for, get_row, redirect_to, show_page
 from console.texts import TEXTS
 from episodic.models import Episode, Message
 from episodic.revealing import Reader
-from memoryproject.adminkit.values import link_to_memory, link_to_page
+from memoryproject.adminkit.values import MEMORY_PAGES, link_to_page
 from semantic import marking
 from semantic.correction_marks import list_marks
 from semantic.curation import Act
@@ -37,26 +37,18 @@ class MarksForm(ReasonForm):
     field_order = ("decision", "reason")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMark:
-    """A mark with what its place says, as the person may see it."""
+def read_marks(fact: Fact, reader: Reader) -> list[Any]:
+    """Return the marks of a fact and of what it replaced, in three queries.
 
-    mark: CorrectionMark
-    link: str
-    text: str
-
-
-def read_marks(fact: Fact, reader: Reader) -> list[ShownMark]:
-    """Return the marks of a fact and of what it replaced, in three queries."""
-    marks = list_marks(marking.facts_behind(fact))[:SHOWN_AT_MOST]
+    Each has a `link` to its place, and as `text` what that says, as the person may see it.
+    """
+    marks: list[Any] = list_marks(marking.facts_behind(fact))[:SHOWN_AT_MOST]
     texts = _read_texts(fact, marks, reader)
-    return [ShownMark(mark, _link(mark), texts.get(mark.place_id, "(gone)")) for mark in marks]
-
-
-def _link(mark: CorrectionMark) -> str:
-    if mark.place == Place.MESSAGE:
-        return link_to_page("episodic_message", mark.place_id, "message")
-    return link_to_memory(mark.place, mark.place_id, mark.place)
+    for mark in marks:
+        page = {**MEMORY_PAGES, Place.MESSAGE: "episodic_message"}[mark.place]
+        mark.link = link_to_page(page, mark.place_id, mark.place)
+        mark.text = texts.get(mark.place_id, "(gone)")
+    return marks
 
 
 def _read_texts(

@@ -1,16 +1,15 @@
 """The page of a fact: sources, versions, history, similar facts, the answers it was served in."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console.facts.changes import ChangeLine, render_changes
+from console.facts.changes import render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
@@ -47,8 +46,7 @@ NEVER_TRUE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FactSource:
+class FactSource(NamedTuple):
     """An episode that supports a fact, with the messages that are evidence and their neighbours.
 
     Of each message: whether it is evidence, and whether others before it are left out.
@@ -75,13 +73,12 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     sources = read_sources(fact, reader)
     history = render_changes(fact.tenant, changes, about=fact)
     exposures = list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else []
-    evidence = [source.evidence for source in sources]
     return {
         "reader": reader if sees("episodic.view_message") else None,
         "conversation": fact.conversation,
         "never_true": fact.invalidated_because in NEVER_TRUE,
         "sources": sources,
-        "timeline": build_timeline(evidence, history, exposures),
+        "timeline": build_timeline(sources, history, exposures),
         "versions": read_versions(fact),
         "history": history,
         "near": read_near(fact),
@@ -100,23 +97,23 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
 
 
 def build_timeline(
-    evidence: Sequence[Evidence], history: Sequence[ChangeLine], servings: Sequence[RetrievalHit]
+    sources: Sequence[FactSource],
+    history: Sequence[Mapping[str, Any]],
+    servings: Sequence[RetrievalHit],
 ) -> list[tuple[datetime, str, str]]:
     """Return the moments of a fact, oldest first: when, what happened, and a link to it.
 
     It was said, changed or served, in whatever conversation; what is masked stays so.
     """
-    said = [
-        (row.episode.start_at, "said", link(row.episode, row.episode.title)) for row in evidence
-    ]
-    changesets = [(step.change.changeset, step.what) for step in history]
-    changed = [
-        (row.started_at, "changed", link(row, f"{what} by {row.actor}")) for row, what in changesets
-    ]
+    episodes = [source.evidence.episode for source in sources]
+    acts = [(step["change"].changeset, step["what"]) for step in history]
     answers = [hit.retrieval for hit in servings]
-    served = [(row.created_at, "served", link(row, row.query)) for row in answers]
-    moments = sorted([*said, *changed, *served], key=lambda moment: moment[:2])
-    return moments[-MOMENTS_AT_MOST:]
+    moments = [
+        *((row.start_at, "said", link(row, row.title)) for row in episodes),
+        *((row.started_at, "changed", link(row, f"{what} by {row.actor}")) for row, what in acts),
+        *((row.created_at, "served", link(row, row.query)) for row in answers),
+    ]
+    return sorted(moments, key=lambda moment: moment[:2])[-MOMENTS_AT_MOST:]
 
 
 def find_correction(fact: Fact) -> Changeset | None:

@@ -3,8 +3,7 @@
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -13,10 +12,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from console.action_log import record_memory
 from console.forms import submit
 from console.labels import MemoryLabel, name_memories
-from console.pages import action_for, find_way_back, page_for, show_page
+from console.pages import action_for, find_way_back, page_for, record_memory, show_page
 from indexing.models import Memory
 from memoryproject.tenancy.models import Tenant
 from notes import link_services
@@ -65,7 +63,6 @@ def get_link_story(request: HttpRequest, link: Link) -> Mapping[str, Any]:
         "goal": goal,
         "says": link.link_type.replace("_", " "),
         "sees_graph": start is not None and request.user.has_perms(SEEN_BY),
-        "may_curate": request.user.has_perm(CURATE),
     }
 
 
@@ -132,8 +129,7 @@ def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
     record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(NamedTuple):
     """A memory and its neighbourhood. `cut`: there is more within the depth than is shown.
 
     `hidden` says of each memory how many it is linked with that are not shown, of its newest

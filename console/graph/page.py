@@ -19,18 +19,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from console.action_log import list_records
-from console.graph.links import (
-    CURATE,
-    NODES_AT_MOST,
-    SEEN_BY,
-    Graph,
-    LinkForm,
-    find_memory,
-    read_graph,
-)
+from console.graph import links
 from console.labels import MemoryLabel
-from console.pages import page_for, show_page
+from console.pages import list_records, page_for, show_page
 from indexing.models import Memory
 from notes.kinds import LINK_TYPES, LinkType
 from retrieval.links import Between, Node
@@ -51,21 +42,21 @@ class GraphForm(forms.Form):
     )
 
 
-@page_for(*SEEN_BY)
+@page_for(*links.SEEN_BY)
 def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> HttpResponse:
     """Draw what lies around a memory, up to three steps and sixty memories."""
-    memory, form = find_memory(memory_id), GraphForm(request.GET)
+    memory, form = links.find_memory(memory_id), GraphForm(request.GET)
     params = form.cleaned_data if form.is_valid() else {}
     depth, types = params.get("depth") or DEPTH, params.get("types", [])
     if memory is None:
         raise Http404("There is no such memory.")
-    graph = read_graph(
+    graph = links.read_graph(
         tenant=memory.tenant, centre=memory.id, depth=depth, link_types=types or LINK_TYPES
     )
     if graph is None:
         raise Http404("There is no such memory.")
     query = urlencode([("depth", depth), *(("types", word) for word in types)])
-    may_link = request.user.has_perm(CURATE)
+    may_link = request.user.has_perm(links.CURATE)
     return show_page(
         request,
         "console/graph/graph.html",
@@ -78,12 +69,12 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> HttpResponse:
         depths=DEPTHS,
         types=[(word, word.replace("_", " "), word in types) for word in LINK_TYPES],
         narrowed=bool(types),
-        at_most=NODES_AT_MOST,
-        link_form=LinkForm(initial={"from_id": memory_id}) if may_link else None,
+        at_most=links.NODES_AT_MOST,
+        link_form=links.LinkForm(initial={"from_id": memory_id}) if may_link else None,
     )
 
 
-def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
+def list_links(graph: links.Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
     """Return the links, nearest to the centre first, with the type in words and both ends."""
     place = {memory_id: at for at, memory_id in enumerate(graph.named)}
     links = sorted(
@@ -138,7 +129,7 @@ class Picture:
         return max(sum(box.leaves for box in side) for side in self.trees.values())
 
 
-def render_picture(graph: Graph, *, query: str) -> Picture:
+def render_picture(graph: links.Graph, *, query: str) -> Picture:
     """Return the picture of a graph; `query` is kept in the addresses of the graphs beside it."""
     pairs: dict[Pair, list[Between]] = defaultdict(list)
     for link in graph.links:  # none leads from a memory to itself: a constraint
@@ -199,18 +190,18 @@ def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list
     """
     via = {frozenset((node.id, node.via)): node.via for node in nodes}
     lines = []
-    for pair, links in pairs.items():
-        start = via.get(pair, links[0].from_id)
+    for pair, drawn in pairs.items():
+        start = via.get(pair, drawn[0].from_id)
         (end,) = pair - {start}
-        names = dict.fromkeys(link.link_type.replace("_", " ") for link in links)
+        names = dict.fromkeys(link.link_type.replace("_", " ") for link in drawn)
         lines.append(
             {
                 "from": str(start),
                 "to": str(end),
-                "tone": _tone(links),
+                "tone": _tone(drawn),
                 "name": "" if pair in via else ", ".join(names),
-                "starts": any(link.to_id == start for link in links),
-                "ends": any(link.to_id == end for link in links),
+                "starts": any(link.to_id == start for link in drawn),
+                "ends": any(link.to_id == end for link in drawn),
             }
         )
     return lines

@@ -12,7 +12,6 @@ from django.utils.http import urlencode
 from psycopg import sql
 
 from console.counting import count_capped
-from episodic.models import Message
 from jobs.models import Job, State
 from jobs.spending import start_of_day
 from memoryproject.adminkit import values
@@ -81,11 +80,6 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
     newest = rows.order_by("-id")[: settings.COUNTED_AT_MOST]
     count: int = newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"]
     return count
-
-
-def has_messages(tenant: Tenant) -> bool:
-    """Return whether anything was ever posted to a tenant."""
-    return Message.objects.of(tenant).exists()
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:

@@ -1,18 +1,22 @@
-"""The sections of the front page: messages, facts, answers, memory tests, jobs, and spend."""
+"""The sections of the front page: what came, was answered, waits, went wrong and was spent."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.timesince import timesince
 
 from console.charts import Chart, Series
 from console.counting import cap_counts, render_sum
 from console.home import metrics
 from console.home.metrics import Span, join_spans, rows_address, span_unit
-from episodic.models import Episode, Message
+from console.queue.page import Item
+from episodic.models import Conversation, Episode, Message, Reveal
+from episodic.naming import render_name, with_names
 from jobs import usage
 from jobs.models import Job, LLMCall, State
 from memoryproject.adminkit import values
@@ -20,6 +24,7 @@ from memoryproject.tenancy.models import Tenant, TenantModel
 from retrieval import receipts
 from retrieval.memory_tests import count_verdicts
 from retrieval.models import MemoryTest, Retrieval
+from retrieval.receipts import count_served
 from semantic.models import Changeset, Fact
 
 REASON_COLOURS = {
@@ -28,10 +33,12 @@ REASON_COLOURS = {
     Fact.Because.REVERTED.value: "orange",
     Fact.Because.ERASED.value: "grey",
 }
+WRONG_AT_MOST = 1_000
+"""Of the facts declared wrong, the latest: these are looked up among the answers."""
+ROWS_AT_MOST = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(NamedTuple):
     """One number. `tone`: good, warn, bad, or nothing."""
 
     title: str
@@ -41,25 +48,23 @@ class Tile:
     tone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Spend:
+class Spend(NamedTuple):
     """What a tenant has spent today of its budget, and in the whole range."""
 
     today: usage.Today
+    share: int
+    """Percent of the budget, at most 100."""
     total: Decimal
     calls: int
     calls_list: str
 
-    @property
-    def share(self) -> int:
-        """Percent of the budget, at most 100."""
-        spent, budget = self.today.spent_today, self.today.budget
-        if budget is None:
-            return 0
-        return min(100, round(100 * spent / budget)) if budget else 100
-
 
 Widget = Tile | Chart | Spend
+
+
+def find_share(spent: Decimal, budget: Decimal | None) -> int:
+    """Return how much of a budget is spent, in percent; 0 where there is none."""
+    return round(100 * spent / budget) if budget else 0 if budget is None else 100
 
 
 def draw_spans(
@@ -203,8 +208,10 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
         for span in spans
     ]
+    today = usage.measure_today(tenant, now=now)
     yield Spend(
-        usage.measure_today(tenant, now=now),
+        today,
+        min(100, find_share(today.spent_today, today.budget)),
         sum((day.cost for day in days), Decimal(0)),
         sum(day.calls for day in days),
         rows_address(LLMCall, tenant, join_spans(spans)),
@@ -216,3 +223,72 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         [Series("Cost", costs, "orange")],
         links=[rows_address(LLMCall, tenant, span) for span in spans],
     )
+
+
+def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
+    """Return how much is to be decided on, and since when."""
+    oldest = min((item.row.created_at for item in items), default=now)
+    return Tile(
+        "Review queue",
+        f"{len(items):,}",
+        f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name})}",
+        note=f"to decide on, the oldest for {timesince(oldest, now)}" if items else "",
+        tone="warn" if items else "good",
+    )
+
+
+def render_quality(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
+    """Yield how many facts people declared wrong, corrected, and how many had been served by then.
+
+    Uses index: semantic_fact_closed.
+    """
+    whole = join_spans(spans)
+    wrong = Fact.objects.of(tenant).filter(
+        invalid_at__gte=whole.start,
+        invalid_at__lt=whole.end,
+        invalidated_because=Fact.Because.WRONG,
+    )
+    rows = list(
+        wrong.order_by("-invalid_at", "-id").values_list("id", "invalid_at", "superseded_by")[
+            :WRONG_AT_MOST
+        ]
+    )
+    served = count_served(tenant, [row_id for row_id, _, _ in rows])
+    step = spans[0].end - spans[0].start
+    before, never = [0] * len(spans), [0] * len(spans)
+    for row_id, at, _ in rows:
+        assert at is not None  # by the filter
+        (before if row_id in served else never)[(at - spans[0].start) // step] += 1
+    corrected = sum(newer is not None for _, _, newer in rows)
+    address = list_retired(tenant, whole) + "&invalidated_because=wrong"
+    yield Tile("Declared wrong", f"{len(rows):,}", address, note=f"{corrected:,} corrected")
+    yield Tile(
+        "Served, then wrong",
+        f"{sum(before):,}",
+        address,
+        note=f"{round(100 * sum(before) / len(rows))} % of them" if rows else "",
+        tone="bad" if sum(before) else "good",
+    )
+    yield draw_spans(
+        "wrong",
+        f"Facts declared wrong, a {span_unit(spans)}",
+        spans,
+        [Series("served before", before, "red"), Series("never served", never, "grey")],
+        stacked=True,
+        links=[list_retired(tenant, span) for span in spans],
+    )
+
+
+def list_audit(tenant: Tenant, now: datetime) -> dict[str, Any]:
+    """Return who had messages unmasked of late, and what was changed because of a case."""
+    reveals = list(Reveal.objects.of(tenant).order_by("-id")[:ROWS_AT_MOST])
+    ids = {row.conversation_id for row in reveals}
+    homes = with_names(Conversation.objects.of(tenant).filter(id__in=ids)).in_bulk()
+    cases = Changeset.objects.of(tenant).filter(case_id__isnull=False).order_by("-id")
+    return {
+        "reveals": [
+            (row, render_name(homes[row.conversation_id], may_read=False), row.until > now)
+            for row in reveals
+        ],
+        "cases": list(cases[:ROWS_AT_MOST]),
+    }

@@ -14,9 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from console.action_log import list_records, record
 from console.jobs.admin import conversation_of, outcome_of, tokens_of
-from console.pages import act_on, action_for, get_row
+from console.pages import act_on, action_for, get_row, list_records, record
 from console.texts import TEXTS
 from episodic.models import Episode, Message, Review
 from events import outbox

@@ -1,25 +1,118 @@
-"""The list of API keys: what each called in the last days, sortable, and its acts."""
+"""The list of API keys, sortable by what each called; that by day, and as bars in a line."""
 
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import models
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Cast, Coalesce, JSONObject, NullIf
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
-from django.urls import reverse
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from console.keys import usage
-from console.keys.page import MANAGE
-from console.keys.usage import draw_sparkline
+from jobs import usage as spending
+from jobs.models import LLMCall
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
-from memoryproject.adminkit.values import NOTHING, coloured_word
+from memoryproject.adminkit.values import NOTHING, coloured_word, page_address
+from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.key_usage import bucket_ms
-from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.models import APIKey, KeyUsage
+
+MANAGE = "tenancy.manage_apikey"
+DAYS = 7
+"""Of a list, today (UTC) included."""
+ONE_DAY = timedelta(days=1)
+WIDTH, GAP, HEIGHT = 5, 1, 18
+"""Of a bar, between two, and of the picture, in px."""
+
+
+def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
+    """Return keys with what they called from a day on: `used_…`, `p95_place` and `by_day`."""
+    of_key = KeyUsage.across_tenants.filter(
+        tenant=OuterRef("tenant"), key=OuterRef("pk"), day__gte=since
+    )
+    days = of_key.order_by("day").values(pair=JSONObject(day="day", calls="calls"))
+    return keys.annotate(
+        used_calls=_sum(of_key, "calls"),
+        used_errors=_sum(of_key, F("errors") + F("faults")),
+        used_refused=_sum(of_key, "refused"),
+        used_bytes=_sum(of_key, F("bytes_in") + F("bytes_out")),
+        used_cost=_share_of_cost(of_key),
+        p95_place=key_usage.p95_of_key(since=since),
+        by_day=ArraySubquery(days),
+    )
+
+
+def _sum(rows: QuerySet[KeyUsage], what: Any) -> Coalesce:
+    sums = rows.order_by().values("key").annotate(sum=Sum(what)).values("sum")
+    return Coalesce(Subquery(sums), Value(0))
+
+
+def _share_of_cost(rows: QuerySet[KeyUsage]) -> Subquery:
+    """Return the part of its tenant's model calls that falls to a key, by the bytes it sent.
+
+    A model is asked about what was posted, long after and by many calls at once.
+    """
+    starts = Cast(OuterRef("day"), models.DateTimeField())
+    calls = LLMCall.across_tenants.filter(
+        tenant=OuterRef("tenant"), created_at__gte=starts, created_at__lt=starts + ONE_DAY
+    )
+    of_day = KeyUsage.across_tenants.filter(tenant=OuterRef("tenant"), day=OuterRef("day"))
+    shares = (
+        rows.order_by()
+        .annotate(
+            day_cost=Subquery(calls.values("tenant").annotate(sum=Sum("cost")).values("sum")),
+            day_bytes=Subquery(of_day.values("tenant").annotate(sum=Sum("bytes_in")).values("sum")),
+        )
+        .values("key")
+        .annotate(sum=Sum(F("day_cost") * F("bytes_in") / NullIf(F("day_bytes"), Value(0))))
+        .values("sum")
+    )
+    return Subquery(shares, output_field=models.DecimalField(max_digits=20, decimal_places=8))
+
+
+def fill_days(calls: Mapping[str, int], *, days: int = DAYS) -> list[tuple[str, int]]:
+    """Return the calls of each of the last days, oldest first, with zeros where there are none."""
+    today = timezone.now().date()
+    names = [str(today - timedelta(days=ago)) for ago in reversed(range(days))]
+    return [(name, calls.get(name, 0)) for name in names]
+
+
+def list_days(key: APIKey, *, days: int) -> list[Any]:
+    """Return the days (UTC) on which a key was used, newest first.
+
+    Each has its `p95_ms`, and as its `cost` its share of the tenant's, by bytes sent.
+    """
+    since = timezone.now().date() - timedelta(days=days - 1)
+    rows = KeyUsage.objects.of(key.tenant).filter(day__gte=since)
+    sent = dict(rows.order_by().values_list("day").annotate(Sum("bytes_in")))
+    start = datetime.combine(since, time.min, tzinfo=UTC)
+    costs = {day.day: day.cost for day in spending.spend_by_day(key.tenant, since=start)}
+    used: list[Any] = list(rows.filter(key=key).order_by("-day"))
+    for row in used:
+        row.p95_ms = key_usage.find_p95(row.latencies)
+        row.cost = costs.get(row.day, Decimal(0)) * row.bytes_in / (sent[row.day] or 1)
+    return used
+
+
+def draw_sparkline(values: Sequence[tuple[str, int]]) -> SafeString:
+    """Return the bars of labelled numbers as SVG, which says them to who cannot see it."""
+    most = max((value for _, value in values), default=0) or 1
+    heights = [max(round(HEIGHT * value / most), 1) for _, value in values]
+    bars = [
+        {"x": at * (WIDTH + GAP), "y": HEIGHT - height, "height": height, "of": values[at]}
+        for at, height in enumerate(heights)
+    ]
+    size = {"width": len(values) * (WIDTH + GAP), "height": HEIGHT, "bar": WIDTH}
+    return render_to_string("console/keys/sparkline.html", {"bars": bars, **size})
 
 
 def key_states() -> dict[str, Q]:
@@ -46,9 +139,9 @@ class APIKeyAdmin(ReadOnlyAdmin):
     search_fields = ("name", "^prefix")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[APIKey]:
-        since = timezone.now().date() - timedelta(days=usage.DAYS - 1)
+        since = timezone.now().date() - timedelta(days=DAYS - 1)
         keys: QuerySet[APIKey] = super().get_queryset(request)
-        return usage.annotate_keys(keys, since=since)
+        return annotate_keys(keys, since=since)
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Whoever calls most comes first: that is whom people look for."""
@@ -71,7 +164,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     @admin.display(description="calls a day")
     def trend(self, key: Any) -> SafeString:
-        return draw_sparkline(usage.fill_days({one["day"]: one["calls"] for one in key.by_day}))
+        return draw_sparkline(fill_days({one["day"]: one["calls"] for one in key.by_day}))
 
     @admin.display(description="calls (7 days)", ordering="used_calls")
     def calls(self, key: Any) -> str:
@@ -102,10 +195,9 @@ class APIKeyAdmin(ReadOnlyAdmin):
         """Return the ways to the forms of its page."""
         if key.revoked_at:
             return NOTHING
-        page = reverse("admin:tenancy_apikey_change", args=[key.pk])
         return format_html(
             '<a class="text-link" href="{0}#limit">limit</a> · '
             '<a class="text-link" href="{0}#rotate">rotate</a> '
             '<a class="console-badge bad" href="{0}#revoke">revoke</a>',
-            page,
+            page_address(key),
         )

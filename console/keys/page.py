@@ -1,22 +1,30 @@
-"""The pages of an API key and of a tenant: scopes, keys, and what the language model cost."""
+"""The pages of a key and a tenant, and their acts: keys, limits, quotas and budgets, on record."""
 
+import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.http import HttpRequest
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 
-from console.action_log import list_records
-from console.keys import usage as key_usage
-from console.keys.usage import draw_sparkline
+from console import pages
+from console.keys import forms
+from console.keys.admin import DAYS, MANAGE, draw_sparkline, fill_days, list_days
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
-from memoryproject.tenancy import limits, quotas
+from memoryproject.database.ids import make_id
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy import limits, quotas, services
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 
-MANAGE, SET_BUDGET = "tenancy.manage_apikey", "tenancy.set_budget"
+SET_BUDGET = "tenancy.set_budget"
 SEES_USAGE = "tenancy.view_keyusage"
 KEYS_SHOWN = 50
 USAGE_DAYS = 30
@@ -27,15 +35,14 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     """Return how a key stands, what it may do, and what people did to it."""
     now = timezone.now()
     state, manages = key.state_at(now), request.user.has_perm(MANAGE)
-    days = key_usage.list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
-    calls = {str(day.row.day): day.row.calls for day in days}
-    since = now.date() - timedelta(days=key_usage.DAYS - 1)
-    week = [day.row for day in days if day.row.day >= since]
+    days = list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
+    calls = {str(row.day): row.calls for row in days}
+    since = now.date() - timedelta(days=DAYS - 1)
+    week = [row for row in days if row.day >= since]
     failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
-        "sees_cost": request.user.has_perm("jobs.view_llmcall"),
-        "spark": draw_sparkline(key_usage.fill_days(calls, days=USAGE_DAYS)) if days else "",
+        "spark": draw_sparkline(fill_days(calls, days=USAGE_DAYS)) if days else "",
         "key_state": state,
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_key_rate(key),
@@ -45,14 +52,14 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         "scopes": Scope.choices,
         "may_revoke": key.revoked_at is None and manages,
         "may_rotate": state == "active" and manages,
-        "records": list_records(APIKey, key.id),
+        "records": pages.list_records(APIKey, key.id),
     }
 
 
 def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
-        "records": list_records(Tenant, tenant.id),
+        "records": pages.list_records(Tenant, tenant.id),
         "stored": quotas.measure_storage(tenant),
         "quota": quotas.describe_quota(tenant),
         "own_quota": {name: tenant.settings.get(name) for name in (quotas.BYTES, quotas.ROWS)},
@@ -69,3 +76,147 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
     if request.user.has_perm("jobs.view_job"):
         shown["jobs_list"] = values.list_address(Job, tenant__id=tenant.id)
     return shown
+
+
+@never_cache
+@sensitive_post_parameters()
+@pages.page_for(MANAGE)
+def make_key(request: HttpRequest) -> HttpResponse:
+    """Ask what a key is for; make it, and show its secret this one time."""
+    offered = {
+        "key_id": make_id(),
+        "tenant": pages.choose_tenant(request) or "",
+        "scopes": [Scope.INGEST, Scope.READ],
+    }
+    form = forms.NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)
+    if not form.is_valid():
+        return pages.show_page(request, "console/keys/form.html", title="Make a key", form=form)
+    params = form.cleaned_data
+    try:
+        with transaction.atomic():
+            created = services.create_api_key(expires_at=params.pop("expires_on"), **params)
+            what = f"made it for {', '.join(created.key.scopes)}"
+            pages.record(request, created.key, what, is_new=True)
+    except Problem as problem:
+        messages.error(request, problem.message)
+        return redirect("admin:tenancy_apikey_changelist")
+    return show_secret(request, "Key made", created)
+
+
+@pages.action_for(MANAGE)
+def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
+    """End a key for good."""
+    key = pages.get_row(APIKey, key_id)
+    return pages.act_on(
+        request,
+        key,
+        lambda: services.revoke_api_key(key=key, now=timezone.now()),
+        done="Revoked: calls with it are refused from now on.",
+        logged="revoked it",
+    )
+
+
+@never_cache
+@pages.action_for(MANAGE)
+def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
+    """Give a key another secret, and show it this one time."""
+    key = pages.get_row(APIKey, key_id)
+    form = forms.RotationForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Problem(f"Say for how many hours, from 0 to {forms.GRACE_HOURS_AT_MOST}.")
+        if form.cleaned_data["replaced"] != key.prefix:
+            raise Problem("Its secret was replaced meanwhile, and cannot be shown again.")
+        hours = form.cleaned_data["grace_hours"]
+        with transaction.atomic():
+            created = services.rotate_key(key=key, now=timezone.now(), grace=timedelta(hours=hours))
+            pages.record(
+                request, key, f"gave it a new secret; the old one ends after {hours} hours"
+            )
+    except Problem as problem:
+        messages.error(request, problem.message)
+        return pages.redirect_to(key)
+    return show_secret(request, "New secret", created)
+
+
+def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> HttpResponse:
+    """Show a new secret this one time."""
+    template = "console/keys/secret.html"
+    return pages.show_page(request, template, title=title, key=created.key, secret=created.secret)
+
+
+@pages.action_for(MANAGE)
+def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
+    """Set how often a key may call; an empty field gives it the server's rate."""
+    key = pages.get_row(APIKey, key_id)
+    form = forms.RateForm(request.POST)
+
+    def set_rate() -> str:
+        if not form.is_valid():
+            raise Problem(f"A rate is a whole number from 0 to {limits.RATES_AT_MOST[limits.CALLS]}.")
+        with transaction.atomic():
+            limits.set_key_rate(key, form.cleaned_data["rate"])
+            pages.record(request, key, f"set its calls to: {limits.describe_key_rate(key)}")
+        return f"Its calls are limited to: {limits.describe_key_rate(key)}."
+
+    return pages.act_on(request, key, set_rate)
+
+
+@pages.action_for(MANAGE)
+def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
+    """Set how much a tenant may store; an empty field gives it the server's limit."""
+    tenant = get_object_or_404(Tenant, id=tenant_id)
+    form = forms.QuotaForm(request.POST)
+
+    def set_limits() -> str:
+        if not form.is_valid():
+            raise Problem(f"A quota is a whole number from 0 to {quotas.QUOTA_AT_MOST}.")
+        with transaction.atomic():
+            quotas.set_quota(tenant, form.cleaned_data)
+            pages.record(request, tenant, f"set its quota to {quotas.describe_quota(tenant)}")
+        return f"Its quota is set to {quotas.describe_quota(tenant)}."
+
+    return pages.act_on(request, tenant, set_limits)
+
+
+@pages.page_for(SET_BUDGET)
+def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
+    """Show what a tenant may spend, and set it."""
+    tenant = get_object_or_404(Tenant, id=tenant_id)
+    posted = request.POST if request.method == "POST" else None
+    form = forms.BudgetForm(posted, initial=read_budget(tenant))
+    if form.is_valid():
+        with transaction.atomic():
+            freed, what = put_budget(tenant, form.cleaned_data)
+            pages.record(request, tenant, what)
+        goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
+        messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
+        return pages.redirect_to(tenant)
+    return pages.show_page(
+        request,
+        "console/keys/budget.html",
+        title=f"Budget of {tenant.name}",
+        form=form,
+        owner=tenant,
+        used=usage.measure_today(tenant, now=timezone.now()),
+    )
+
+
+def read_budget(tenant: Tenant) -> dict[str, Any]:
+    """Return a tenant's budget as the form holds it."""
+    if spending.SETTING not in tenant.settings:
+        return {"kind": forms.BudgetForm.DEFAULT}
+    own = tenant.settings[spending.SETTING]
+    if own is None:
+        return {"kind": forms.BudgetForm.NONE}
+    return {"kind": forms.BudgetForm.OWN, "amount": own}
+
+
+def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:
+    """Set a tenant's budget; return how many parked jobs go on, and what was done in words."""
+    if params["kind"] == forms.BudgetForm.DEFAULT:
+        return spending.use_default_budget(tenant), "set the budget to the server’s"
+    if params["kind"] == forms.BudgetForm.NONE:
+        return spending.set_budget(tenant, None), "took every limit off the budget"
+    freed = spending.set_budget(tenant, params["amount"])
+    return freed, f"set the budget to {params['amount']:f} a day"

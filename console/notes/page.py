@@ -12,13 +12,12 @@ from django.shortcuts import get_object_or_404
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from console.action_log import list_records, record_memory
 from console.forms import ReasonForm, submit
 from console.graph.links import CURATE, SEEN_BY, LinkForm
 from console.highlights import mark_difference, show_difference
 from console.labels import MemoryLabel, list_servings, name_memories
 from console.notes.forms import NoteForm
-from console.pages import page_for, redirect_to, show_page
+from console.pages import list_records, page_for, record_memory, redirect_to, show_page
 from console.texts import TEXTS
 from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json

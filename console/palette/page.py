@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.conf import settings
@@ -11,7 +10,6 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 
 from console.pages import page_for
 from console.search.page import show_search
@@ -38,8 +36,7 @@ BY_ID: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One line: where it leads, and what it is."""
 
     title: str
@@ -111,9 +108,7 @@ def list_recent(request: HttpRequest) -> list[Item]:
 
 
 def _item_of(row: Any) -> Item:
-    meta = row._meta
-    link = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
-    return Item(values.short(row), str(meta.verbose_name), link, "history")
+    return Item(values.short(row), str(row._meta.verbose_name), values.page_address(row), "history")
 
 
 def _scope() -> Scope:
@@ -125,11 +120,9 @@ def _find_facts(typed: str) -> Iterator[Item]:
     sought = tenant_search.read_query(typed)
     matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=_scope(), pool=RANKED).found
     rows = Fact.across_tenants.in_bulk([match.memory_id for match in matches[: 4 * A_KIND]])
-    facts = [rows[match.memory_id] for match in matches if match.memory_id in rows][:A_KIND]
-    for fact in facts:
-        address = reverse("admin:semantic_fact_change", args=[fact.id])
-        state = fact.invalidated_because or "active"
-        yield Item(fact.fact, f"{fact.category}, {state}", address, "lightbulb")
+    for fact in [rows[match.memory_id] for match in matches if match.memory_id in rows][:A_KIND]:
+        about = f"{fact.category}, {fact.invalidated_because or 'active'}"
+        yield Item(fact.fact, about, values.page_address(fact), "lightbulb")
 
 
 def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
@@ -139,7 +132,7 @@ def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
     ids = {match.conversation_id: None for match in restrict_matches(found, reader)}
     rows = with_names(Conversation.across_tenants.filter(id__in=list(ids)[: 4 * A_KIND]))
     for row in rows.order_by("-id")[:A_KIND]:
-        address = reverse("admin:episodic_conversation_change", args=[row.id])
         name = render_name(row, may_read=reader.may_read(row.id))
         last: Any = row
-        yield Item(name, f"conversation, {values.moment(last.last_at)}", address, "forum")
+        about = f"conversation, {values.moment(last.last_at)}"
+        yield Item(name, about, values.page_address(row), "forum")

@@ -12,10 +12,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 
-from console.action_log import record
+from console import pages
 from console.facts.forms import CURATE
 from console.forms import LinesField, ReasonForm, submit
-from console.pages import action_for, choose_tenant, get_row, page_for, redirect_to, show_page
 from memoryproject.edge.pages import PAGE_AT_MOST
 from people import queries, services
 from people.api import KINDS, take_kind
@@ -88,51 +87,52 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
         "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
         "shown": shown,
         "shown_at_most": SHOWN_AT_MOST,
-        "may_curate": sees(CURATE),
         "merge_form": MergeForm(prefix="merge", person=person),
         "unmerge_form": ReasonForm(prefix="unmerge"),
     }
 
 
-@page_for(*SEES_PERSON, of_one_tenant=True)
+@pages.page_for(*SEES_PERSON, of_one_tenant=True)
 def add_person(request: HttpRequest) -> HttpResponse:
     """Ask under which names and ids somebody is known, and add them."""
-    tenant = choose_tenant(request)
+    tenant = pages.choose_tenant(request)
     form = PersonForm(request.POST if request.method == "POST" else None)
 
     def add() -> HttpResponse:
         assert tenant is not None
         person = services.add_person(tenant=tenant, **form.cleaned_data)
-        record(request, person, "added them", is_new=True)
-        return redirect_to(person)
+        pages.record(request, person, "added them", is_new=True)
+        return pages.redirect_to(person)
 
     added = submit(form, add) if tenant is not None else None
-    return added or show_page(request, "console/people/form.html", title="Add a person", form=form)
+    return added or pages.show_page(
+        request, "console/people/form.html", title="Add a person", form=form
+    )
 
 
-@action_for(*SEES_PERSON)
+@pages.action_for(*SEES_PERSON)
 def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> HttpResponse:
     """Say that a person is another one, or undo that, with a reason."""
-    person, actor = get_row(Person, person_id), request.user.get_username()
+    person, actor = pages.get_row(Person, person_id), request.user.get_username()
     named: dict[str, Any] = {"tenant": person.tenant, "person_id": person.id, "actor": actor}
     form: Any = ReasonForm(request.POST, prefix=name)
     title, act = "Undo a merge", partial(services.undo_merge, **named, now=timezone.now())
     if name == "merge":
         form = MergeForm(request.POST, prefix=name, person=person)
         title, act = "Merge two people", partial(services.merge, **named)
-    done = submit(form, lambda: redirect_to(act(**form.cleaned_data)))
+    done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))
     if done is not None:
         messages.success(request, "Done.")
-    return done or show_page(
+    return done or pages.show_page(
         request, "console/people/form.html", title=title, form=form, person=person
     )
 
 
-@action_for(*EXPORTS)
+@pages.action_for(*EXPORTS)
 def export_person(request: HttpRequest, person_id: uuid.UUID) -> HttpResponseBase:
     """Send all that is a person's as JSON lines, and put it on record."""
-    person = get_row(Person, person_id)
-    record(request, person, "exported all that is theirs")
+    person = pages.get_row(Person, person_id)
+    pages.record(request, person, "exported all that is theirs")
     return StreamingHttpResponse(
         _write_lines(person),
         content_type="application/x-ndjson; charset=utf-8",

@@ -1,32 +1,38 @@
 """The playground page: a question as an agent asks it, its answer, and how each memory ranked.
 
 The address holds the question, so it can be passed on. It is checked by the API's own
-form and answered by the API's own service; nothing is written.
+form and answered by the API's own service; nothing is written. The ranks of the candidates are
+columns: keyword, semantic, fused, and the answer, for episodes with the retrievability before it.
+A memory has the same colour in all.
 """
 
 import json
 import re
 import shlex
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
 from console.pages import choose_tenant, page_for, show_page
-from console.playground import pipeline
 from console.texts import TEXTS
 from episodic.revealing import Reader
+from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
-from retrieval.analysis import Analysis, analyse
+from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
 from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
+from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
 from semantic.engines import Category
 
+HUES = 8
+"""Colours by which memories of the answer are told apart."""
 PERMISSION = "retrieval.run_playground"
 CALLS = {
     "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
@@ -41,6 +47,92 @@ BUDGET_AT_MOST = 8_000
 """Of the slider; the number beside it goes further."""
 
 
+class Row(NamedTuple):
+    """A candidate of the answer. `hue` is None where the answer does not have it."""
+
+    found: Hit
+    outcome: Outcome
+    hue: int | None
+
+    @property
+    def href(self) -> str:
+        """The address of the memory's page."""
+        place = MEMORY_PAGES[self.found.shelf.value]
+        return reverse(f"admin:{place}_change", args=[self.found.memory_id])
+
+    @property
+    def text(self) -> str:
+        """The sentence of a fact, or the title of an episode."""
+        if not self.found.shown:
+            return str(self.found.memory_id)
+        return str(self.found.shown[1 if self.found.shelf == "fact" else 0])
+
+
+class Order(NamedTuple):
+    """What a column shows of each memory: two fields of a hit, the score with so many digits.
+
+    A memory without a rank is not in it.
+    """
+
+    name: str
+    title: str
+    hint: str
+    rank: str
+    score: str
+    digits: int
+    narrow: bool = False
+
+
+ORDERS = (
+    Order("lexical", "Keyword rank", "BM25 of shared stems", "lexical_rank", "lexical_score", 2),
+    Order("vector", "Semantic rank", "cosine of the vectors", "vector_rank", "cosine", 3),
+    Order("fused", "Fused", "reciprocal ranks", "rank", "rrf", 4, narrow=True),
+    Order("fading", "Retrievability", "FSRS", "rank", "retrievability", 3, narrow=True),
+    Order("answer", "Answer", "fused × retrievability", "rank", "score", 4),
+)
+
+
+def list_kinds(analysis: Analysis, *, at_most: int) -> list[dict[str, Any]]:
+    """Return facts and episodes, and their columns with at most so many memories in each."""
+    kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
+    return [_to_kind(name, title, rows, at_most) for name, title, rows in kinds if rows]
+
+
+def _to_kind(
+    name: str, title: str, candidates: Sequence[RankedMemory], at_most: int
+) -> dict[str, Any]:
+    served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
+    hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
+    rows = [Row(row.found, row.outcome, hues.get(row.found.memory_id)) for row in candidates]
+    orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
+    columns = [_to_column(order, rows, at_most) for order in orders]
+    return {
+        "name": name, "title": title, "columns": columns, "rows": rows, "served": len(served),
+    }  # fmt: skip
+
+
+def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any]:
+    """Return one order of the memories, best first; `more` of them are left out."""
+    ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
+    ranked.sort(key=lambda pair: pair[0])
+    if order.name == "fused":
+        by_rrf = sorted(ranked, key=lambda pair: -pair[1].found.rrf)
+        ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
+    cards = [
+        (rank, row, getattr(row.found, order.score), _render_note(order, row))
+        for rank, row in ranked[:at_most]
+    ]
+    return {"order": order, "cards": cards, "more": max(len(ranked) - at_most, 0)}
+
+
+def _render_note(order: Order, row: Row) -> str:
+    """Return the stems that matched, or why the answer does not have the memory."""
+    if order.name == "lexical":
+        return " ".join(row.found.terms)
+    is_cut = order.name == "answer" and row.outcome is not Outcome.SERVED
+    return row.outcome.value if is_cut else ""
+
+
 @page_for(PERMISSION, of_one_tenant=True)
 def show_playground(request: HttpRequest) -> HttpResponse:
     """Show the form, and what the question in the address finds, if there is one."""
@@ -48,7 +140,6 @@ def show_playground(request: HttpRequest) -> HttpResponse:
     params = request.GET
     call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
     shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
-    status = 200
     if tenant is not None and "query" in params:
         body = read_body(params)
         checked = form(data=body)
@@ -60,12 +151,10 @@ def show_playground(request: HttpRequest) -> HttpResponse:
         else:
             faults = flatten_details(checked.errors).items()
             shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
-            status = 400
     return show_page(
         request,
         "console/playground/playground.html",
         title="Playground",
-        status=status,
         is_fullwidth="1",
         fusion_fields=list_fusion_fields(tenant, params, shown["errors"]),
         **shown,
@@ -156,5 +245,5 @@ def render_analysis(
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
         "numbers": draft.fusion.as_parameters(),
-        "kinds_of_memory": pipeline.list_kinds(analysis, at_most=CARDS_AT_MOST),
+        "kinds_of_memory": list_kinds(analysis, at_most=CARDS_AT_MOST),
     }

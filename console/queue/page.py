@@ -1,7 +1,9 @@
-"""The review queue's page, and what can be done there: accept, merge, correct, keep, snooze."""
+"""The review queue: what is to be looked at, what matters most first, and deciding on it."""
 
 import uuid
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,28 +15,33 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
-from console.action_log import record
 from console.facts.actions import SEES_FACT, read_versions
-from console.facts.page import find_done
-from console.pages import action_for, choose_tenant, page_for, show_page
-from console.queue.items import CANDIDATES, list_items, show_sources
+from console.facts.changes import render_note
+from console.facts.page import FactSource, find_done, read_sources
+from console.labels import name_conversations
+from console.pages import action_for, choose_tenant, page_for, record, show_page
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import automatic, corrections, curation, suggestions, triage
+from retrieval.models import MemoryTest
+from retrieval.receipts import count_served
+from semantic import automatic, corrections, curation, queries, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
-from semantic.models import Change, Changeset, Fact
+from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion, Triage
 
+CANDIDATES = 200
+"""Of each kind, the newest: these are ranked."""
+REASONS = {
+    "pending": "it would steer the assistant, or may come from a tool, and not from users alone",
+    "dangling": "it begins with a word for somebody whom it does not name",
+    "marks": "other places may still say what was corrected: confirm or drop them",
+    "test": "an answer no longer says what it must",
+}
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
 SNOOZE = timedelta(days=7)
-DECISIONS = {
-    "accept": "Accepted",
-    "decline": "Declined",
-    "merge": "Merged",
-    "correct": "Corrected",
-}
+DECISIONS = {"accept": "Accepted", "decline": "Declined", "merge": "Merged", "correct": "Corrected"}
 SET_ASIDE = {
     "keep": "Kept as it is",
     "snooze": "Snoozed for a week",
@@ -42,6 +49,105 @@ SET_ASIDE = {
     "note": "Noted",
 }
 FILTERS = ("fact", "mine", "aside")
+
+
+@dataclass(slots=True)
+class Item:
+    """Something to look at. `doubt`: how likely something is wrong with it, 0 to 1."""
+
+    kind: str
+    """suggestion, pending, dangling, marks or test."""
+    title: str
+    why: str
+    row: Suggestion | Fact | MemoryTest
+    about: tuple[Fact, ...]
+    """The old fact first; of a test none."""
+    doubt: float = 0.5
+    times: int = 0
+    conversations: int = 0
+    triage: Triage | None = None
+    facts: list[tuple[str, Fact, Sequence[FactSource]]] = field(default_factory=list)
+    """What is shown: each fact under a label, and with its sources."""
+    place: str = ""
+    """Which conversation it is about, in words."""
+
+    @property
+    def key(self) -> str:
+        """What a form names it by; with the version that the person has seen, of a fact."""
+        version = f":{self.row.version}" if isinstance(self.row, Fact) else ""
+        return f"{self.kind}:{self.row.id}{version}"
+
+
+def list_items(
+    tenant: Tenant,
+    *,
+    now: datetime,
+    rates: triage.Rates,
+    about: uuid.UUID | None = None,
+    assignee: str = "",
+    set_aside: bool = False,
+) -> list[Item]:
+    """Return what is to be looked at, what may have done most harm first; of equals the newest.
+
+    `rates`: how often rules were right. `about`: only what one fact is about. `set_aside`: what
+    was snoozed or kept, instead.
+    """
+    items = [item for item in _find_items(tenant, rates) if about is None or about in _ids([item])]
+    known = triage.read_triage(tenant, _ids(items))
+    served = count_served(tenant, _ids(items))
+    for item in items:
+        item.triage = known.get(item.about[0].id) if item.about else None
+        counts = [served.get(fact.id, (0, 0)) for fact in item.about]
+        item.times, item.conversations = max(counts, default=(0, 0))
+    wanted = [
+        item
+        for item in items
+        if triage.is_set_aside(item.triage, now=now) == set_aside
+        and (not assignee or (item.triage and item.triage.assignee == assignee))
+    ]
+    return sorted(
+        wanted, key=lambda item: ((1 + item.times) * item.doubt, item.row.id), reverse=True
+    )
+
+
+def show_sources(items: Sequence[Item], reader: Reader) -> None:
+    """Load the messages behind the facts of what is shown, as far as the person may read them."""
+    names = name_conversations((item.row.conversation_id for item in items), reader)
+    for item in items:
+        item.place = names[item.row.conversation_id]
+        labels = ("Old", "New") if len(item.about) == 2 else ("Fact",)
+        pairs = zip(labels, item.about, strict=False)  # a test is about no fact
+        item.facts = [(label, fact, read_sources(fact, reader)) for label, fact in pairs]
+
+
+def _ids(items: Sequence[Item]) -> set[uuid.UUID]:
+    return {fact.id for item in items for fact in item.about}
+
+
+def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
+    open_ones = suggestions.find_suggestions(tenant).select_related("changeset")
+    for row in open_ones.order_by("-id")[:CANDIDATES]:
+        decided, accepted = rates.get((row.kind, row.reason), (0, 0))
+        about = tuple(filter(None, (row.old_fact, row.new_fact)))
+        for fact in about:
+            fact.tenant = tenant
+        title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
+        doubt = (accepted + 1) / (decided + 2)
+        yield Item("suggestion", title, render_note(row.reason), row, about, doubt)
+    proposed = CorrectionMark.objects.of(tenant).filter(state=CorrectionMark.State.PROPOSED)
+    marked = Fact.objects.of(tenant).filter(id__in=proposed.values("fact"))
+    facts = {
+        ("pending", "pending review"): queries.facts_waiting(tenant),
+        ("dangling", "says not whom"): triage.find_dangling(tenant),
+        ("marks", "corrected, perhaps not everywhere"): marked,
+    }
+    for (kind, title), rows in facts.items():
+        newest = rows.select_related("conversation", "changeset").order_by("-id")
+        for fact in newest[:CANDIDATES]:
+            yield Item(kind, title, REASONS[kind], fact, (fact,))
+    red = MemoryTest.objects.of(tenant).filter(broken_by__isnull=False)
+    for test in red.select_related("conversation").order_by("-id")[:CANDIDATES]:
+        yield Item("test", "a memory test is red", REASONS["test"], test, (), doubt=1.0)
 
 
 class NoteForm(forms.Form):
@@ -55,8 +161,7 @@ class NoteForm(forms.Form):
 def show_queue(request: HttpRequest) -> HttpResponse:
     """Show what is to be looked at in a tenant, what matters most first.
 
-    With `fact` what is about it, with `mine` what the person has taken on, with `aside` what
-    was snoozed or kept.
+    With `fact` what is about it, with `mine` what the person took on, with `aside` the rest.
     """
     return _render(request)
 
@@ -79,41 +184,38 @@ def decide(request: HttpRequest) -> HttpResponse:
             set_aside(tenant, request.POST, decision, actor=actor)
             messages.success(request, f"{SET_ASIDE[decision]}.")
     except Problem as problem:
-        return _render(request, problem=problem.message, status=400)
-    return redirect(
-        f"{reverse('console:review_queue')}?{urlencode({'tenant': tenant.name, **kept})}"
-    )
+        return _render(request, problem=problem.message)
+    query = urlencode({"tenant": tenant.name, **kept})
+    return redirect(f"{reverse('console:review_queue')}?{query}")
 
 
 def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset:
     """Do to the item that a form names what was decided; return the changeset of that.
 
     Raises:
-        Problem: there is no such item, it has changed since it was shown, or what was written is
-            too long, or empty.
+        Problem: there is no such item, it has changed since, or what was written cannot be.
     """
     kind, _, name = key.partition(":")
     versions, suggestion_id = read_versions(name), read_id(name)
+    changeset: Changeset
     if decision == "correct" and versions:
         ((fact_id, version),) = list(versions.items())[:1]
         if Fact.objects.of(act.tenant).filter(id=fact_id, fact=" ".join(sentence.split())).exists():
             raise Problem("The fact says just this already.")
-        fact = corrections.correct_fact(
+        changeset = corrections.correct_fact(
             act=act, fact_id=fact_id, sentence=sentence, version=version
-        )
-        opened: Changeset = fact.changeset
-        return opened
-    if kind == "pending" and versions and decision != "merge":
+        ).changeset
+    elif kind == "pending" and versions and decision != "merge":
         do = curation.approve_facts if decision == "accept" else curation.reject_facts
-        return do(act=act, fact_ids=list(versions), versions=versions)[0]
-    if kind != "suggestion" or suggestion_id is None or decision == "correct":
+        changeset = do(act=act, fact_ids=list(versions), versions=versions)[0]
+    elif kind != "suggestion" or suggestion_id is None or decision == "correct":
         raise Problem("There is no such entry.")
-    if decision == "decline":
-        decided = suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id)
+    elif decision == "decline":
+        changeset = suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
     else:
-        merges = decision == "merge"
-        decided = suggestions.accept_suggestion(act=act, suggestion_id=suggestion_id, merges=merges)
-    changeset: Changeset = decided.decided_by
+        changeset = suggestions.accept_suggestion(
+            act=act, suggestion_id=suggestion_id, merges=decision == "merge"
+        ).decided_by
     return changeset
 
 
@@ -125,15 +227,14 @@ def allow(request: HttpRequest) -> HttpResponse:
     try:
         if tenant is None or not (at_most.isascii() and at_most.isdecimal()):
             raise Problem("Say how many suggestions a day.")
+        rule, at_once = (kind, reason), int(at_most[:4])
         with transaction.atomic():
-            automatic.allow_rule(
-                tenant, (kind, reason), at_most=int(at_most[:4]), now=timezone.now()
-            )
+            automatic.allow_rule(tenant, rule, at_most=at_once, now=timezone.now())
             record(request, tenant, f"let the rule {kind}:{reason} accept {at_most[:4]} a day")
     except Problem as problem:
-        return _render(request, problem=problem.message, status=400)
+        return _render(request, problem=problem.message)
     messages.success(request, "Saved.")
-    return redirect(reverse("console:review_queue"))
+    return redirect("console:review_queue")
 
 
 def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
@@ -155,7 +256,7 @@ def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
     triage.set_triage(tenant, fact_id, actor=actor, **values)
 
 
-def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _render(request: HttpRequest, *, problem: str = "") -> HttpResponse:
     tenant = choose_tenant(request)
     chosen = {name: request.GET.get(name, "") for name in FILTERS}
     items, rules, now = [], [], timezone.now()
@@ -176,7 +277,6 @@ def _render(request: HttpRequest, *, problem: str = "", status: int = 200) -> Ht
         request,
         "console/queue/queue.html",
         title="Review queue",
-        status=status,
         problem=problem,
         owner=tenant,
         items=items[:SHOWN_AT_MOST],

@@ -2,9 +2,8 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
@@ -29,8 +28,7 @@ MEMORIES: dict[UnitKind, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One line of the results. `text` is escaped, or a mask."""
 
     kind: str
@@ -46,8 +44,7 @@ class Result:
     more: SafeString | str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """The results of one kind. `total` counts all; `complete`: none was left unread."""
 
     kind: str
@@ -56,14 +53,8 @@ class Group:
     complete: bool
     unprocessed: Sequence[Result] = ()
 
-    @property
-    def title(self) -> str:
-        """The kind in the plural."""
-        return f"{self.kind.capitalize()}s"
 
-
-@dataclass(frozen=True, slots=True)
-class SearchParams:
+class SearchParams(NamedTuple):
     """What to search for, read from the form."""
 
     sought: Sought
@@ -105,9 +96,8 @@ def restrict_matches(matches: Sequence[Match], reader: Reader) -> tuple[Match, .
 
 def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
     ids = [match.memory_id for match in matches]
-    active = set(
-        Fact.across_tenants.filter(id__in=ids, invalid_at=None).values_list("id", flat=True)
-    )
+    rows = Fact.across_tenants.filter(id__in=ids, invalid_at=None)
+    active = set(rows.values_list("id", flat=True))
     return tuple(match for match in matches if (match.memory_id in active) == (state == HELD))
 
 
@@ -143,17 +133,13 @@ def _read_note(note: Note) -> str:
 
 def show_messages(matches: Sequence[Match], reader: Reader) -> list[Result]:
     """Return messages, those that the person may read with the words marked."""
-    messages = queries.messages_in_places(
-        [(match.conversation_id, match.seq or 0) for match in matches]
-    )
-    rows = {
-        (message.conversation_id, message.seq): message
-        for message in messages.select_related("conversation")
-    }
+    places = [(match.conversation_id, match.seq or 0) for match in matches]
+    messages = queries.messages_in_places(places).select_related("conversation")
+    rows = {(message.conversation_id, message.seq): message for message in messages}
     return [
-        show_message(message, match.lexemes, match.language, reader)
-        for match in matches
-        if (message := rows.get((match.conversation_id, match.seq or 0))) is not None
+        show_message(rows[place], match.lexemes, match.language, reader)
+        for place, match in zip(places, matches, strict=True)
+        if place in rows
     ]
 
 

@@ -10,15 +10,15 @@ from allauth.mfa.totp import views as totp
 from django.urls import path
 
 from console.pages import page_for
-from console.signin import oidc, pages
+from console.signin import adapters, pages
 from console.signin.pages import in_frame
 
 CONFIRM = "Confirm that it is you"
 OURS = [
     ("login/", pages.SignInView.as_view(), "account_login"),
     ("sign-in/", pages.show_sign_in, "mfa_index"),
-    ("sign-in/provider/", oidc.go_to_provider, "oidc_login"),
-    ("sign-in/provider/callback/", oidc.come_back, "oidc_callback"),
+    ("sign-in/provider/", adapters.go_to_provider, "oidc_login"),
+    ("sign-in/provider/callback/", adapters.come_back, "oidc_callback"),
     ("sign-in/refused/", pages.show_refusal, "account_inactive"),
     ("sign-in/code/", in_frame(factors.authenticate, "Second factor"), "mfa_authenticate"),
 ]

@@ -1,8 +1,7 @@
 """The tables that can be exported: columns, states, and who may; and the whole-memory file's."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
@@ -20,8 +19,7 @@ Record = dict[str, Any]
 Finish = Callable[[Tenant, list[Record]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(NamedTuple):
     """One table that can be exported, and who may.
 
     `paths` are those of the file's columns, with spaces between them; `name=path` where they
@@ -34,7 +32,7 @@ class Export:
     model: type[TenantModel]
     permission: str
     paths: str
-    states: Mapping[str, Q] = field(default_factory=dict)
+    states: Mapping[str, Q] = {}
     moment: str = "created_at"
     extra: tuple[str, ...] = ()
     finish: Finish = lambda tenant, records: None

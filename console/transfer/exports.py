@@ -17,7 +17,7 @@ from django_filters import ChoiceFilter, DateFilter, FilterSet, UUIDFilter
 from console.counting import count_capped, render_sum
 from console.models import ExportRun
 from console.pages import action_for, choose_tenant, page_for, show_page
-from console.transfer import export_tables, exports, row_files
+from console.transfer import export_tables, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export, Record
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy import reading
@@ -200,9 +200,7 @@ def download(request: HttpRequest) -> HttpResponseBase:
     if not tenant or not filters or form not in row_files.FORMATS or not filters.is_valid():
         return _show(request, params)
     person = request.user.get_username()
-    pieces = exports.start_export(
-        export=export, tenant=tenant, filters=filters, form=form, person=person
-    )
+    pieces = start_export(export=export, tenant=tenant, filters=filters, form=form, person=person)
     day = timezone.now().strftime("%Y-%m-%d")
     return StreamingHttpResponse(
         pieces,
@@ -235,7 +233,6 @@ def _show(request: HttpRequest, params: Mapping[str, str]) -> HttpResponse:
         request,
         "console/transfer/export.html",
         title="Export",
-        status=400 if errors else 200,
         tenant=tenant,
         export=export,
         tables=[row for row in EXPORTS.values() if request.user.has_perm(row.permission)],

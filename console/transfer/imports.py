@@ -6,8 +6,7 @@ resumed, in the page or by `manage.py import_facts --resume`.
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import IO
 
@@ -31,71 +30,9 @@ from semantic.queries import content_hash
 BATCH = 500
 FAULTS_SHOWN = 200
 NEEDED = ("fact", "category")
-USED = frozenset({*NEEDED, "conversation_id", "keywords", "valid_at", "evidence"})
-CLOSING = frozenset({"invalid_at", "valid_until"})
-
-
-@dataclass(slots=True)
-class Reading:
-    """The rows and faults of a file. Rows by conversation and sentence, in the file's order."""
-
-    rows: dict[tuple[uuid.UUID, str], Row] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
-    faults: list[dict[str, str | int]] = field(default_factory=list)
-    unused: frozenset[str] = frozenset()
-
-    def add(self, row: Row) -> None:
-        """Add a row, unless the file has the same sentence in the same conversation before."""
-        if self.rows.setdefault((row.conversation, content_hash(row.fact)), row) is not row:
-            self.counts["twice"] += 1
-
-    def reject(self, line: int, fault: str) -> None:
-        """Count a line that is no fact to open."""
-        self.counts["faulty"] += 1
-        if len(self.faults) < FAULTS_SHOWN:
-            self.faults.append({"line": line, "said": fault})
-
-
-def read_file(file: IO[bytes], *, conversation: uuid.UUID | None = None) -> Reading:
-    """Return what a file holds; `conversation` is that of rows which name none.
-
-    Raises:
-        Problem: it is no file of facts, or too large.
-    """
-    reading = Reading()
-    for count, line in enumerate(_check_columns(row_files.read_rows(file), reading), start=1):
-        if count > settings.IMPORT_ROWS_AT_MOST:
-            raise Problem(
-                f"The file has more than {settings.IMPORT_ROWS_AT_MOST:,} rows. Split it."
-            )
-        if line.row is None:
-            reading.reject(line.number, line.fault)
-            continue
-        try:
-            reading.add(file_rows.parse_row(line.row, conversation=conversation))
-        except Closed:
-            reading.counts["closed"] += 1
-        except Unusable as problem:
-            reading.reject(line.number, problem.message)
-    if not reading.rows and not reading.counts:
-        raise Problem("The file has a heading and no rows.")
-    return reading
-
-
-def _check_columns(lines: Iterator[row_files.Line], reading: Reading) -> Iterator[row_files.Line]:
-    """Pass lines on, if the first one has the columns of facts."""
-    seen = []
-    for line in lines:
-        seen.append(line)
-        if line.row is not None:
-            names = frozenset(str(name) for name in line.row)
-            missing = [name for name in NEEDED if name not in names]
-            if missing:
-                present = ", ".join(sorted(names)[:20])[:300] or "nothing"
-                raise Problem(f"There is no column `{missing[0]}`. It has: {present}.")
-            reading.unused = names - USED - CLOSING
-            break
-    return chain(seen, lines)
+USED = {
+    *NEEDED, "conversation_id", "keywords", "valid_at", "evidence", "invalid_at", "valid_until",
+}  # fmt: skip
 
 
 def start_run(
@@ -103,44 +40,85 @@ def start_run(
 ) -> ImportRun:
     """Validate a file and keep what would be new, as a preview. No fact is written.
 
+    `conversation` is that of rows which name none.
+
     Raises:
         Problem: it is no file of facts, or too large.
     """
-    reading = read_file(file, conversation=conversation)
-    fresh = _find_fresh(reading, tenant)
+    file_name = name[:200].replace("\x00", "")
+    run = ImportRun(tenant=tenant, person=person, file_name=file_name, counts=Counter())
+    rows, unused = _read_rows(run, file, conversation)
+    fresh = _find_fresh(run, rows)
+    run.total, run.counts["unused"] = len(fresh), sorted(unused)[:50]
     with transaction.atomic():
-        run = ImportRun.objects.create(
-            tenant=tenant,
-            person=person,
-            file_name=name[:200].replace("\x00", ""),
-            total=len(fresh),
-            counts={**reading.counts, "unused": sorted(reading.unused)[:50]},
-            faults=reading.faults,
-        )
-        for place, rows in enumerate(in_batches(fresh, size=BATCH)):
-            ImportBatch.objects.create(
-                tenant=tenant,
-                run=run,
-                position=place,
-                rows=[row.model_dump(mode="json") for row in rows],
-            )
+        run.save(force_insert=True)
+        for place, some in enumerate(in_batches(fresh, size=BATCH)):
+            dumped = [row.model_dump(mode="json") for row in some]
+            ImportBatch.objects.create(tenant=tenant, run=run, position=place, rows=dumped)
     return run
 
 
-def _find_fresh(reading: Reading, tenant: Tenant) -> list[Row]:
-    """Return the rows that would be new, by conversation, and count the others by fate."""
-    counts, fresh = reading.counts, []
+def _read_rows(
+    run: ImportRun, file: IO[bytes], conversation: uuid.UUID | None
+) -> tuple[list[Row], set[str]]:
+    """Return the facts of a file, by conversation, and the columns that are not used.
+
+    A sentence that a conversation has before, and what is no fact to open, is counted alone.
+    """
+    rows: dict[tuple[uuid.UUID, str], Row] = {}
+    unused: set[str] | None = None
+    for count, line in enumerate(row_files.read_rows(file), start=1):
+        if count > settings.IMPORT_ROWS_AT_MOST:
+            message = f"The file has more than {settings.IMPORT_ROWS_AT_MOST:,} rows. Split it."
+            raise Problem(message)
+        row, fault = None, line.fault
+        if line.row is not None:
+            unused = _check_columns(line.row) if unused is None else unused
+            try:
+                row = file_rows.parse_row(line.row, conversation=conversation)
+            except Closed:
+                run.counts["closed"] += 1
+                continue
+            except Unusable as problem:
+                fault = problem.message
+        if row is None:
+            run.counts["faulty"] += 1
+            if len(run.faults) < FAULTS_SHOWN:
+                run.faults.append({"line": line.number, "said": fault})
+        elif rows.setdefault((row.conversation, content_hash(row.fact)), row) is not row:
+            run.counts["twice"] += 1
+    if not rows and not run.counts:
+        raise Problem("The file has a heading and no rows.")
+    return sorted(rows.values(), key=lambda row: row.conversation), unused or set()
+
+
+def _check_columns(row: Mapping[str, object]) -> set[str]:
+    """Return the columns of a file's first row that are not used.
+
+    Raises:
+        Problem: one is missing that facts need.
+    """
+    names = set(map(str, row))
+    missing = [name for name in NEEDED if name not in names]
+    if missing:
+        present = ", ".join(sorted(names)[:20])[:300] or "nothing"
+        raise Problem(f"There is no column `{missing[0]}`. It has: {present}.")
+    return names - USED
+
+
+def _find_fresh(run: ImportRun, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that would be new, and count the others by fate."""
+    fresh: list[Row] = []
     known: set[uuid.UUID] = set()
-    rows = sorted(reading.rows.values(), key=lambda row: row.conversation)
-    conversations = {row.conversation for row in rows}
     for part in in_batches(rows, size=BATCH):
-        survey = fact_imports.survey(tenant=tenant, rows=part)
+        survey = fact_imports.survey(tenant=run.tenant, rows=part)
         known |= survey.known_conversations
-        counts.update(fate.value for fate in survey.fates if fate is not Fate.NEW)
-        counts["unknown_episodes"] += survey.unknown_episodes
+        run.counts.update(fate.value for fate in survey.fates if fate is not Fate.NEW)
+        run.counts["unknown_episodes"] += survey.unknown_episodes
         fresh += [row for row, fate in zip(part, survey.fates, strict=True) if fate is Fate.NEW]
-    counts["conversations"] = len(conversations)
-    counts["new_conversations"] = len(conversations - known)
+    named = {row.conversation for row in rows}
+    run.counts["conversations"] = len(named)
+    run.counts["new_conversations"] = len(named - known)
     return fresh
 
 

@@ -8,7 +8,8 @@ and gets none of the file's.
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from django.db.models import Exists, F, OuterRef
 
 from console.transfer import export_tables
 from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
-from console.transfer.peer_imports import AT_ONCE, NEW, Outcome
+from console.transfer.peer_imports import AT_ONCE, NEW, FileImport
 from episodic import episode_index, queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode, Message
@@ -33,10 +34,9 @@ from memoryproject.tenancy.quotas import check_quota
 from memoryproject.text.cleaning import clean, clean_block
 from memoryproject.text.tokens import measure
 from notes import services as notes
-from notes.models import Link, Note, NoteVersion
+from notes.models import Note
 from semantic import fact_imports
 from semantic import services as semantic
-from semantic.curation import Act
 from semantic.models import Changeset, Evidence, Fact
 from semantic.queries import content_hash
 
@@ -45,42 +45,9 @@ KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": Memo
 THERE, ELSEWHERE = "there already", "its conversation is there already"
 FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
 """What becomes of a row that is known by something else than its id, where the table says more."""
+KNOWN_BY = {"note_versions": ("note_id", "version"), "links": ("from_id", "to_id", "link_type")}
+"""By which columns a row is known that is no memory; the first is a reference."""
 EPISODES_AT_ONCE = 50
-
-
-def import_memory(
-    outcome: Outcome,
-    *,
-    tenant: Tenant,
-    path: Path,
-    source: str,
-    act: Act | None,
-    report: Callable[[int], object],
-) -> None:
-    """Import a file, or with no act only say what an import would do; `report` gets numbers.
-
-    `outcome` is filled meanwhile. A run that was broken off leaves a changeset of what it has
-    written; the next one goes on.
-
-    Raises:
-        OSError, Problem: the file cannot be read, or is not of our format.
-        OverQuota: the tenant may not store so much; what came before is written.
-    """
-    restorer = _Restorer(tenant, act, outcome)
-    if act is not None:
-        restorer.keeps_ids = all(_are_free(tenant, rows) for _, rows in _read_batches(path))
-    for table, rows in _read_batches(path):
-        try:
-            with transaction.atomic():
-                changeset = restorer.restore(table, rows)
-            outcome.changeset = changeset
-        except (KeyError, TypeError, ValueError, ValidationError) as error:
-            raise Problem(f"A line of {table} is not as `export_memory all` writes it.") from error
-        except (IntegrityError, DataError) as error:
-            raise Problem(f"Lines of {table} contradict each other, or what is there.") from error
-        report(len(rows))
-    if act is not None:
-        restorer.finish()
 
 
 def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
@@ -107,26 +74,43 @@ def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
     )
 
 
-class _Restorer:
+@dataclass(slots=True)
+class MemoryImport(FileImport):
     """Writes batches of rows, table by table, into one changeset."""
 
-    def __init__(self, tenant: Tenant, act: Act | None, outcome: Outcome) -> None:
-        self.tenant, self.act, self.outcome = tenant, act, outcome
-        self.changeset: Changeset | None = None
-        self.keeps_ids = True
-        self.homes: dict[str, Conversation] = {}
-        """The conversations that the rows of a batch name."""
-        self.ids: dict[uuid.UUID, uuid.UUID] = {}
-        """Ours for the ids that they mention."""
-        self.replaced: list[tuple[uuid.UUID, str]] = []
-        """Facts, and by the file's id what took their place."""
+    keeps_ids: bool = True
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    """Those that the rows of a batch name."""
+    ids: dict[uuid.UUID, uuid.UUID] = field(default_factory=dict)
+    """Ours for the ids that they mention."""
+    replaced: list[tuple[uuid.UUID, str]] = field(default_factory=list)
+    """Facts, and by the file's id what took their place."""
 
-    def restore(self, table: str, rows: Sequence[Row]) -> Changeset | None:
+    def run(self) -> None:
+        if self.act is not None:
+            self.keeps_ids = all(
+                _are_free(self.tenant, rows) for _, rows in _read_batches(self.path)
+            )
+        for table, rows in _read_batches(self.path):
+            try:
+                with transaction.atomic():
+                    changeset = self._restore(table, rows)
+                self.changeset = changeset
+            except (KeyError, TypeError, ValueError, ValidationError) as error:
+                message = f"A line of {table} is not as `export_memory all` writes it."
+                raise Problem(message) from error
+            except (IntegrityError, DataError) as error:
+                message = f"Lines of {table} contradict each other, or what is there."
+                raise Problem(message) from error
+            self.report(len(rows))
+        if self.act is not None:
+            self._finish()
+
+    def _restore(self, table: str, rows: Sequence[Row]) -> Changeset | None:
         """Count what becomes of rows, and write those that are new; return the changeset."""
-        self.homes, self.ids = self._find_homes(rows), self._find_ids(rows)
-        taken = self._find_taken(table, rows)
-        fates = [self._find_fate(table, row, taken) for row in rows]
-        self.outcome.counts.update((table, fate) for fate in fates)
+        self.conversations, self.ids = self._find_conversations(rows), self._find_ids(rows)
+        fates = list(self._find_fates(table, rows))
+        self.counts.update((table, fate) for fate in fates)
         new = [row for row, fate in zip(rows, fates, strict=True) if fate == NEW]
         if self.act is None:
             return None
@@ -136,12 +120,11 @@ class _Restorer:
             own = {name: name if self.keeps_ids else make_id() for name in names}
         self.ids |= own
         if table == "facts":
-            pairs = ((self.ids.get(uuid.UUID(row["id"])), row["superseded_by"]) for row in rows)
+            pairs = ((self._find_ours(row["id"]), row["superseded_by"]) for row in rows)
             self.replaced += [(fact_id, newer) for fact_id, newer in pairs if fact_id and newer]
         if not new:
             return self.changeset
-        if self.changeset is None:
-            self.changeset = fact_imports.start_import(act=self.act, source=MEMORY)
+        changeset = self.changeset or fact_imports.start_import(act=self.act, source=MEMORY)
         if table in {"messages", "notes", "note_versions"}:
             size = sum(len(json.dumps(row, ensure_ascii=False).encode()) for row in new)
             check_quota(self.tenant, more_rows=len(new), more_bytes=size)
@@ -149,17 +132,17 @@ class _Restorer:
             Memory.objects.bulk_create(
                 Memory(id=row_id, tenant=self.tenant, kind=KINDS[table]) for row_id in own.values()
             )
-        made = self._write(table, new)
+        made = self._write(table, new, changeset)
         if table == "conversations":
             own = {conversation.external_id: conversation.id for conversation in made}
         named = [(row_id, source_id) for source_id, row_id in own.items()]
-        fact_imports.note_imported(self.changeset, rows=named)
-        return self.changeset
+        fact_imports.note_imported(changeset, rows=named)
+        return changeset
 
-    def _find_homes(self, rows: Sequence[Row]) -> dict[str, Conversation]:
+    def _find_conversations(self, rows: Sequence[Row]) -> dict[str, Conversation]:
         names = {row.get("conversation_id") or row.get("external_id") for row in rows}
-        homes = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
-        return {str(conversation.external_id): conversation for conversation in homes}
+        there = Conversation.objects.of(self.tenant).filter(external_id__in=filter(None, names))
+        return {str(conversation.external_id): conversation for conversation in there}
 
     def _find_ids(self, rows: Sequence[Row]) -> dict[uuid.UUID, uuid.UUID]:
         """Return ours for the ids that rows mention: of what was imported, or is here as it is."""
@@ -171,52 +154,48 @@ class _Restorer:
             there |= {row_id: row_id for row_id in own.values_list("id", flat=True)}
         return there | fact_imports.find_rows(tenant=self.tenant, source_ids=ids, source=MEMORY)
 
-    def _find_taken(self, table: str, rows: Sequence[Row]) -> set[Any]:
-        """Return what is there already, by what `_find_key` gives of a row."""
-        ids = self.ids.values()
+    def _find_ours(self, name: str) -> uuid.UUID | None:
+        return self.ids.get(uuid.UUID(name))
+
+    def _find_fates(self, table: str, rows: Sequence[Row]) -> Iterator[str]:
+        """Yield what becomes of each row."""
+        for row, is_known in zip(rows, self._find_known(table, rows), strict=True):
+            is_there = table not in ANONYMOUS and self._find_ours(row["id"])
+            yield THERE if is_there else FATES.get(table, THERE) if is_known else NEW
+
+    def _find_known(self, table: str, rows: Sequence[Row]) -> list[bool]:
+        """Return of each row whether it is there by what it is known by beside its id."""
+        own: Any = OF_MEMORY[table].model.objects.of(self.tenant)
+        homes = [row.get("conversation_id") for row in rows]
         if table == "conversations":
-            return set(self.homes)
+            return [row["external_id"] in self.conversations for row in rows]
         if table in {"messages", "episodes"}:
-            names = list(map(uuid.UUID, self.homes))
-            known = fact_imports.find_rows(tenant=self.tenant, source_ids=names, source=MEMORY)
-            return {str(name) for name in names if name not in known}
+            names = list(map(uuid.UUID, self.conversations))
+            brought = fact_imports.find_rows(tenant=self.tenant, source_ids=names, source=MEMORY)
+            kept = {str(name) for name in names if name not in brought}
+            return [home in kept for home in homes]
         if table == "facts":
             hashes = [content_hash(row["fact"]) for row in rows]
-            facts = Fact.objects.of(self.tenant).filter(invalid_at=None, content_hash__in=hashes)
-            return set(facts.values_list("conversation__external_id", "content_hash"))
-        if table == "note_versions":
-            versions = NoteVersion.objects.of(self.tenant).filter(note__in=ids)
-            return set(versions.values_list("note_id", "version"))
-        if table == "links":
-            links = Link.objects.of(self.tenant).filter(from_memory__in=ids)
-            return set(links.values_list("from_memory_id", "to_memory_id", "link_type"))
-        return set()
+            active = own.filter(invalid_at=None, content_hash__in=hashes)
+            there = set(active.values_list("conversation__external_id", "content_hash"))
+            keys = zip(map(uuid.UUID, homes), hashes, strict=True)
+            return [
+                not row["invalid_at"] and key in there for row, key in zip(rows, keys, strict=True)
+            ]
+        columns = KNOWN_BY.get(table, ())
+        paths = [OF_MEMORY[table].fields[name] for name in columns]
+        ids = list(self.ids.values())
+        there = set(own.filter(**{f"{paths[0]}__in": ids}).values_list(*paths)) if paths else set()
+        return [
+            tuple(
+                self._find_ours(row[name]) if name in REFERENCES else row[name] for name in columns
+            ) in there
+            for row in rows
+        ]  # fmt: skip
 
-    def _find_key(self, table: str, row: Row) -> Any:
-        """Return what a row is known by beside its id."""
-
-        def ours(name: str) -> uuid.UUID | None:
-            return self.ids.get(uuid.UUID(row[name]))
-
-        if table == "conversations":
-            return row["external_id"]
-        if table == "note_versions":
-            return ours("note_id"), row["version"]
-        if table == "links":
-            return ours("from_id"), ours("to_id"), row["link_type"]
-        if table == "facts" and not row["invalid_at"]:
-            return uuid.UUID(row["conversation_id"]), content_hash(row["fact"])
-        return row["conversation_id"]
-
-    def _find_fate(self, table: str, row: Row, taken: set[Any]) -> str:
-        """Return what becomes of a row."""
-        if table not in ANONYMOUS and self.ids.get(uuid.UUID(row["id"])):
-            return THERE
-        return FATES.get(table, THERE) if self._find_key(table, row) in taken else NEW
-
-    def _write(self, table: str, rows: Sequence[Row]) -> list[Any]:
+    def _write(self, table: str, rows: Sequence[Row], changeset: Changeset) -> list[Any]:
         """Write rows of one table, with what follows from them; return them."""
-        made = [self._make(OF_MEMORY[table], row) for row in rows]
+        made = [self._make(OF_MEMORY[table], row, changeset) for row in rows]
         OF_MEMORY[table].model.objects.bulk_create(made)
         if table == "messages":
             self._count_messages(rows)
@@ -230,12 +209,12 @@ class _Restorer:
                 notes.index_notes(list(some))
         return made
 
-    def _make(self, export: export_tables.Export, line: Row) -> Any:
+    def _make(self, export: export_tables.Export, line: Row, changeset: Changeset) -> Any:
         """Return an unsaved row with the columns that a line has, references as ours."""
         values: dict[str, Any] = {"tenant": self.tenant}
         for name, path in export.fields.items():
             if path == "conversation__external_id":
-                values["conversation"] = self.homes[line[name]] if line[name] else None
+                values["conversation"] = self.conversations[line[name]] if line[name] else None
             elif "__" not in path and name in line:
                 column: Any = export.model._meta.get_field(path)
                 value = column.to_python(line[name])
@@ -249,8 +228,7 @@ class _Restorer:
         elif isinstance(row, Note):
             row.token_sizes = measure(clean_block(row.content))
         elif isinstance(row, Fact):
-            assert self.changeset is not None
-            row.content_hash, row.changeset = content_hash(row.fact), self.changeset
+            row.content_hash, row.changeset = content_hash(row.fact), changeset
             row.superseded_by = None  # until all facts are there
         return row
 
@@ -258,7 +236,7 @@ class _Restorer:
         by_home = Counter(row["conversation_id"] for row in rows)
         waiting = Counter(row["conversation_id"] for row in rows if not row["episode_id"])
         for name, count in by_home.items():
-            Conversation.objects.of(self.tenant).filter(id=self.homes[name].id).update(
+            Conversation.objects.of(self.tenant).filter(id=self.conversations[name].id).update(
                 pending_count=F("pending_count") + waiting[name],
                 erased_count=F("erased_count") - count,
             )
@@ -266,9 +244,9 @@ class _Restorer:
     def _add_evidence(self, rows: Sequence[Row], facts: Sequence[Fact]) -> None:
         evidence = []
         for row, fact in zip(rows, facts, strict=True):
-            common = {"tenant": self.tenant, "changeset": self.changeset, "fact": fact}
+            common = {"tenant": self.tenant, "changeset": fact.changeset, "fact": fact}
             for entry in row["evidence"]:
-                episode = self.ids.get(uuid.UUID(entry["episode"]))
+                episode = self._find_ours(entry["episode"])
                 if episode is not None:
                     seqs = entry["messages"]
                     evidence.append(Evidence(**common, episode_id=episode, message_seqs=seqs))
@@ -283,7 +261,7 @@ class _Restorer:
         marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
         index.mark_memories(tenant=self.tenant, marks=marks)
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Write what rests on rows of several batches, of runs that were broken off, too."""
         closed = Fact.objects.of(self.tenant).filter(superseded_by=None, invalid_at__isnull=False)
         for pairs in in_batches(self.replaced):

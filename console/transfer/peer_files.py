@@ -5,25 +5,20 @@ what a file does not say is empty.
 """
 
 import json
-import re
-import zipfile
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import ijson
-
+from console.transfer.row_files import WHOLE, read_elements
+from episodic.loading import to_uuid
 from episodic.models import Role
 from memoryproject.edge.errors import Problem
+from semantic.curation import SENTENCE_AT_MOST
 
-MEMBERS = re.compile(r"(?:^|/)(?:conversations|memories|projects)[-\w]*\.json$")
-"""What is read of a ZIP archive."""
-WHOLE = ""
-"""Instead of a key: the file itself is one element, if it has none of the keys before."""
 MILLISECONDS_FROM = 100_000_000_000
 """Larger numbers than this are no seconds since 1970 but milliseconds."""
 Row = Mapping[str, Any]
@@ -37,13 +32,13 @@ class Kind(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
-    """One message, fact or note of a file.
+    """One message, fact or note of a file; a fact too long for one sentence is a note.
 
     `conversation` is the source's name of where it belongs; empty: nowhere. `at` and `until` say
     when it was so. `identity` tells it from all others of the source where `source_id` does not.
-    `lost` names what the file says of it and we have no place for.
+    `lost` names what the file says of it and we have no place for. `id` is ours for it.
     """
 
     kind: Kind
@@ -60,6 +55,16 @@ class Record:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
     lost: tuple[str, ...] = ()
+    id: uuid.UUID = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.FACT and len(self.text) > SENTENCE_AT_MOST:
+            self.kind = Kind.NOTE
+
+    @property
+    def home(self) -> uuid.UUID | None:
+        """Our external id of the conversation; None: it belongs to none."""
+        return to_uuid(self.conversation) if self.conversation else None
 
 
 def read_mem0(row: Row) -> Iterator[Record]:
@@ -218,55 +223,22 @@ SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
 
 
 def read_records(path: Path, *, source: str) -> Iterator[Record]:
-    """Yield what a JSON file, a file of JSON lines (`.jsonl`) or a ZIP archive holds, in order.
-
-    One element of an array is in memory at a time.
+    """Yield what a file holds, in order, an element of it in memory at a time.
 
     Raises:
         OSError: the file cannot be read.
         Problem: it is not JSON, or nothing in it is as the source writes it.
     """
     reader, keys = SOURCES[source]
+    namespace = to_uuid(f"records of {source}")
     try:
-        for file in _open_files(path):
-            for row in _read_rows(file, keys, has_lines=path.suffix == ".jsonl"):
-                if not isinstance(row, dict):
-                    raise Problem("An element of the file is no object.")
-                yield from reader(row)
-    except (ValueError, RecursionError, ijson.JSONError, zipfile.BadZipFile) as error:
-        raise Problem("The file is not valid JSON, or no archive.") from error
-    except (AttributeError, KeyError, TypeError) as error:
+        for row in read_elements(path, keys=keys):
+            for record in reader(row):
+                name = f"{record.conversation} {record.identity or record.source_id}"
+                record.id = uuid.uuid5(namespace, name)
+                yield record
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise Problem(f"The file is not an export of {source}.") from error
-
-
-def _open_files(path: Path) -> Iterator[IO[bytes]]:
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as file:
-            yield file
-        return
-    with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if MEMBERS.search(name)]
-        if not names:
-            raise Problem("The archive has no conversations.json.")
-        for name in names:
-            with closing(archive.open(name)) as member:
-                yield member
-
-
-def _read_rows(file: IO[bytes], keys: Sequence[str], *, has_lines: bool) -> Iterator[Any]:
-    if has_lines:
-        yield from (json.loads(line) for line in file if line.strip())
-        return
-    start = file.read(1_000).lstrip()
-    prefixes = [key and f"{key}.item" for key in keys]
-    has_rows = False
-    for prefix in ["item"] if start.startswith(b"[") else prefixes:
-        if prefix == WHOLE and has_rows:
-            return
-        file.seek(0)
-        for row in ijson.items(file, prefix, use_float=True):
-            has_rows = True
-            yield row
 
 
 def _make(kind: Kind, row: Row, columns: str, **own: Any) -> Record:

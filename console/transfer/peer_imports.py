@@ -2,7 +2,7 @@
 
 Every record goes through the service by which its like is written otherwise. The changeset
 names each row with the record that it came from, by which a second run knows it: also when
-the row was erased since. `erasure.imports` undoes it.
+the row was erased since. `erasure.parts` undoes it.
 """
 
 import uuid
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -31,7 +30,7 @@ from notes import services as notes
 from notes.forms import ID_AT_MOST, LABEL_AT_MOST, TAGS_AT_MOST, WORD_AT_MOST
 from notes.kinds import SourceType
 from semantic import fact_imports
-from semantic.curation import KEYWORDS_AT_MOST, SENTENCE_AT_MOST, Act
+from semantic.curation import KEYWORDS_AT_MOST, Act
 from semantic.fact_imports import Fate
 from semantic.file_rows import Row
 from semantic.keywords import pick_keywords
@@ -43,208 +42,175 @@ AT_ONCE = 200
 """Records a transaction."""
 CONVERSATIONS_SHOWN = 20
 NEW = "new"
-FATES = {Fate.HELD: "active already", Fate.WRONG: "declared wrong"}
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A record under our ids. `home` None: it belongs to no conversation."""
-
-    record: Record
-    kind: Kind
-    source_id: uuid.UUID
-    home: uuid.UUID | None
+FATES = {Fate.NEW: NEW, Fate.HELD: "active already", Fate.WRONG: "declared wrong"}
+Named = Iterator[tuple[uuid.UUID, uuid.UUID]]
+"""Ids of rows, each with that of the record it came from."""
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What became, or would become, of the records of a file.
+class FileImport:
+    """An import of a file into a tenant, and what became, or would become, of its records.
 
-    `counts` by kind and fate; `lost` counts the fields that we have no place for; `homes` are
-    the first conversations, by the source's name of them.
+    With no act it only says what an import would do. `report` gets numbers of records. `counts`
+    by kind and fate; `lost` counts the fields that we have no place for; `homes` are the first
+    conversations, by the source's name of them.
     """
 
+    tenant: Tenant
+    path: Path
+    source: str
+    act: Act | None
+    report: Callable[[int], object]
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     homes: dict[str, uuid.UUID] = field(default_factory=dict)
     changeset: Changeset | None = None
 
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
+    def run(self) -> None:
+        """Import the file.
+
+        A run that was broken off leaves a changeset of what it has written; the next one goes on.
+
+        Raises:
+            OSError, Problem: the file cannot be read, or is none of the source's.
+            OverQuota: the tenant may not store so much; what came before is written.
+        """
+        raise NotImplementedError
 
 
-def import_peer(
-    outcome: Outcome,
-    *,
-    tenant: Tenant,
-    path: Path,
-    source: str,
-    act: Act | None,
-    report: Callable[[int], object],
-) -> None:
-    """Import a file, or with no act only say what an import would do; `report` gets numbers.
+@dataclass(slots=True)
+class PeerImport(FileImport):
+    """Writes nothing of a record that the source has brought before; a run is one changeset."""
 
-    `outcome` is filled meanwhile. A run that was broken off leaves a changeset of what it has
-    written; the next one writes the rest, as another. Nothing is written of a record that the
-    source has brought before.
+    seen: set[object] = field(default_factory=set)
 
-    Raises:
-        OSError, Problem: the file cannot be read, or is none of the source's.
-        OverQuota: the tenant may not store so much; what came before is written.
-    """
-    seen = set[object]()
-    records = read_records(path, source=source)
-    while batch := list(islice(records, AT_ONCE)):
-        new = list(_choose_new(batch, tenant, source, outcome, seen))
-        if act is not None and new:
-            with transaction.atomic():
-                changeset = outcome.changeset or fact_imports.start_import(act=act, source=source)
-                _write(new, act=act, changeset=changeset)
-            outcome.changeset = changeset
-        report(len(batch))
+    def run(self) -> None:
+        records = read_records(self.path, source=self.source)
+        while batch := list(islice(records, AT_ONCE)):
+            new = list(self._choose_new(batch))
+            if self.act is not None and new:
+                with transaction.atomic():
+                    changeset = self.changeset or fact_imports.start_import(
+                        act=self.act, source=self.source
+                    )
+                    self._write(new, self.act, changeset)
+                self.changeset = changeset
+            self.report(len(batch))
+
+    def _choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
+        """Yield what is new of a batch, in order; count what becomes of every record."""
+        known = fact_imports.find_imported(
+            tenant=self.tenant, source_ids=[record.id for record in batch]
+        )
+        facts = [record for record in batch if record.kind is Kind.FACT and not _find_fault(record)]
+        survey = fact_imports.survey(tenant=self.tenant, rows=list(map(_to_row, facts)))
+        fates = {fact.id: FATES[fate] for fact, fate in zip(facts, survey.fates, strict=True)}
+        for record in batch:
+            is_fact = record.kind is Kind.FACT
+            same = {record.id, (record.home, content_hash(record.text)) if is_fact else record.id}
+            fate = _find_fault(record) or fates.get(record.id, NEW)
+            if record.id in known:
+                fate = "imported before"
+            elif not self.seen.isdisjoint(same):
+                fate = "twice in the file"
+            self.counts[record.kind.value, fate] += 1
+            if fate == NEW:
+                self.seen |= same
+                self.lost.update(record.lost if record.kind is not Kind.NOTE else ())
+                if record.home and len(self.homes) < CONVERSATIONS_SHOWN:
+                    self.homes[record.conversation] = record.home
+                yield record
+
+    def _write(self, records: Sequence[Record], act: Act, changeset: Changeset) -> None:
+        """Write new records, messages of a conversation in the file's order; name them."""
+        homes = Conversation.objects.of(self.tenant).filter(
+            external_id__in={record.home for record in records}
+        )
+        there, now = list(homes.values_list("external_id", flat=True)), database_now()
+        by_kind = {kind: [record for record in records if record.kind is kind] for kind in Kind}
+        rows = [
+            named
+            for _, some in groupby(by_kind[Kind.MESSAGE], key=lambda record: record.home)
+            for named in self._write_messages(list(some), now)
+        ]
+        rows += [(_write_note(record, act), record.id) for record in by_kind[Kind.NOTE]]
+        facts = list(map(_to_row, by_kind[Kind.FACT]))
+        vectors = [None] * len(facts)
+        fact_imports.import_rows(act=act, rows=facts, vectors=vectors, goes_on=changeset.id)
+        rows += homes.exclude(external_id__in=there).values_list("id", "external_id")
+        fact_imports.note_imported(changeset, rows=rows)
+
+    def _write_messages(self, records: Sequence[Record], now: datetime) -> Named:
+        """Write messages of one conversation."""
+        new = [
+            NewMessage(
+                role=record.role,
+                content=record.text,
+                occurred_at=record.at or now,
+                name=record.name,
+                metadata={
+                    **record.metadata,
+                    "source": self.source,
+                    "source_id": record.source_id[:ID_AT_MOST],
+                },
+            )
+            for record in records
+        ]
+        size = sum(message.byte_count for message in new)
+        check_quota(self.tenant, more_rows=len(new), more_bytes=size)
+        home = records[0].home or to_uuid(self.source)
+        posted = episodic.add_messages(
+            tenant=self.tenant, posted_by=None, external_id=home, messages=new
+        )
+        for message, record in zip(posted.messages, records, strict=True):
+            yield message.id, record.id
 
 
-def _choose_new(
-    batch: Sequence[Record], tenant: Tenant, source: str, outcome: Outcome, seen: set[object]
-) -> Iterator[Item]:
-    """Yield what is new of a batch, in order; count what becomes of every record."""
-    items = [_make_item(record, source) for record in batch]
-    known = fact_imports.find_imported(tenant=tenant, source_ids=[item.source_id for item in items])
-    facts = [item for item in items if item.kind is Kind.FACT and not _find_fault(item)]
-    rows = list(map(_to_row, facts))
-    survey = fact_imports.survey(tenant=tenant, rows=rows)
-    fates = {item.source_id: fate for item, fate in zip(facts, survey.fates, strict=True)}
-    for item in items:
-        is_fact = item.kind is Kind.FACT
-        same: object = (item.home, content_hash(item.record.text)) if is_fact else item.source_id
-        fate = _find_fault(item) or NEW
-        if item.source_id in known:
-            fate = "imported before"
-        elif item.source_id in seen or same in seen:
-            fate = "twice in the file"
-        elif fates.get(item.source_id, Fate.NEW) is not Fate.NEW:
-            fate = FATES[fates[item.source_id]]
-        seen |= {item.source_id, same} if fate == NEW else set()
-        outcome.counts[item.kind.value, fate] += 1
-        if fate == NEW:
-            outcome.lost.update(item.record.lost if item.kind is not Kind.NOTE else ())
-            if item.home and len(outcome.homes) < CONVERSATIONS_SHOWN:
-                outcome.homes[item.record.conversation] = item.home
-            yield item
-
-
-def _make_item(record: Record, source: str) -> Item:
-    """Return a record under our ids; a fact too long for one sentence becomes a note."""
-    kind, name = record.kind, record.identity or record.source_id
-    if kind is Kind.FACT and len(record.text) > SENTENCE_AT_MOST:
-        kind = Kind.NOTE
-    source_id = uuid.uuid5(_namespace(source), f"{record.conversation} {name}")
-    return Item(
-        record, kind, source_id, to_uuid(record.conversation) if record.conversation else None
-    )
-
-
-def _namespace(source: str) -> uuid.UUID:
-    return to_uuid(f"records of {source}")
-
-
-def _find_fault(item: Item) -> str:
+def _find_fault(record: Record) -> str:
     """Return why a record cannot be stored; empty: it can."""
-    record = item.record
-    texts = record.text + record.name + record.label
     if not record.text.strip():
         return "no text"
-    if UNSTORABLE.search(texts):
+    if UNSTORABLE.search(record.text + record.name + record.label):
         return "characters that cannot be stored"
     if len(record.text.encode()) > settings.MAX_CONTENT_BYTES:
         return "longer than 64 KiB"
-    is_kept = item.kind is not Kind.FACT
+    is_kept = record.kind is not Kind.FACT
     if is_kept and count_bytes(record.metadata) > settings.MAX_METADATA_BYTES // 2:
         return "too much metadata"
     return ""
 
 
-def _to_row(item: Item) -> Row:
-    record = item.record
+def _to_row(record: Record) -> Row:
     words = [word[:WORD_AT_MOST] for word in record.words][:KEYWORDS_AT_MOST]
     until = max(record.until, record.at or record.until) if record.until else None
-    assert item.home is not None
+    assert record.home is not None
     return Row(
-        conversation=item.home,
+        conversation=record.home,
         category=classify_fact(record.text, []),
         fact=record.text.strip(),
         keywords=tuple(words) or pick_keywords(record.text, speaker=""),
         valid_at=record.at or until,
         valid_until=until,
         support={},
-        source=item.source_id,
+        source=record.id,
     )
 
 
-def _write(items: Sequence[Item], *, act: Act, changeset: Changeset) -> None:
-    """Write new records, messages of a conversation in the file's order; name them as imported."""
-    now, rows = database_now(), list[tuple[uuid.UUID, uuid.UUID]]()
-    homes = Conversation.objects.of(act.tenant).filter(
-        external_id__in={item.home for item in items}
-    )
-    there = list(homes.values_list("external_id", flat=True))
-    messages = (item for item in items if item.kind is Kind.MESSAGE)
-    for home, some in groupby(messages, key=lambda item: item.home):
-        rows += _write_messages(home, list(some), act.tenant, changeset.engine, now)
-    rows += [(_write_note(item, act), item.source_id) for item in items if item.kind is Kind.NOTE]
-    facts = [_to_row(item) for item in items if item.kind is Kind.FACT]
-    vectors = [None] * len(facts)
-    fact_imports.import_rows(act=act, rows=facts, vectors=vectors, goes_on=changeset.id)
-    rows += homes.exclude(external_id__in=there).values_list("id", "external_id")
-    fact_imports.note_imported(changeset, rows=rows)
-
-
-def _write_messages(
-    home: uuid.UUID | None, items: Sequence[Item], tenant: Tenant, source: str, now: datetime
-) -> Iterator[tuple[uuid.UUID, uuid.UUID]]:
-    new = [
-        NewMessage(
-            role=item.record.role,
-            content=item.record.text,
-            occurred_at=item.record.at or now,
-            name=item.record.name,
-            metadata={
-                **item.record.metadata,
-                "source": source,
-                "source_id": item.record.source_id[:ID_AT_MOST],
-            },
-        )
-        for item in items
-    ]
-    check_quota(tenant, more_rows=len(new), more_bytes=sum(message.byte_count for message in new))
-    posted = episodic.add_messages(
-        tenant=tenant, posted_by=None, external_id=home or to_uuid(source), messages=new
-    )
-    yield from zip(
-        (message.id for message in posted.messages),
-        (item.source_id for item in items),
-        strict=True,
-    )
-
-
-def _write_note(item: Item, act: Act) -> uuid.UUID:
-    record = item.record
-    fields: dict[str, Any] = {
-        "source_type": SourceType.NOTE.value,
-        "source_id": record.source_id[:ID_AT_MOST],
-        "user_id": record.user_id[:ID_AT_MOST],
-        "label": record.label[:LABEL_AT_MOST],
-        "content": record.text,
-        "tags": [word[:WORD_AT_MOST] for word in record.words][:TAGS_AT_MOST],
-        "metadata": dict(record.metadata),
-        "occurred_at": record.at,
-    }
+def _write_note(record: Record, act: Act) -> uuid.UUID:
     note, _ = notes.add_note(
         tenant=act.tenant,
         actor=act.actor,
         made_by=None,
-        fields=fields,
-        conversation_id=item.home,
+        conversation_id=record.home,
+        fields={
+            "source_type": SourceType.NOTE.value,
+            "source_id": record.source_id[:ID_AT_MOST],
+            "user_id": record.user_id[:ID_AT_MOST],
+            "label": record.label[:LABEL_AT_MOST],
+            "content": record.text,
+            "tags": [word[:WORD_AT_MOST] for word in record.words][:TAGS_AT_MOST],
+            "metadata": dict(record.metadata),
+            "occurred_at": record.at,
+        },
     )
     return note.id

@@ -1,4 +1,4 @@
-"""Writing and reading rows in files: CSV for spreadsheets, JSON a line for programs.
+"""Writing and reading rows in files: CSV for spreadsheets, JSON for programs.
 
 A spreadsheet takes a cell that begins with = + - @ or a tab for a formula. Such cells
 go out with an apostrophe before them, and lose it when they come back.
@@ -8,11 +8,15 @@ import csv
 import io
 import json
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from datetime import datetime
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 from uuid import UUID
+
+import ijson
 
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import say_moment
@@ -24,10 +28,13 @@ LINE_AT_MOST = 1_000_000
 SEPARATORS = (",", ";", "\t")
 BOM = "\ufeff"
 """Tells a spreadsheet that a file is UTF-8."""
+MEMBERS = re.compile(r"(?:^|/)(?:conversations|memories|projects)[-\w]*\.json$")
+"""What is read of a ZIP archive."""
+WHOLE = ""
+"""Instead of a key: the file itself is one element, if it has none of the keys before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A row of a file, or, where `row` is None, what is wrong with it."""
 
     number: int
@@ -160,3 +167,53 @@ def _check_header(cells: Sequence[str]) -> list[str]:
     if twice:
         raise Problem(f"The heading {min(twice)[:50]!r} occurs twice.")
     return names
+
+
+def read_elements(path: Path, *, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a JSON file, a file of JSON lines (`.jsonl`) or a ZIP archive, in order.
+
+    They are those of the arrays under the keys, or of the one array that the file is. One is in
+    memory at a time.
+
+    Raises:
+        OSError: the file cannot be read.
+        Problem: it is not JSON, or an element is no object.
+    """
+    try:
+        for file in _open_files(path):
+            for row in _parse_elements(file, keys, has_lines=path.suffix == ".jsonl"):
+                if not isinstance(row, dict):
+                    raise Problem("An element of the file is no object.")
+                yield row
+    except (ValueError, RecursionError, ijson.JSONError, zipfile.BadZipFile) as error:
+        raise Problem("The file is not valid JSON, or no archive.") from error
+
+
+def _open_files(path: Path) -> Iterator[IO[bytes]]:
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            yield file
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if MEMBERS.search(name)]
+        if not names:
+            raise Problem("The archive has no conversations.json.")
+        for name in names:
+            with closing(archive.open(name)) as member:
+                yield member
+
+
+def _parse_elements(file: IO[bytes], keys: Sequence[str], *, has_lines: bool) -> Iterator[Any]:
+    if has_lines:
+        yield from (json.loads(line) for line in file if line.strip())
+        return
+    start = file.read(1_000).lstrip()
+    prefixes = [key and f"{key}.item" for key in keys]
+    has_rows = False
+    for prefix in ["item"] if start.startswith(b"[") else prefixes:
+        if prefix == WHOLE and has_rows:
+            return
+        file.seek(0)
+        for row in ijson.items(file, prefix, use_float=True):
+            has_rows = True
+            yield row

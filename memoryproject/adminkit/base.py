@@ -7,9 +7,8 @@ an app below: `ConversationAdmin.listings += (Listing("Facts", Fact, "conversati
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -28,8 +27,7 @@ from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """A link to the list of `model`, narrowed to the rows whose `field` is this one."""
 
     title: str
@@ -41,8 +39,7 @@ class Listing:
         return values.list_address(self.model, **{self.field: row.pk})
 
 
-@dataclass(frozen=True)
-class Door:
+class Door(NamedTuple):
     """A link to a page that does something to a row, for those with a permission.
 
     With `needs`, of rows alone that have something in that column.
@@ -64,8 +61,7 @@ class Door:
         return reverse(self.name, args=[row.pk])
 
 
-@dataclass(frozen=True)
-class Story:
+class Story(NamedTuple):
     """The part of a row's page that people come for; it stands above the columns, folded away."""
 
     template: str
@@ -232,9 +228,7 @@ class ReadOnlyAdmin(ListAdmin):
         newest = rows.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
         return rows.filter(pk__in=newest)
 
-    def _get_obj_does_not_exist_redirect(
-        self, request: HttpRequest, opts: Any, object_id: str
-    ) -> NoReturn:
+    def _get_obj_does_not_exist_redirect(self, *args: Any) -> NoReturn:
         """Say that there is nothing, and where else the person may look."""
         raise Http404
 

@@ -49,6 +49,7 @@ def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
     a span of time is a range of the primary key, however large the table.
     """
     shown = {word: f"in the last {days} days" for word, days in RECENT_DAYS.items()}
+    shown["day"] = "in the last 24 hours"
 
     def list_spans() -> dict[str, Q]:
         now = timezone.now()
@@ -57,9 +58,7 @@ def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
             for word, days in RECENT_DAYS.items()
         }
 
-    return words_filter(
-        name, list_spans, title=title, shown=shown | {"day": "in the last 24 hours"}
-    )
+    return words_filter(name, list_spans, title=title, shown=shown)
 
 
 def moment_filter(

@@ -44,14 +44,10 @@ def coloured_word(
 
     Where the text is another than the word for its colour, the method returns both.
     """
-
-    def decorate(method: Method) -> Method:
-        column: Method = display(description=description, label=dict(colours), ordering=ordering)(
-            method
-        )
-        return column
-
-    return decorate
+    label = dict(colours)
+    column: Callable[[Method], Method]
+    column = display(description=description, label=label, ordering=ordering)
+    return column
 
 
 def show_in_list(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
@@ -81,7 +77,8 @@ def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Show
     if isinstance(field, models.DateTimeField):
         return lambda row: moment(getattr(row, name), zone="" if brief else " UTC")
     if isinstance(field, models.BooleanField):
-        return lambda row: yes_or_no(getattr(row, name))
+        # A word: an icon in red would call every no bad.
+        return lambda row: "yes" if getattr(row, name) else "no"
     if isinstance(field, models.JSONField):
         return lambda row: (_join if brief else pretty_json)(getattr(row, name))
     if isinstance(field, ArrayField):
@@ -127,11 +124,6 @@ def number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.4g}"
 
 
-def yes_or_no(value: bool) -> str:
-    """Return a word: an icon in red would call every `no` bad."""
-    return "yes" if value else "no"
-
-
 def moment(value: datetime | None, *, zone: str = "") -> str:
     """Return a time to the second, in UTC, as logs write it."""
     if value is None:
@@ -162,6 +154,11 @@ def pretty_json(value: Any) -> SafeString:
     """Return JSON over several lines."""
     text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
     return format_html('<code style="white-space: pre-wrap">{}</code>', text)
+
+
+def page_address(row: models.Model) -> str:
+    """Return the address of a row's page in the admin."""
+    return reverse(f"admin:{row._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
 
 
 def link(row: models.Model | None, text: Any = None) -> str:

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
-from erasure.holds import place_hold
 from erasure.models import RetentionPolicy
+from erasure.services import place_hold
 from events.models import EventType, Notification
 from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from events.models import EventType
+from events.notices import notify_people
 from events.outbox import NewEvent, announce
-from events.recipients import notify_people
 from jobs.models import Job
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from episodic.models import Conversation, Message
-from erasure import holds
+from erasure import services
 from erasure.models import Erasure, Hold, RetentionPolicy
 from jobs.draining import drain_jobs
 from jobs.reconciler import reconcile
@@ -102,7 +102,7 @@ def test_what_is_on_hold_stays_until_the_hold_is_lifted(ana: Agent) -> None:
     grow_old(ana, held, free)
     keep(ana, "conversation", older_than_days=365)
     home = Conversation.objects.of(ana.tenant).get(external_id=held)
-    hold = holds.place_hold(
+    hold = services.place_hold(
         tenant=ana.tenant, conversation_id=home.id, actor="ana", reason="Case 4711."
     )
     apply()
@@ -111,7 +111,7 @@ def test_what_is_on_hold_stays_until_the_hold_is_lifted(ana: Agent) -> None:
     for scope, name in (("conversation", held), ("message", message.id), ("tenant", "ana's")):
         wish = {"scope": scope, "id": str(name), "reason": "Now."}
         assert_problem(ana.post("erasures", wish), 409)
-    holds.lift_hold(tenant=ana.tenant, hold_id=hold.id, actor="ana")
+    services.lift_hold(tenant=ana.tenant, hold_id=hold.id, actor="ana")
     apply()
     assert talks_left(ana) == set()
 
@@ -120,7 +120,7 @@ def test_a_hold_of_the_tenant_holds_notes_too(ana: Agent) -> None:
     note = ana.post("notes", {"content": "Keep me."}).json()["id"]
     Note.objects.of(ana.tenant).update(updated_at=LONG_AGO)
     keep(ana, "note", older_than_days=1)
-    holds.place_hold(tenant=ana.tenant, conversation_id=None, actor="ana", reason="Case 4711.")
+    services.place_hold(tenant=ana.tenant, conversation_id=None, actor="ana", reason="Case 4711.")
     apply()
     assert_problem(ana.post("erasures", {"scope": "note", "id": note, "reason": "Now."}), 409)
     assert Note.objects.of(ana.tenant).count() == 1

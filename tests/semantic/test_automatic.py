@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from events import recipients
+from events import notices
 from events.models import Event, Notification
 from events.notices import find_address
 from memoryproject.edge.errors import Problem
@@ -89,7 +89,7 @@ def test_a_proven_rule_decides_so_many_a_day_until_its_decisions_are_undone(
     (stop,) = Event.objects.of(ana.tenant).filter(type="rule.stopped")  # told once
     assert stop.data == {"rule_id": "duplicate:near_words", "count": 1}
     boss = User.objects.create_superuser("boss")
-    recipients.notify_people(at_most=100)
+    notices.notify_people(at_most=100)
     told = Notification.objects.of(ana.tenant).get(type="rule.stopped", person=boss)
     assert find_address(told.type, told.subject, ana.tenant).startswith("/admin/review-queue/?")
     assert not Notification.objects.of(cleo.tenant).exists()

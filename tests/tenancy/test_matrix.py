@@ -14,8 +14,8 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from episodic.models import Conversation, Episode, Message, Withholding
-from erasure.holds import place_hold
 from erasure.models import Erasure, RetentionPolicy
+from erasure.services import place_hold
 from events.models import Event, Webhook
 from jobs.models import Job
 from memoryproject import urls

@@ -1,6 +1,6 @@
 """Bring in what another memory system, a chat product or this one has exported."""
 
-from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,9 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from console.transfer.export_tables import MEMORY
-from console.transfer.memory_imports import import_memory
+from console.transfer.memory_imports import MemoryImport
 from console.transfer.peer_files import SOURCES
-from console.transfer.peer_imports import Outcome, import_peer
+from console.transfer.peer_imports import FileImport, PeerImport
 from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic.curation import Act
@@ -32,36 +32,39 @@ class Command(ServiceCommand):
         parser.add_argument("--reason", default="", help="why; kept in the changeset")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        path, source, reason = options["path"], options["source"], options["reason"]
         tenant = get_or_create_tenant(name=options["tenant"])
-        run = import_memory if options["source"] == MEMORY else import_peer
-        act = Act(tenant=tenant, actor=PERSON, reason=options["reason"])
-        values = {"tenant": tenant, "path": options["path"], "source": options["source"]}
-        preview, outcome = Outcome(), Outcome()
+        make = partial(MemoryImport if source == MEMORY else PeerImport, tenant, path, source)
         try:
             with tqdm(unit=" records", desc="reading") as bar:
-                run(preview, **values, act=None, report=bar.update)
+                preview = make(None, bar.update)
+                preview.run()
             self._print(preview)
-            if not options["reason"]:
+            if not reason:
                 self.stdout.write("Nothing was written. Give a --reason to import.")
                 return
-            with tqdm(total=preview.total, unit=" records", desc="importing") as bar:
-                run(outcome, **values, act=act, report=bar.update)
+            with tqdm(total=preview.counts.total(), unit=" records", desc="importing") as bar:
+                self._import(make(Act(tenant=tenant, actor=PERSON, reason=reason), bar.update))
         except OSError as error:
             raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+
+    def _import(self, file: FileImport) -> None:
+        try:
+            file.run()
         finally:
-            if outcome.changeset is not None:
+            if file.changeset is not None:
                 self.stdout.write(
-                    f"Imported as changeset {outcome.changeset.id}. To undo it: manage.py erase "
-                    f'import {outcome.changeset.id} --tenant "{tenant.name}" --reason …'
+                    f"Imported as changeset {file.changeset.id}. To undo it: manage.py erase "
+                    f'import {file.changeset.id} --tenant "{file.tenant.name}" --reason …'
                 )
-        if outcome.changeset is None:
+        if file.changeset is None:
             self.stdout.write("There was nothing new: nothing was written.")
 
-    def _print(self, outcome: Outcome) -> None:
+    def _print(self, preview: FileImport) -> None:
         self.stdout.write(f"{'records':<14}{'what becomes of them':<36}{'number':>10}")
-        for (kind, fate), number in sorted(outcome.counts.items()):
+        for (kind, fate), number in sorted(preview.counts.items()):
             self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")
-        for name, number in Counter(outcome.lost).most_common():
+        for name, number in preview.lost.most_common():
             self.stdout.write(f"{'left out':<14}{name:<36}{number:>10,}")
-        for name, external_id in outcome.homes.items():
+        for name, external_id in preview.homes.items():
             self.stdout.write(f"conversation {external_id}  {name}")

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from episodic.models import Conversation
-from erasure import holds
+from erasure import services
+from erasure.parts import holds_of
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.walls import acting_for
@@ -30,15 +31,15 @@ class Command(ServiceCommand):
         actor = f"command, {getpass.getuser()}"
         with acting_for(tenant.id):
             if options["lift"]:
-                holds.lift_hold(tenant=tenant, hold_id=options["lift"], actor=actor)
+                services.lift_hold(tenant=tenant, hold_id=options["lift"], actor=actor)
             elif options["reason"]:
                 home, name = None, options["conversation"]
                 if name:
                     rows = Conversation.objects.of(tenant)
                     home = get_row(rows, "conversation", external_id=name).id
-                holds.place_hold(
+                services.place_hold(
                     tenant=tenant, conversation_id=home, actor=actor, reason=options["reason"]
                 )
-            for hold in holds.holds_of(tenant).order_by("id"):
+            for hold in holds_of(tenant).order_by("id"):
                 whose = hold.conversation_id or "the whole tenant"
                 self.stdout.write(f"{hold.id}  {whose}: {hold.reason}")

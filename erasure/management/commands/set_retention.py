@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from erasure.models import Kept, RetentionPolicy
-from erasure.retention import count_due
+from erasure.parts import count_due
 from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.walls import acting_for
 from notes.kinds import SourceType

@@ -138,7 +138,9 @@ def test_the_history_says_who_did_what_and_why(curator: Client, talk: Talk) -> N
     declare(talk, PIANO)
     talk.learn(new(PIANO))
     history = look(curator, talk.fact(PIANO)).context["history"]
-    told = [(one.what, one.change.changeset.actor, one.before, one.after) for one in history]
+    told = [
+        (one["what"], one["change"].changeset.actor, one["before"], one["after"]) for one in history
+    ]
     assert told == [
         ("created", "worker", "", "active"),
         ("retired", "lin", "active", "wrong"),

@@ -52,8 +52,8 @@ def test_from_a_case_to_a_correction_to_a_test(
     assert "says it" not in shown
     ask(ana, dogs, query="Which pets?")  # asked since: it has served the right one
     repeated = curator.get(reverse("console:ask_again", args=[right.pk]))
-    (question,) = repeated.context["questions"]
-    assert question.before[0].text == "## Semantic Memory" and question.left == 0
+    (question,) = repeated.context["page"]
+    assert question.before[0].text == "## Semantic Memory" and repeated.context["left"] == 0
     assert any(line.says_old for line in question.before)
     assert any(line.says_old and line.is_marked for line in question.after)
     assert Retrieval.objects.of(ana.tenant).count() == 2
@@ -84,10 +84,7 @@ def test_many_questions_are_asked_again_some_at_a_time(
         ask(ana, dogs, query=f"How many dogs, for the {number}. time?")
     address = reverse("console:ask_again", args=[old_fact(ana).pk])
     first, second = (curator.get(address, {"page": number}) for number in (1, 2))
-    asked = [
-        [question.retrieval.query for question in answer.context["questions"]]
-        for answer in (first, second)
-    ]
+    asked = [[question.query for question in answer.context["page"]] for answer in (first, second)]
     assert [len(queries) for queries in asked] == [3, 2]
     assert len({*asked[0], *asked[1]}) == 5 and "for the 4. time" in asked[0][0]
     assert "Questions 1 to 3 of 5" in first.content.decode()

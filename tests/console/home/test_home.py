@@ -166,8 +166,11 @@ def test_all_tenants_stand_in_a_table_until_one_is_chosen_and_then_it_stays(
     Job.objects.create(tenant=cleo.tenant, kind=Kind.FLUSH, scope=uuid.uuid4(), state=State.DEAD)
     spending.set_budget(cleo.tenant, Decimal("0.40"))
     rows = open_home(operator).context["rows"]
-    assert [(row.tenant, row.dead_jobs) for row in rows] == [(cleo.tenant, 1), (ana.tenant, 0)]
-    assert rows[1].last_message is not None and rows[1].bytes > 0 and rows[0].share == 0
+    assert [(row["tenant"], row["dead_jobs"]) for row in rows] == [
+        (cleo.tenant, 1),
+        (ana.tenant, 0),
+    ]
+    assert rows[1]["last_message"] is not None and rows[1]["bytes"] > 0 and rows[0]["share"] == 0
     assert "to decide on" not in open_home(operator).content.decode()
     assert open_home(operator, tenant="ana's").context["tenant"] == ana.tenant
     assert open_home(operator).context["tenant"] == ana.tenant
@@ -332,7 +335,7 @@ def test_a_curator_sees_of_all_tenants_how_much_is_to_be_decided_on(
     talk.learn(new("Jonas sings."))
     talk.learn(new("Jonas hums."), hints=[contradicts("Jonas sings.", "Jonas hums.")])
     answer = open_home(curator)
-    counts = {row.tenant: row.to_decide for row in answer.context["rows"]}
+    counts = {row["tenant"]: row["to_decide"] for row in answer.context["rows"]}
     assert counts == {ana.tenant: 1, cleo.tenant: 0}
     assert "to decide on" in answer.content.decode()
 

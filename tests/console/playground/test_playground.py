@@ -169,9 +169,9 @@ def test_what_is_below_the_limit_is_shown_as_cut(
     assert became[0] == "served" and set(became[1:]) == {"below the limit"}
     assert len(became) > 3
     lexical = facts["columns"][0]["cards"]
-    scores = [float(card["score"]) for card in lexical]
+    scores = [float(score) for _rank, _row, score, _note in lexical]
     assert scores == sorted(scores, reverse=True) and scores[0] > 0
-    assert lexical[0]["note"] == "mira move"
+    assert lexical[0][3] == "mira move"
 
 
 def test_what_a_budget_leaves_no_room_for_is_shown_as_such(
