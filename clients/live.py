@@ -32,7 +32,7 @@ from bench.storm.services import find_port
 from memoryproject.process.web import web_command
 from tests.template import migrated_server
 
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 HOST = "127.0.0.1"
 KEYS = {
     "MEMORY_KEY": ("clients", ()),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -21,6 +23,8 @@ from memoryproject.tenancy.walls import across_tenants
 from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 
+# No deadline, and the same examples each time: as hypothesis does where CI is set.
+hypothesis.settings.load_profile("ci")
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
 settings.WHITENOISE_AUTOREFRESH = True
 # A password takes a third of a second otherwise, each time that somebody logs in.
@@ -86,6 +90,16 @@ def make_agent(tenant: str, name: str, scopes: tuple[str, ...] = ()) -> Agent:
     )
     client = Client(headers={"authorization": f"Bearer {made.secret}"}, SERVER_NAME="localhost")
     return Agent(key=made.key, secret=made.secret, client=client)
+
+
+@pytest.fixture(autouse=True)
+def chance_is_the_same_each_time() -> None:
+    """A job that failed waits for a random share of some seconds; with this, a tenth at least.
+
+    A share next to nothing, one time in a thousand, would let it run again at once. This seed
+    is the first of which sixty numbers in a row are above a tenth.
+    """
+    random.seed(496)
 
 
 @pytest.fixture(autouse=True)

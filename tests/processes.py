@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.storm.database import TEMPLATE
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from tests.server import FAST_SETTINGS, remove_leftovers, throwaway_folder, throwaway_server
@@ -44,13 +45,23 @@ def migrated_server() -> Iterator[Path]:
 
 def copy_template(data_dir: Path) -> None:
     """Create a data folder whose server is complete, migrated and not running."""
+    _copy(make_template(), data_dir)
+
+
+def for_benchmarks() -> dict[str, str]:
+    """Return the environment in which a benchmark begins with a copy of the template."""
+    return {**os.environ, TEMPLATE: str(make_template())}
+
+
+def make_template() -> Path:
+    """Return the data folder to copy, which is made where it is not there."""
     STORE.mkdir(exist_ok=True)
     with (STORE / "migrated.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one worker migrates, the others wait for it
         template = STORE / f"{NAME}{_hash_sources()}"
         if not template.exists():
             _create(template)
-        _copy(template, data_dir)
+        return template
 
 
 def _hash_sources() -> str:

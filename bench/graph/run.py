@@ -23,6 +23,7 @@ from bench.graph.texts import Texts
 from bench.retrieval import databases, servers
 from bench.retrieval.quantiles import summarise
 from bench.retrieval.wire import Wire
+from bench.storm.database import copy_template
 from memoryproject import embedded
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
@@ -52,6 +53,7 @@ def run(given: argparse.Namespace) -> None:
     if not is_loaded and texts:
         databases.remove(settings.DATA_DIR)
         databases.write_mark(settings.DATA_DIR, None)
+        copy_template(settings.DATA_DIR)
         embedded.ensure_started(settings.DATA_DIR)
         call_command("migrate", verbosity=0)
         load.load(given, texts)

@@ -25,6 +25,7 @@ from bench.quality import (
 )
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import render_json, write_lines
+from bench.storm.database import copy_template
 from episodic.loading import UnreadableFile
 from memoryproject import embedded
 
@@ -50,6 +51,7 @@ def database() -> Iterator[None]:
     starts = settings.EMBEDDED_POSTGRES and embedded.find_running(settings.DATA_DIR) is None
     try:
         if starts:
+            copy_template(settings.DATA_DIR)
             embedded.ensure_started(settings.DATA_DIR)
         call_command("migrate", verbosity=0, interactive=False)
         yield

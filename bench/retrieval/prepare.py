@@ -19,6 +19,7 @@ from bench.retrieval.options import Options
 from bench.retrieval.plan import Owner, Plan, conversation_id, make_plan
 from bench.retrieval.wording import Wording
 from bench.retrieval.workers import Work, load_all
+from bench.storm.database import copy_template
 from memoryproject import embedded
 from memoryproject.ai import embeddings
 from memoryproject.tenancy import services as tenancy
@@ -51,6 +52,7 @@ def loaded(options: Options) -> Iterator[Loaded]:
     if not fits:
         databases.remove(options.data_dir)
         databases.write_mark(options.data_dir, None)
+        copy_template(options.data_dir)
     embedded.ensure_started(options.data_dir)
     try:
         plan = make_plan(scale=options.scale, full_sizes=options.full_sizes, seed=options.seed)

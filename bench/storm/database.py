@@ -20,6 +20,9 @@ from memoryproject.embedded.bootstrap import connect_as_superuser
 
 ROOT = Path(__file__).resolve().parents[2]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
+TEMPLATE = "BENCH_TEMPLATE"
+"""May name a data folder with a migrated database that does not run: what is made anew begins as
+its copy, and spares the half a minute that making one takes."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -45,8 +48,17 @@ def make_folder(wished: Path | None) -> Path:
     return wished
 
 
+def copy_template(data_dir: Path) -> None:
+    """Copy the database that the environment names, where none is there yet."""
+    target, source = embedded.locate(data_dir).home, os.environ.get(TEMPLATE)
+    if source and not target.exists():
+        home = embedded.locate(Path(source)).home
+        subprocess.run(["cp", "-a", str(home), str(target)], check=True)
+
+
 def start(data_dir: Path) -> None:
     """Start the server, or find that somebody has started it."""
+    copy_template(data_dir)
     embedded.ensure_started(data_dir, report=lambda line: None)
 
 

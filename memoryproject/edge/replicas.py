@@ -163,6 +163,7 @@ def _read_from(alias: str, work: Callable[[], Result], stand: Stand, needed: int
             result = work()
     finally:
         connections[DEFAULT_DB_ALIAS] = primary
+        replica.wait_s = LOOK_S  # Django asks what failed whether it lives before the next request
     _note(Source(alias, age_s))
     return result
 

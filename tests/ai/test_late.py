@@ -31,6 +31,6 @@ def test_who_asks_for_no_vector_loads_no_model(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.split() == ["False", "0"], done.stderr

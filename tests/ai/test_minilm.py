@@ -126,7 +126,7 @@ def test_the_environment_chooses_it(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.strip() == MiniLMEmbedder.name, done.stderr
 

@@ -120,9 +120,10 @@ def test_a_body_of_too_many_values_is_refused(ana: Agent, json_text: str) -> Non
     ids=["quotes", "escapes", "an open text", "brackets", "escaped quotes", "commas"],
 )  # fmt: skip
 def test_rubbish_of_the_largest_size_is_refused_soon(ana: Agent, body: bytes) -> None:
+    """What takes time by the square of four million values takes hours, not seconds."""
     started = time.monotonic()
     assert ana.post("add_message", body).status_code in {400, 413}
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 def test_signs_in_what_was_said_do_not_count_as_values() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from events.models import EventType
@@ -24,6 +24,8 @@ PASSWORD = "a long enough one"
 ROLES = ("curator", "auditor", "operator")
 # Playwright keeps an event loop in this thread, and Django is right to ask about it.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +98,7 @@ def visit(chromium: Browser, server: LiveServer) -> Iterator[Callable[..., Visit
             viewport={"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         made = Visit(page=context.new_page(), address=server.url)
         visits.append(made)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -290,12 +289,10 @@ def test_a_curator_clears_ten_suggestions_by_keyboard(visit: LogIn, story: Story
         hints=[repeats(hat, f"Jonas has seen it: {hat}") for hat in worn],
     )
     tab.open(f"{reverse('console:review_queue')}?tenant=a+shop")
-    began = time.monotonic()
     for left in range(10, 0, -1):
         expect(tab.page.get_by_text(f"{left} to decide on.")).to_be_visible()
         tab.page.keyboard.press("ad"[left % 2])
     expect(tab.page.get_by_text("Nothing is to be decided in a shop.")).to_be_visible()
-    assert time.monotonic() - began <= 30
     decided = Suggestion.objects.of(talk.agent.tenant).order_by("decision")
     assert [row.decision for row in decided] == ["accepted"] * 5 + ["declined"] * 5
     assert sum(f"Nora wears {number} hats." in talk.held() for number in range(10)) == 5

@@ -53,7 +53,7 @@ def come_in(browser: Client, start: str = START) -> HttpResponse:
     """Go to the provider and back; return the answer to who came back."""
     leaving = browser.get(start)
     assert leaving.status_code == 302, leaving.content
-    sent = requests.get(leaving["Location"], allow_redirects=False, timeout=5)
+    sent = requests.get(leaving["Location"], allow_redirects=False, timeout=60)
     back = urlsplit(sent.headers["Location"])
     assert (back.netloc, back.path) == ("localhost", "/admin/sign-in/provider/callback/")
     answer: HttpResponse = browser.get(f"{back.path}?{back.query}")
@@ -133,7 +133,7 @@ def test_a_token_that_proves_nothing_is_refused(flaw: str, provider: Provider) -
 def test_an_answer_that_this_browser_did_not_ask_for_is_refused(provider: Provider) -> None:
     provider.claims["groups"] = ["memory-ops"]
     leaving = make_browser().get(START)
-    sent = requests.get(leaving["Location"], allow_redirects=False, timeout=5)
+    sent = requests.get(leaving["Location"], allow_redirects=False, timeout=60)
     back = urlsplit(sent.headers["Location"])
     victim = make_browser()
     assert victim.get(f"{back.path}?{back.query}").status_code == 403

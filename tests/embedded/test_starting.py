@@ -45,7 +45,7 @@ def test_eight_processes_that_start_a_new_server_at_once_share_one(data_dir: Pat
         for _ in range(8)
     ]
 
-    said = [starter.communicate(timeout=60)[1] for starter in starters]
+    said = [starter.communicate(timeout=300)[1] for starter in starters]
 
     assert [starter.returncode for starter in starters] == [0] * 8
     assert b"".join(said).count(b"Creating") == 1

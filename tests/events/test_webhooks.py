@@ -126,7 +126,7 @@ def test_a_receiver_that_is_away_delays_the_job_and_loses_nothing(
         ana.post("flush", {"conversation_id": str(home)})
     drain_jobs()
     job = Job.objects.of(ana.tenant).get(kind=Kind.DELIVER, state=State.READY)
-    assert job.error_class == "ReceiverAway" and job.run_after > timezone.now()
+    assert (job.error_class, job.transient_failures) == ("ReceiverAway", 1)
     receiver.answers.clear()
     drain_again(ana.tenant)
     assert set(Event.objects.of(ana.tenant).values_list("state", flat=True)) == {"delivered"}

@@ -45,7 +45,7 @@ def run_session(session: str, agent: Agent, server: object, tmp_path: Path) -> s
             env={**os.environ, "PATH": with_curl(tmp_path)},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     assert done.returncode == 0, done.stderr

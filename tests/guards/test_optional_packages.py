@@ -30,6 +30,6 @@ def test_it_starts_without_traces_and_without_the_other_model(tmp_path: Path) ->
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.split() == ["started"], done.stderr

@@ -79,7 +79,7 @@ def start_forker(**environment: str) -> Iterator[Forker]:
         assert "ready" in process.stdout.readline()
         yield Forker(process)
         process.stdin.close()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=120) == 0
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django_q.models import OrmQ
 
 from episodic.models import Message
@@ -77,15 +77,18 @@ def machine(data_dir: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_machines_share_the_work_and_take_over_what_one_that_is_lost_has_left(
     ana: Agent, tmp_path: Path
 ) -> None:
+    """Both have work in hand while nothing is written: a lock keeps them from it."""
     talks = [uuid.uuid4() for _ in range(6)]
     for talk in talks:
         ana.post("add_messages", {"conversation_id": str(talk), "messages": whole_talk()})
         assert ana.post("flush", {"conversation_id": str(talk)}).status_code == 202
     held = Job.objects.of(ana.tenant).filter(state=State.RUNNING)
     with machine(tmp_path / "one") as lost, machine(tmp_path / "two") as other:
-        wait_until(lambda: held.values("holder").distinct().count() == 2)
-        lost.kill()  # its workers die with it, and nobody there can give their leases up
-        left = held.count()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE episodic_episode IN EXCLUSIVE MODE")
+            wait_until(lambda: held.values("holder").distinct().count() == 2)
+            lost.kill()  # its workers die with it, and nobody there can give their leases up
+            left = held.count()
         wait_until(lambda: not Job.objects.of(ana.tenant).exclude(state=State.DONE).exists())
         assert other.poll() is None
     assert left == 2 and find_violations() == []

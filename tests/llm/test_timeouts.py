@@ -46,7 +46,7 @@ def answer_in_time(asked: Asked) -> Reply:
 
 @pytest.fixture
 def slow_model(model: ModelServer, settings: Settings) -> ModelServer:
-    settings.MODEL_TIMEOUT_S = 0.5
+    settings.MODEL_TIMEOUT_S = 1.0  # it answers the others in some 10 ms
     forget_server()
     model.always("segment", answer_in_time)
     model.always("consolidate", answer_in_time)

@@ -62,7 +62,7 @@ def test_a_vector_that_comes_while_a_note_is_deleted_goes_with_it(
         deleting.start()
         deleting.join(timeout=0.5)
         assert deleting.is_alive(), "it waits for the one that adds"
-    deleting.join(timeout=10)
+    deleting.join(timeout=60)
     assert statuses == [204]
     assert not SearchVector.objects.of(ana.tenant).exists()
     assert not SearchUnit.objects.of(ana.tenant).exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 
 import pytest
@@ -33,7 +34,8 @@ def batch(count: int) -> list[dict[str, str]]:
 def count_statements(agent: Agent, count: int) -> int:
     with CaptureQueriesContext(connection) as captured:
         assert agent.post("notes/batch", {"notes": batch(count)}).status_code == 201
-    return len(captured)
+    # Whether the key is looked up again depends on the clock.
+    return len([one for one in captured if "tenancy_apikey" not in one["sql"]])
 
 
 @pytest.mark.gate
@@ -117,9 +119,13 @@ def test_a_job_does_not_end_before_a_note_that_relies_on_it(
             "content": "Late."}, conversation_id=home,
         )  # fmt: skip
         draining.start()
-        draining.join(timeout=2)
+        until = time.monotonic() + 60
+        while Job.objects.of(ana.tenant).get().state != State.RUNNING:
+            assert time.monotonic() < until and draining.is_alive()
+            time.sleep(0.05)
+        draining.join(timeout=1)
         assert draining.is_alive(), "it waits for the one that adds"
         assert Job.objects.of(ana.tenant).get().state == State.RUNNING
-    draining.join(timeout=30)
+    draining.join(timeout=60)
     assert SearchVector.objects.of(ana.tenant).count() == 2
     assert set(Job.objects.of(ana.tenant).values_list("state", flat=True)) == {State.DONE}

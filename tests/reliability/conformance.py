@@ -14,7 +14,7 @@ from typing import Any
 
 import django
 
-SHARE = 1e-4
+SHARE = 1e-3
 """So much two scores may differ: they hang on the clock."""
 COUNTED_ANEW = {"latency_ms", "ms", "p95_ms", "latency", "bytes_in", "bytes_out"}
 """What is measured in each run."""
@@ -29,7 +29,7 @@ def call_all(environment: Mapping[str, str]) -> dict[str, Any]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

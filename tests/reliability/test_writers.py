@@ -55,8 +55,8 @@ def write(caller: Caller, talks: list[uuid.UUID], *, writer: int, count: int) ->
     [
         (8, 40, 1),
         (8, 40, 10),
-        pytest.param(32, 500, 1, marks=pytest.mark.gate),
-        pytest.param(32, 500, 100, marks=pytest.mark.gate),
+        pytest.param(32, 200, 1, marks=pytest.mark.gate),
+        pytest.param(32, 200, 100, marks=pytest.mark.gate),
     ],
 )
 def test_what_many_write_at_once_is_stored_in_order_and_once(

@@ -187,7 +187,10 @@ CONTENTS = st.lists(PIECES, min_size=1, max_size=80).map("".join).filter(lambda 
 
 @pytest.mark.gate
 @pytest.mark.parametrize("name", tokens.COUNTERS)
-@trials(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
+@trials(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=15,
+)
 @given(
     contents=st.lists(
         st.tuples(CONTENTS, st.integers(1, 500), st.integers(0, 100)), min_size=1, max_size=6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -283,7 +284,7 @@ def test_who_waits_for_the_folder_reads_what_is_held_afterwards(folder: Path, an
         assert thread.is_alive() and pages(folder, ana) == {}
         patch = {"version": 1, "content": "After."}
         ana.client.patch(f"/api/v0/notes/{note}", patch, content_type="application/json")
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert read(folder, ana, note).content == "After."
 
 
@@ -302,6 +303,9 @@ def test_a_reader_never_sees_half_a_page(folder: Path) -> None:
     thread.start()
     try:
         seen = {mirror.read_text(tenant, memory) for _ in range(300)}
+        until = time.monotonic() + 60
+        while len(seen) < 2 and time.monotonic() < until:
+            seen.add(mirror.read_text(tenant, memory))
     finally:
         stop.set()
         thread.join()

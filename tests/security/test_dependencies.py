@@ -80,7 +80,7 @@ def audit(lock: Path, url: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "AUDIT_URL": url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -149,7 +149,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         env={**around, **environment},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=300,
         check=False,
     )
 

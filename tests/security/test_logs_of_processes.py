@@ -28,8 +28,8 @@ from tests.reliability.client import HOST, Caller
 from tests.reliability.product import MANAGE, Product, end
 from tests.security.canaries import CANARY, SENTENCE, Sent, all_requests
 
-pytestmark = [pytest.mark.gate, pytest.mark.alone]
-PATIENCE_S = 90
+pytestmark = pytest.mark.gate
+PATIENCE_S = 180
 
 
 @contextmanager

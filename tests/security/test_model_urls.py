@@ -179,7 +179,7 @@ def test_an_error_that_does_not_end_is_cut_off(settings: Settings) -> None:
     try:
         with providers.make_client() as client:
             assert_unavailable(client)
-        assert server.hung_up.wait(5), "we have hung up"  # type: ignore[attr-defined]
+        assert server.hung_up.wait(60), "we have hung up"  # type: ignore[attr-defined]
     finally:
         server.shutdown()
         server.server_close()

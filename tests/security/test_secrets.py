@@ -87,7 +87,7 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -133,7 +133,7 @@ def test_djangos_own_page_of_an_error_shows_no_secret() -> None:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert "'OPENAI_API_KEY'" in shown.stdout, shown.stderr

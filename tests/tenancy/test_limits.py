@@ -56,28 +56,41 @@ def test_a_tenth_of_a_minutes_calls_may_come_at_once(rate: int, burst: int) -> N
     assert drain(allowance(1, burst)) == burst
 
 
+def let_pass(held: Allowance, seconds: float) -> None:
+    """Move what is known of an allowance into the past by so much."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE tenancy_allowance SET due_at = due_at - %s * interval '1 s' WHERE owner = %s",
+            [seconds, held.owner],
+        )
+
+
 def test_an_allowance_comes_back_evenly() -> None:
-    held = allowance(rate=600, burst=3)
+    """One call comes back each minute: the test itself takes no time to speak of."""
+    held = allowance(rate=1, burst=3)
     assert drain(held) == 3
-    time.sleep(0.1)
-    assert [takes(held) for _ in range(2)] == [0, 1]
-    time.sleep(0.5)
+    let_pass(held, 60)
+    assert takes(held) == 0 and takes(held) > 0
+    let_pass(held, 5 * 60)
     assert drain(held) == 3
 
 
 @pytest.mark.parametrize("rate", [1, 7, 20, 60])
 def test_the_wait_is_rounded_up_to_whole_seconds(rate: int) -> None:
     held = allowance(rate=rate, burst=1)
+    started = time.monotonic()
     assert takes(held) == 0
-    assert takes(held) == math.ceil(60 / rate)
+    wait_s = takes(held)
+    passed_s = time.monotonic() - started
+    assert math.ceil(60 / rate - passed_s) <= wait_s <= math.ceil(60 / rate)
 
 
 def test_who_waits_as_long_as_told_is_let_in() -> None:
-    held = allowance(rate=60, burst=2)
+    held = allowance(rate=6, burst=2)
     assert drain(held) == 2
     wait_s = takes(held)
-    assert wait_s == 1
-    time.sleep(wait_s)
+    assert 0 < wait_s <= 10
+    let_pass(held, wait_s)
     assert takes(held) == 0
 
 
@@ -99,7 +112,7 @@ def test_an_end_too_far_ahead_is_cut_to_a_whole_allowance() -> None:
             [held.owner],
         )
     assert takes(held) == 1
-    time.sleep(1)
+    let_pass(held, 1)
     assert takes(held) == 0
 
 
@@ -140,7 +153,7 @@ def test_a_call_too_many_is_told_when_to_come_back(ana: Agent) -> None:
     refused = ana.get("facts")
     problem = assert_problem(refused, 429)
     assert problem["code"] == "too_fast" and "5 calls a minute" in problem["message"]
-    assert refused["Retry-After"] == "12"
+    assert 2 <= int(refused["Retry-After"]) <= 12, "twelve, less what these calls took"
 
 
 def test_a_refused_message_is_not_stored_and_a_retry_stores_it_once(
@@ -235,7 +248,7 @@ def test_the_bytes_of_small_bodies_are_taken_some_at_a_time(ana: Agent) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_threads_take_exactly_what_there_is() -> None:
-    """Two keys of one tenant; nothing comes back while the test lasts.
+    """Two keys of one tenant; a call comes back each minute.
 
     The tenant's row makes way for another in the middle.
     """
@@ -254,7 +267,7 @@ def test_fifty_threads_take_exactly_what_there_is() -> None:
     started = time.monotonic()
     with ThreadPoolExecutor(50) as pool:
         taken = [sum(found) for found in pool.map(work, range(50))]
-    assert time.monotonic() - started < 60, "one may have come back"
-    assert sum(taken) in {120, 121}
-    assert sum(taken[::2]) <= 91 and sum(taken[1::2]) >= 29
+    back = 1 + int((time.monotonic() - started) / 60)
+    assert 120 <= sum(taken) <= 120 + back
+    assert sum(taken[::2]) <= 90 + back and sum(taken[1::2]) >= 30 - back
     assert takes(ours) > 0

@@ -162,7 +162,7 @@ def test_a_quota_is_set_from_the_command_line(ana: Agent) -> None:
 def test_no_writer_waits_for_another_and_all_are_counted() -> None:
     """Eight conversations: each transaction is open until all have written."""
     agent = make_agent("ana's", "ana")
-    barrier = threading.Barrier(8, timeout=20)
+    barrier = threading.Barrier(8, timeout=120)
 
     def write(number: int) -> None:
         with across_tenants(), transaction.atomic():

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def wait_until_it_answers(url: str) -> None:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         try:
-            urllib.request.urlopen(url, timeout=5).close()
+            urllib.request.urlopen(url, timeout=30).close()
         except urllib.error.HTTPError:
             return
         except OSError:
@@ -53,7 +53,7 @@ async def speak_http(url: str, key: str) -> AsyncIterator[Any]:
     """Open the transport of a client that sends the key as a bearer."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
         streamable_http_client(url, http_client=http) as streams,
     ):
         yield streams

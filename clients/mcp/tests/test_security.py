@@ -143,7 +143,7 @@ async def test_a_name_that_nobody_allowed_is_refused(mcp_url: str) -> None:
         request = urllib.request.Request(url, data=b"{}", headers=headers, method="POST")
         request.add_header("Content-Type", "application/json")
         try:
-            urllib.request.urlopen(request, timeout=10).close()
+            urllib.request.urlopen(request, timeout=60).close()
         except urllib.error.HTTPError as error:
             error.close()
             return error.code

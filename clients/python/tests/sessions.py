@@ -22,7 +22,7 @@ def check_session(session: str, *options: str) -> None:
         [sys.executable, *options, "-c", session],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

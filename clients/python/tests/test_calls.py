@@ -210,4 +210,4 @@ def test_a_client_that_is_too_fast_waits_as_it_is_told(connect: Any) -> None:
     started = time.monotonic()
     for _ in range(left + 1):
         slow.whoami()
-    assert 0.5 < time.monotonic() - started < 10
+    assert 0.5 < time.monotonic() - started < 60
