@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import django_q.cluster
+from django.conf import settings
 
 from jobs import claims
+from memoryproject import embedded
 from memoryproject.process import forks
 
 NICENESS = 10
@@ -28,6 +30,8 @@ FLUSH_S = 5
 
 def run_cluster(cluster_id: uuid.UUID) -> None:
     """Run a cluster in this process until it is told to stop; call it in a session of its own."""
+    if settings.EMBEDDED_POSTGRES:  # a server that was killed is nobody else's to start again
+        embedded.ensure_started(settings.DATA_DIR)
     os.nice(NICENESS)
     with suppress(OSError):  # Linux compares whole sessions first, of which this process leads one
         Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")

@@ -51,12 +51,15 @@ class Supervisor:
             started = time.monotonic()
             cluster_id = uuid.uuid4()
             process = fork(partial(cluster.run_cluster, cluster_id))
-            logger.info("cluster %s started as process %s", cluster_id, process.pid)
-            self._watch(process)
-            if self._stopping:
-                self._drain(process)
-                return
-            _kill_group(process)
+            try:
+                logger.info("cluster %s started as process %s", cluster_id, process.pid)
+                self._watch(process)
+                if self._stopping:
+                    process.terminate()
+                    process.join(timeout=DRAIN_S)  # running jobs may finish
+                    return
+            finally:  # also after an error: Python would wait for the cluster before it ends
+                _kill_group(process)
             # Nobody of them lives to renew or to write: their jobs need not wait.
             _try(partial(claims.let_go, cluster_id))
             wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
@@ -82,12 +85,6 @@ class Supervisor:
                     return
                 next_look = time.monotonic() + HEALTHY_AFTER_S
             time.sleep(LOOK_EVERY_S)
-
-    def _drain(self, process: ForkProcess) -> None:
-        """Let running jobs finish, then end the cluster whatever it does."""
-        process.terminate()
-        process.join(timeout=DRAIN_S)
-        _kill_group(process)
 
     def _sleep(self, seconds: float) -> None:
         until = time.monotonic() + seconds

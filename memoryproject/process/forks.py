@@ -16,6 +16,7 @@ from memoryproject.process.logs import describe_error
 logger = logging.getLogger("memory.process")
 
 PR_SET_PDEATHSIG = 1
+TO_END = (signal.SIGINT, signal.SIGTERM)
 
 
 def fork(work: Callable[[], object]) -> ForkProcess:
@@ -25,14 +26,20 @@ def fork(work: Callable[[], object]) -> ForkProcess:
     process = multiprocessing.get_context("fork").Process(
         target=lambda: begin(work, parent=parent, apart=True)
     )
-    process.start()
+    # One that came before the process has handlers of its own would be lost in ours.
+    signal.pthread_sigmask(signal.SIG_BLOCK, TO_END)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)
     return process
 
 
 def begin(work: Callable[[], object], *, parent: int, apart: bool) -> None:
     """Do the work of a process that was just forked; log what fails without its text."""
-    for name in (signal.SIGINT, signal.SIGTERM):
+    for name in TO_END:
         signal.signal(name, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)
     if apart:
         os.setsid()
     die_with_parent(parent)

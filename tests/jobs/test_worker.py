@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -65,6 +66,18 @@ def test_a_worker_turns_messages_into_memory_and_ends_when_told(
         "retrieve_memory/raw", {"conversation_id": str(conversation), "query": "Rotterdam"}
     )
     assert answer.json()["semantic"] and answer.json()["episodic"]
+
+
+@pytest.mark.gate
+@pytest.mark.django_db(transaction=True)
+def test_a_supervisor_that_fails_ends_with_its_workers() -> None:
+    """It must be missed by whoever started it; and who waits for its output waits for all."""
+    code = (
+        "from jobs import supervisor as s; s.Supervisor(is_over=iter([False] * 8).__next__).run()"
+    )
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "shell", "--command", code]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 1 and b"StopIteration" in done.stderr
 
 
 @contextmanager
