@@ -1,19 +1,16 @@
 """What gunicorn reads wherever it is started from this folder, and `manage.py run` names."""
 
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-# Before anything imports prometheus_client, which reads it once; each process counts there.
-COUNTS = os.environ.get("PROMETHEUS_MULTIPROC_DIR") or tempfile.mkdtemp(prefix="memory-metrics-")
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = COUNTS
+from memoryproject.process import web
+
+COUNTS = web.share_counts()
 
 import uuid_utils  # noqa: E402
 from prometheus_client import multiprocess  # noqa: E402
 
 from memoryproject import settings  # noqa: E402
-from memoryproject.ai import vocabularies  # noqa: E402
 from memoryproject.process import logs, metrics  # noqa: E402
 
 workers = settings.WEB_WORKERS
@@ -30,10 +27,8 @@ logconfig_dict = logs.make_config(level="INFO", format=settings.LOG_FORMAT)
 
 
 def on_starting(server: object) -> None:
-    """Load what all web processes share before they are forked, and begin to count anew."""
+    """Begin to count anew."""
     forget_counts()
-    if settings.TOKEN_COUNTER == "max":  # noqa: S105 - it is no password
-        vocabularies.load_vocabularies()
 
 
 def child_exit(server: object, worker: object) -> None:

@@ -20,6 +20,7 @@ def main() -> None:
     from psycopg.errors import RaiseException
 
     from memoryproject.database.errors import UnsafeDatabase
+    from memoryproject.process import web
     from memoryproject.process.loading import without_collecting
     from memoryproject.tenancy.walls import across_tenants
 
@@ -27,6 +28,8 @@ def main() -> None:
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
         if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
             embedded.ensure_started(settings.DATA_DIR)
+        if command == "run":
+            web.share_counts()
         with without_collecting():
             django.setup()
         with across_tenants():

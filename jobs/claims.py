@@ -9,12 +9,12 @@ finds another token there and writes nothing.
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
 from django.db.models.functions import Now
@@ -47,6 +47,8 @@ SAME = ("tenant", "kind", "scope", "input", "attempts", "transient_failures", "w
 """What a claim has from its job as it is."""
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
+holder: ContextVar[uuid.UUID | None] = ContextVar("memory_cluster", default=None)
+"""The cluster whose worker this process is."""
 
 
 class LeaseLost(Exception):
@@ -155,7 +157,7 @@ def _take(find: Callable[[], uuid.UUID | None], *, token: uuid.UUID) -> uuid.UUI
             attempts=F("attempts") + 1,
             lease_token=token,
             lease_until=Now() + LEASE,
-            holder=settings.CLUSTER_ID,
+            holder=holder.get(),
             started_at=Now(),
             error_class="",
         )

@@ -5,42 +5,38 @@ cluster then looks healthy and does nothing. So any sudden death kills the whole
 the supervisor starts a new one: jobs survive that, since their truth is a table.
 """
 
-import ctypes
-import logging
 import os
 import signal
-import sys
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import django_q.cluster
+from django.conf import settings
 
-from memoryproject.process.logs import describe_error
+from jobs import claims
+from memoryproject import embedded
+from memoryproject.process import forks
 
-logger = logging.getLogger("memory.worker")
-
-PR_SET_PDEATHSIG = 1
+NICENESS = 10
+"""Where processors are scarce, those who wait for an answer come first."""
 TIMED_OUT, RECYCLED = 0, -2
 FLUSH_S = 5
 
 
-def die_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when its parent dies; Linux only.
-
-    The parent may have died between the fork and the call, hence the second look.
-    """
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def run_cluster() -> None:
+def run_cluster(cluster_id: uuid.UUID) -> None:
     """Run a cluster in this process until it is told to stop; call it in a session of its own."""
-    FailFastSentinel(Flag(), Flag(), uuid.uuid4())
+    if settings.EMBEDDED_POSTGRES:  # a server that was killed is nobody else's to start again
+        embedded.ensure_started(settings.DATA_DIR)
+    os.nice(NICENESS)
+    with suppress(OSError):  # Linux compares whole sessions first, of which this process leads one
+        Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
+    claims.holder.set(cluster_id)
+    FailFastSentinel(Flag(), Flag(), cluster_id)
 
 
 class Flag:
@@ -75,19 +71,8 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
 
     def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
         """Start a process that dies with the sentinel."""
-        sentinel = os.getpid()
-
-        def run(*inner: Any) -> Any:
-            die_with_parent(sentinel)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            try:
-                return target(*inner)
-            except Exception as error:
-                # Python would print the text of it.
-                logger.critical("a process of the cluster failed", extra=describe_error(error))
-                sys.exit(1)
-
-        process = django_q.cluster.get_mp_context().Process(target=run, args=given)
+        begin = partial(forks.begin, partial(target, *given), parent=os.getpid(), apart=False)
+        process = django_q.cluster.get_mp_context().Process(target=begin)
         process.daemon = True
         if target is django_q.cluster.worker:
             process.daemon = django_q.cluster.Conf.DAEMONIZE_WORKERS

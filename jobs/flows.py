@@ -29,7 +29,7 @@ class Flow:
     """It sets aside what it fails at, and goes on: it does not die of it."""
     waits_for: tuple[Kind, ...] = ()
     """Kinds that do the same work in the same scope: a model is not asked about it twice at once.
-    What only keeps its place, after a failure, asks nothing."""
+    What only keeps its place after a failure, or has outlived its lease, asks nothing."""
     on_death: Callable[[Tenant, uuid.UUID], object] = _do_nothing
     """Leaves the scope in a state that people can see and retry."""
     on_retry: Callable[[Tenant, uuid.UUID], object] = _do_nothing

@@ -3,13 +3,12 @@
 import logging
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from multiprocessing.context import ForkProcess
 from types import FrameType
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from jobs import claims, cluster
 from jobs.backlog import explain_standstill
 from jobs.reconciler import reconcile
+from memoryproject.process.forks import fork
 
 Result = TypeVar("Result")
 
@@ -50,12 +50,16 @@ class Supervisor:
         while not self._stopping:
             started = time.monotonic()
             cluster_id = uuid.uuid4()
-            process = self._start(cluster_id)
-            self._watch(process)
-            if self._stopping:
-                self._drain(process)
-                return
-            _kill_group(process)
+            process = fork(partial(cluster.run_cluster, cluster_id))
+            try:
+                logger.info("cluster %s started as process %s", cluster_id, process.pid)
+                self._watch(process)
+                if self._stopping:
+                    process.terminate()
+                    process.join(timeout=DRAIN_S)  # running jobs may finish
+                    return
+            finally:  # also after an error: Python would wait for the cluster before it ends
+                _kill_group(process)
             # Nobody of them lives to renew or to write: their jobs need not wait.
             _try(partial(claims.let_go, cluster_id))
             wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
@@ -66,22 +70,11 @@ class Supervisor:
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         self._told_to_stop = True
 
-    def _start(self, cluster_id: uuid.UUID) -> subprocess.Popen[bytes]:
-        me = os.getpid()
-        # Threads of the embedding model in several processes only fight for the cores.
-        environment = {"OMP_NUM_THREADS": "1", **os.environ, "MEMORY_CLUSTER_ID": str(cluster_id)}
-        return subprocess.Popen(
-            [sys.executable, settings.BASE_DIR / "manage.py", "worker", "--inner", "--skip-checks"],
-            start_new_session=True,
-            env=environment,
-            preexec_fn=lambda: cluster.die_with_parent(me),
-        )
-
-    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+    def _watch(self, process: ForkProcess) -> None:
         """Return when the cluster ended or must end; reconcile meanwhile."""
         next_run = 0.0
         next_look = time.monotonic() + HEALTHY_AFTER_S
-        while process.poll() is None and not self._stopping:
+        while process.is_alive() and not self._stopping:
             if time.monotonic() >= next_run:
                 _try(reconcile)
                 next_run = time.monotonic() + RECONCILE_EVERY_S
@@ -93,23 +86,19 @@ class Supervisor:
                 next_look = time.monotonic() + HEALTHY_AFTER_S
             time.sleep(LOOK_EVERY_S)
 
-    def _drain(self, process: subprocess.Popen[bytes]) -> None:
-        """Let running jobs finish, then end the cluster whatever it does."""
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=DRAIN_S)
-        _kill_group(process)
-
     def _sleep(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopping:
             time.sleep(LOOK_EVERY_S)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _kill_group(process: ForkProcess) -> None:
+    """Kill the cluster with its workers; alone where it has not yet begun a session."""
+    process.kill()
+    if process.pid:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.join()
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

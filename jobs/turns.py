@@ -28,7 +28,8 @@ def find_free(job_id: uuid.UUID) -> uuid.UUID | None:
 
 
 def _scope_is_held(job: Job) -> bool:
-    same_work = Q(kind__in=get_flow(job.kind).waits_for, error_class="")
+    kinds = get_flow(job.kind).waits_for
+    same_work = Q(kind__in=kinds, error_class="", lease_until__gt=Now())
     running = Job.objects.of(job.tenant).filter(scope=job.scope, state=State.RUNNING)
     return running.filter(same_work | Q(kind=job.kind)).exclude(id=job.id).exists()
 

@@ -20,6 +20,8 @@ from memoryproject.adminkit import site as admin_site
 from memoryproject.process import env, logs
 from memoryproject.text import tokens
 
+# Threads of numerical libraries would only fight with the processes beside them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
@@ -172,7 +174,6 @@ MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
 MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 
 # ---- background work; docs/decisions.md (Jobs) has the reason of each number
-CLUSTER_ID = os.environ.get("MEMORY_CLUSTER_ID")  # a supervisor's word to its workers
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least

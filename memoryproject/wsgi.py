@@ -14,8 +14,6 @@ from memoryproject.text import tokens
 
 SWITCH_INTERVAL_S = 0.001
 
-# Threads of the embedding model would only fight with those that answer.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 return_large_blocks()
 # A call that computes would else keep others waiting 5 ms each time they come back from a query.

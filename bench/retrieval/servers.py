@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from django.conf import settings
 
 from bench.retrieval.databases import environment
+from jobs.supervisor import DRAIN_S
 from memoryproject.process.web import web_command
 from operations.management.commands import run
 
@@ -29,10 +30,10 @@ def web(database: str) -> Iterator[int]:
         start_new_session=True,
     )
     try:
-        run.wait_until_alive(HOST, port, [child])
+        run.wait_until_alive(HOST, port, lambda: child.poll() is None)
         yield port
     finally:
-        run.end([child])
+        _end(child)
 
 
 @contextmanager
@@ -46,7 +47,12 @@ def worker(database: str) -> Iterator[None]:
     try:
         yield
     finally:
-        run.end([child])
+        _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    child.wait(timeout=DRAIN_S + 5)
 
 
 def _find_port() -> int:

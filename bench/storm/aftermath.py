@@ -11,7 +11,7 @@ import psycopg
 
 from bench.storm import database
 from bench.storm.client import Client
-from bench.storm.field import Storm
+from bench.storm.field import Storm, tell
 from bench.storm.processes import Process, find_children, find_marked, look_up, send
 from bench.storm.recovery import tell_runs
 from memoryproject import embedded
@@ -20,6 +20,7 @@ FLUSH_WITHIN_S = 60.0
 LEAVE_WITHIN_S = 5.0
 LOOK_AGAIN_S = 0.5
 TELL_EVERY_S = 5.0
+LAST_LINES, LINE_AT_MOST = 4, 240
 OPEN = (
     "SELECT (SELECT count(*) FROM jobs_job WHERE state IN ('ready', 'running'))"
     " + (SELECT count(*) FROM episodic_message"
@@ -56,6 +57,13 @@ def _flush_all(storm: Storm, *, until: float) -> None:
                 break
             time.sleep(LOOK_AGAIN_S)
         client.close()
+
+
+def tell_logs(storm: Storm) -> None:
+    """Say what the workers said last: a test's folder is gone when somebody looks for it."""
+    for service in storm.workers:
+        for line in service.log.read_text(errors="replace").splitlines()[-LAST_LINES:]:
+            tell(f"{service.name}: {line[:LINE_AT_MOST]}")
 
 
 def write_runs(storm: Storm) -> None:

@@ -105,7 +105,7 @@ class Killer(Part):
         if not found:
             return False
         service, process = self._random.choice(found)
-        cluster = read_cluster_id(trees[service])
+        cluster = read_cluster_id(trees[service], service.log)
         at = time.time()
         if not send(process, signal.SIGKILL):
             return False
@@ -149,7 +149,7 @@ class Killer(Part):
 
     def _stop_workers(self, service: Service, tree: Tree) -> None:
         workers = [process for process, role in tree.items() if role is Role.WORKER]
-        cluster = read_cluster_id(tree)
+        cluster = read_cluster_id(tree, service.log)
         at = time.time()
         stopped = [process for process in workers if send(process, signal.SIGSTOP)]
         self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name, cluster))

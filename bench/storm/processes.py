@@ -50,15 +50,6 @@ def read_command(process: Process) -> list[str]:
     return text.rstrip("\0").split("\0")
 
 
-def read_variable(process: Process, name: str) -> str:
-    """Return a variable as it was when the program started; empty where there is none."""
-    try:
-        found = (PROC / str(process.pid) / "environ").read_text(errors="replace").split("\0")
-    except OSError:
-        return ""
-    return next((own.partition("=")[2] for own in found if own.startswith(f"{name}=")), "")
-
-
 def find_marked(mark: str) -> list[Process]:
     """Return every living process that was started with `mark` ("NAME=value") around it."""
     wanted = mark.encode()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 
 from bench.storm.processes import (
     Process,
     find_children,
     look_up,
     read_command,
-    read_variable,
 )
 
 
@@ -73,12 +74,7 @@ class ClusterTree:
         if root is None:
             return {}
         tree = {root: Role.SUPERVISOR if self._supervised else Role.CLUSTER}
-        cluster = _find_inner(root) if self._supervised else root
-        if cluster is None:
-            return tree
-        tree[cluster] = Role.CLUSTER
-        # Of ours the cluster is its own sentinel.
-        sentinel = cluster if self._supervised else next(iter(_find_forked(cluster)), None)
+        sentinel = next(iter(_find_forked(root)), None)
         if sentinel is None:
             return tree
         if sentinel != self._sentinel:
@@ -105,18 +101,12 @@ class WebTree:
         return {root: Role.WEB} | dict.fromkeys(_find_forked(root), Role.WEB_WORKER)
 
 
-def read_cluster_id(tree: Tree) -> str:
+def read_cluster_id(tree: Tree, log: Path) -> str:
     """Return the id under which a tree's workers hold jobs; empty where there are none."""
-    for process, role in tree.items():
-        if role is Role.CLUSTER:
-            return read_variable(process, "MEMORY_CLUSTER_ID")
-    return ""
-
-
-def _find_inner(supervisor: Process) -> Process | None:
-    """Return the cluster of a supervisor; while it starts it has other children, too."""
-    children = find_children(supervisor)
-    return next((child for child in children if "--inner" in read_command(child)), None)
+    started = re.findall(r"cluster (\S+) started as process (\d+)", log.read_text(errors="replace"))
+    ids = {int(pid): cluster for cluster, pid in started}
+    of_tree = (ids.get(one.pid) for one, role in tree.items() if role is Role.CLUSTER)
+    return next(filter(None, of_tree), "")
 
 
 def _find_forked(parent: Process) -> list[Process]:

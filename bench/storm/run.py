@@ -113,6 +113,8 @@ def _let_pass(storm: Storm, *, port: int) -> Outcome:
         if storm.model is not None:
             storm.model.calm()
         quiet_s = aftermath.wait_until_quiet(storm)
+        if quiet_s is None:
+            aftermath.tell_logs(storm)
         for watcher in (storm.jobs, storm.trees):
             watcher.stop()
         aftermath.write_runs(storm)

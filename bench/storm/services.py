@@ -60,14 +60,14 @@ class Service:
         self.starts = 0
         self._command = command
         self._environment = dict(environment)
-        self._log = log
+        self.log = log
         self._tree = tree
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def start(self) -> None:
         """Start it."""
-        with self._lock, self._log.open("ab") as log:
+        with self._lock, self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=ROOT,

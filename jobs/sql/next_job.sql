@@ -6,6 +6,8 @@
 -- The walk goes from tenant to tenant by one probe each, twice round at most, and stops at the
 -- first that has work: how many jobs a tenant has waiting does not matter. The rows of a
 -- recursion come in its order, and ORDER BY would lock a job of each tenant.
+-- Two that are claimed at one moment do not see each other run. Whose lease has ended is not
+-- waited for: a flush and a segmentation whose workers died would wait for each other for ever.
 WITH RECURSIVE walk AS (
     SELECT 0 AS step, 0 AS lap, COALESCE(
         (SELECT tenant_id FROM jobs_job WHERE started_at IS NOT NULL
@@ -37,7 +39,8 @@ FROM walk, LATERAL (
                 AND held.scope = job.scope AND held.id <> job.id
                 AND (
                     held.kind = job.kind
-                    OR held.error_class = '' AND job.kind || ' ' || held.kind = ANY(%(pairs)s)
+                    OR held.error_class = '' AND held.lease_until > statement_timestamp()
+                        AND job.kind || ' ' || held.kind = ANY(%(pairs)s)
                 )
         )
     ORDER BY COALESCE(job.lease_until, job.run_after), job.id

@@ -6,12 +6,6 @@ ENCODINGS = ("cl100k_base", "o200k_base")
 """Of GPT-4, and of GPT-4o and later models."""
 
 
-def load_vocabularies() -> None:
-    """Load them now: 115 MB and half a second, which processes that are forked later share."""
-    for encoding in ENCODINGS:
-        count_exactly("", encoding)
-
-
 def count_exactly(text: str, encoding: str) -> int:
     """Return how many tokens a text has in one of the ENCODINGS."""
     return int(toktok.truncate(text, 1, encoding)[1])

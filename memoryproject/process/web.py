@@ -1,10 +1,17 @@
-"""How the web server is started."""
+"""How the web server is started: by a command, or forked from a process that has loaded it."""
 
+import atexit
+import os
 import sys
+import tempfile
+from contextvars import Context
 from pathlib import Path
+
+from gunicorn.app.wsgiapp import WSGIApplication
 
 # Not by the settings: benchmarks name the command before there are any.
 CONFIG = Path(__file__).resolve().parents[2] / "gunicorn.conf.py"
+COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def web_command(host: str, port: int) -> list[str]:
@@ -17,3 +24,23 @@ def web_command(host: str, port: int) -> list[str]:
         f"--config={CONFIG}",
         f"--bind={host}:{port}",
     ]
+
+
+def share_counts() -> str:
+    """Return the folder in which web processes count; call it before the library is imported.
+
+    prometheus_client reads once whether there is one.
+    """
+    if not os.environ.get(COUNTS):
+        os.environ[COUNTS] = tempfile.mkdtemp(prefix="memory-metrics-")
+    return os.environ[COUNTS]
+
+
+def serve(host: str, port: int) -> None:
+    """Be the web server, in a process that was forked for it."""
+    sys.argv = web_command(host, port)[2:]
+    try:
+        # Whose rows this process sees is nothing that requests are to inherit.
+        Context().run(WSGIApplication("%(prog)s [OPTIONS] [APP_MODULE]").run)
+    finally:
+        atexit._run_exitfuncs()  # a process of multiprocessing leaves them out

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import uuid
+from contextvars import copy_context
 from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
-from pytest_django import Settings
 
 from jobs import claims, renewing, turns
 from jobs.claims import LeaseLost
@@ -63,14 +63,15 @@ def test_nobody_renews_a_lease_that_another_has_taken(ana: Agent) -> None:
 
 
 def test_a_supervisor_lets_go_of_what_its_dead_workers_held_and_of_nothing_else(
-    ana: Agent, settings: Settings
+    ana: Agent,
 ) -> None:
+    def claim_for(cluster: uuid.UUID) -> claims.Claim:
+        claims.holder.set(cluster)
+        return claim_one(ana)
+
     mine, others = uuid.uuid4(), uuid.uuid4()
-    held = []
-    for settings.CLUSTER_ID in (mine, others):
-        claim = claim_one(ana)
-        assert claims.renew(claim)
-        held.append(claim)
+    held = [copy_context().run(claim_for, cluster) for cluster in (mine, others)]
+    assert all(claims.renew(claim) for claim in held)
     assert claims.let_go(mine) == 1
     assert [can_be_taken(claim) for claim in held] == [True, False]
 

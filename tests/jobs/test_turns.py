@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from pytest_django import Settings
 
@@ -19,6 +19,7 @@ from jobs.claims import Claim
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from jobs.tasks import run_next
+from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +102,26 @@ def test_a_job_whose_worker_died_has_its_turn_when_its_lease_ends(ana: Agent) ->
     Job.objects.of(ana.tenant).update(lease_until=Now() - timedelta(seconds=1))
     again = claim_next()
     assert (again.job_id, again.attempts) == (job.id, 2)
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+@pytest.mark.django_db(transaction=True)
+def test_a_flush_and_another_job_of_its_conversation_whose_workers_died_both_go_on(
+    ana: Agent, by_id: bool
+) -> None:
+    flush = make_job(ana, Kind.FLUSH)
+    other = make_job(ana, Kind.SEGMENT, flush.scope)
+    with transaction.atomic():  # both are claimed before either claim can be seen
+        first = claims.claim_next()
+        (second,) = run_in_threads(lambda _: claims.claim_next(), threads=1)
+    assert first and second and (first.job_id, second.job_id) == (flush.id, other.id)
+    assert claims.claim_next() is None
+    Job.objects.of(ana.tenant).update(lease_until=Now())
+    again = claims.claim(other.id) if by_id else claims.claim_next()
+    assert again and again.attempts == 2
+    assert claims.claim_next() is None, "a model is not asked about the same twice at once"
+    finish(again)
+    assert {again.job_id, claim_next().job_id} == {flush.id, other.id}
 
 
 def test_what_is_put_off_has_no_turn(ana: Agent, cleo: Agent) -> None:

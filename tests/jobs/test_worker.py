@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from django_q.models import OrmQ
 
 from episodic.models import Message
 from jobs import tasks
+from jobs.cluster import NICENESS
 from jobs.enqueue import RUN_JOB, enqueue
 from jobs.flows import get_flow, register
 from jobs.models import Job, Kind, State
@@ -36,6 +38,17 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def find_children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def yields(pid: int) -> bool:
+    """Whether a process yields to this one; where Linux compares sessions, its session, too."""
+    session = Path(f"/proc/{pid}/autogroup")
+    assert not session.exists() or session.read_text().split()[-1] == str(NICENESS)
+    return os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+
+
 @pytest.mark.gate
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_turns_messages_into_memory_and_ends_when_told(
@@ -46,12 +59,25 @@ def test_a_worker_turns_messages_into_memory_and_ends_when_told(
     job_id = uuid.UUID(ana.post("flush", {"conversation_id": str(conversation)}).json()["job_id"])
     with worker() as process:
         wait_until(lambda: Job.across_tenants.get(id=job_id).state == State.DONE)
+        assert [yields(one) for one in find_children(process.pid)] == [True]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=PATIENCE_S) == 0
     answer = ana.post(
         "retrieve_memory/raw", {"conversation_id": str(conversation), "query": "Rotterdam"}
     )
     assert answer.json()["semantic"] and answer.json()["episodic"]
+
+
+@pytest.mark.gate
+@pytest.mark.django_db(transaction=True)
+def test_a_supervisor_that_fails_ends_with_its_workers() -> None:
+    """It must be missed by whoever started it; and who waits for its output waits for all."""
+    code = (
+        "from jobs import supervisor as s; s.Supervisor(is_over=iter([False] * 8).__next__).run()"
+    )
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "shell", "--command", code]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 1 and b"StopIteration" in done.stderr
 
 
 @contextmanager

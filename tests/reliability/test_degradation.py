@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,9 +15,9 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 
-from memoryproject import urls
+from memoryproject import embedded, urls
 from tests.reliability.client import Answer, Caller, assert_unavailable, at_once
-from tests.reliability.product import LASTING_KEYS, Product, installed, web
+from tests.reliability.product import LASTING_KEYS, Product, installed, web, workers
 from tests.tenancy.test_scopes import SCOPES
 
 pytestmark = pytest.mark.gate
@@ -115,6 +117,16 @@ def test_while_the_database_is_away_everything_says_so_and_then_goes_on(product:
         assert caller.get("health/ready").status == 200
         stored = caller.get(f"messages?conversation_id={TALK['conversation_id']}").json()["items"]
         assert [item["seq"] for item in stored] == [1, 2]
+
+
+def test_a_database_that_was_killed_is_started_again_by_the_workers(product: Product) -> None:
+    with web(product.around()) as port, workers(product.around()):
+        caller = product.caller(port)
+        assert say(caller).status == 201
+        job = caller.post("flush", TALK).json()["job_id"]
+        wait_for(lambda: caller.get(f"jobs/{job}").json()["state"] == "done")
+        os.kill(embedded.find_running(product.data_dir) or 0, signal.SIGKILL)
+        wait_for(lambda: say(caller).status == 201, within_s=120)
 
 
 def sign_in_form(caller: Caller) -> str:

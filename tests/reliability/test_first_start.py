@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from django.conf import settings
 
+from bench.storm.processes import find_children, look_up, read_command
 from bench.storm.services import find_port
 from episodic.loading import read_conversations
 from memoryproject import embedded
@@ -86,6 +87,10 @@ def test_work_that_was_left_behind_keeps_no_server_from_starting(product: Produc
     with run(product) as process:
         started = time.monotonic()
         read_until("Ready.", process, since=started)
+        root = look_up(process.pid)
+        assert root and all(
+            read_command(one) == read_command(root) for one in find_children(root)
+        ), "web and workers are forked from the process that has loaded everything"
         caller = product.caller(port)
         while caller.get(f"jobs/{job}").json()["state"] != "done":
             assert time.monotonic() - started < SHOWS_WITHIN_S

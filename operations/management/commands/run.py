@@ -1,5 +1,6 @@
 """Everything on one machine, from nothing: what `make run` starts."""
 
+import http.client
 import io
 import logging
 import os
@@ -8,20 +9,25 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+from multiprocessing.context import ForkProcess
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.urls import get_resolver
 
 from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
-from memoryproject.process import env, logs
-from memoryproject.process.web import web_command
+from memoryproject.process import env, logs, web
+from memoryproject.process.forks import fork
+from memoryproject.process.loading import without_collecting
+from memoryproject.text import tokens
 from operations.management.commands import login, seed_demo
 
 logger = logging.getLogger("memory.run")
@@ -44,7 +50,11 @@ class Command(BaseCommand):
             self._say("Starting PostgreSQL …")
             embedded.ensure_started(settings.DATA_DIR, report=self._say)
         self._say("Migrating the database …")
-        finish(fork("migrate", verbosity=0, interactive=False))
+        migration = start("migrate", verbosity=0, interactive=False)
+        with without_collecting():  # what web and workers share, who are forked from here
+            get_resolver().url_patterns  # noqa: B018
+            tokens.count_tokens("ready")
+        finish(migration)
         self._serve(host, port)
 
     def _say(self, event: str) -> None:
@@ -67,13 +77,13 @@ class Command(BaseCommand):
     def _serve(self, host: str, port: int) -> None:
         """Run the web server, and supervise the workers here, until one ends or Ctrl-C."""
         self._say("Starting web and worker …")
-        check = fork("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
-        web = subprocess.Popen(web_command(host, port), start_new_session=True)
+        check = start("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
+        server = fork(partial(web.serve, host, port))
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stop)
         try:
             finish(check)
-            wait_until_alive(host, port, [web])
+            wait_until_alive(host, port, server.is_alive)
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
@@ -83,17 +93,17 @@ class Command(BaseCommand):
             self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
             self._show_login()
             logs.install_hooks()
-            Supervisor(is_over=lambda: web.poll() is not None).run()
-            if web.poll() is not None:
+            Supervisor(is_over=lambda: not server.is_alive()).run()
+            if not server.is_alive():
                 raise CommandError("the web server ended by itself; its last lines say why.")
             self._say("Stopping …")
         except KeyboardInterrupt:
             self._say("Stopping …")
         finally:
-            end([web])
+            end(server)
 
 
-def fork(command: str, **options: Any) -> int:
+def start(command: str, **options: Any) -> int:
     """Run a command in a process of its own and return its id: what it loads does not stay."""
     connections.close_all()
     pid = os.fork()
@@ -135,29 +145,25 @@ def refuse_taken_port(host: str, port: int) -> None:
             ) from error
 
 
-def wait_until_alive(host: str, port: int, children: list[subprocess.Popen[bytes]]) -> None:
+def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
     """Return when the server answers; raise CommandError when it does not in time.
 
     Not when it is ready: it never is while jobs wait for the worker that is started next.
     """
     until = time.monotonic() + ALIVE_WITHIN_S
-    while time.monotonic() < until and all(child.poll() is None for child in children):
-        try:
-            with urllib.request.urlopen(f"http://{host}:{port}/api/v0/health/live", timeout=5):
+    while time.monotonic() < until and lives():
+        probe = http.client.HTTPConnection(host, port, timeout=5)  # by no proxy
+        with suppress(OSError, http.client.HTTPException), closing(probe):
+            probe.request("GET", "/api/v0/health/live")
+            if probe.getresponse().status == http.HTTPStatus.OK:
                 return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise CommandError("the web server did not come up; its last lines say why.")
 
 
-def end(children: list[subprocess.Popen[bytes]]) -> None:
-    """Ask the children to finish, and wait until they have."""
-    for child in children:
-        if child.poll() is None:
-            child.terminate()
-    for child in children:
-        try:
-            child.wait(timeout=DRAIN_S + 5)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+def end(server: ForkProcess) -> None:
+    """Ask the web server to finish, and wait until it has."""
+    server.terminate()
+    server.join(timeout=DRAIN_S + 5)
+    server.kill()
+    server.join()

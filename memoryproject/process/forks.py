@@ -1,0 +1,63 @@
+"""Processes forked from one that has loaded everything: they share its memory."""
+
+import ctypes
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.context import ForkProcess
+
+from django.db import connections
+
+from memoryproject.process.logs import describe_error
+
+logger = logging.getLogger("memory.process")
+
+PR_SET_PDEATHSIG = 1
+TO_END = (signal.SIGINT, signal.SIGTERM)
+
+
+def fork(work: Callable[[], object]) -> ForkProcess:
+    """Do the work in a process of its own, in a session of its own; it dies with this one."""
+    connections.close_all()
+    parent = os.getpid()
+    process = multiprocessing.get_context("fork").Process(
+        target=lambda: begin(work, parent=parent, apart=True)
+    )
+    # One that came before the process has handlers of its own would be lost in ours.
+    signal.pthread_sigmask(signal.SIG_BLOCK, TO_END)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)
+    return process
+
+
+def begin(work: Callable[[], object], *, parent: int, apart: bool) -> None:
+    """Do the work of a process that was just forked; log what fails without its text."""
+    for name in TO_END:
+        signal.signal(name, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)
+    if apart:
+        os.setsid()
+    die_with_parent(parent)
+    try:
+        work()
+    except Exception as error:
+        # Python would print the text of it.
+        logger.critical("a process failed", extra=describe_error(error))
+        sys.exit(1)
+
+
+def die_with_parent(parent: int) -> None:
+    """Make the kernel kill this process when its parent dies; Linux only.
+
+    The parent may have died between the fork and the call, hence the second look.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
