@@ -1,4 +1,4 @@
-"""Two thousand calls to a model of which every fifth goes wrong, in an order that is fixed."""
+"""A thousand calls to a model of which every fifth goes wrong, in an order that is fixed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.talk import whole_talk
 __all__ = ["model"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
-CALLS = 2_000
+CALLS = 1_000
 FAULTS = 0.2
 TALKS = 25
 EXTRA_AT_MOST = 0.25
@@ -102,7 +102,7 @@ def put(agent: Agent, number: int) -> tuple[str | None, int]:
     raise AssertionError("it is never answered")
 
 
-def test_of_two_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
+def test_of_a_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
     ana: Agent, model: ModelServer, say_figures: SayFigures
 ) -> None:
     moody = Moody(lambda asked: says({"colour": "green"}), seed=7)
