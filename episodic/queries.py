@@ -15,10 +15,16 @@ from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, 
 from memoryproject.database.clock import execute
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
+from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import in_use
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
+FIND = """
+SELECT * FROM episodic_conversation WHERE tenant_id = %(tenant)s AND external_id = %(id)s
+AND (%(users)s::text[] IS NULL OR user_id = ANY(%(users)s::text[]))
+"""
+"""As `of` would have it: every answer asks this, and composing it takes Django a millisecond."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""
 
@@ -31,7 +37,11 @@ def database_now() -> datetime:
 
 def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
     """Return the tenant's conversation of that id; None where he has none."""
-    return Conversation.objects.of(tenant).filter(external_id=external_id).first()
+    params = {"tenant": tenant.id, "id": external_id, "users": walls.get_users()}
+    for conversation in Conversation.across_tenants.raw(FIND, params):
+        conversation.tenant = tenant
+        return conversation
+    return None
 
 
 def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from django.conf import settings
 
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
-from memoryproject.text.tokens import CHARS4, count_quarters, count_tokens, in_use
+from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import FactHit, MessageRow
 from retrieval.truncation import Trimmer
@@ -138,27 +138,28 @@ class Packed:
         size_of_whole = quarters if whole == content else None
         if (is_early or not is_tight) and self._show(message, whole, quarters=size_of_whole):
             return
-        self._show(message, self.trimmer.shorten(content))
+        self._show(message, self.trimmer.shorten(content, room=self._count_room(message)))
 
     def _show(self, message: MessageRow, content: str, *, quarters: int | None = None) -> bool:
         """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
+        if len(content) > self._count_room(message) or not content:
+            return False
         if quarters is None:
-            line = self._render(message, content)
-            if self._is_over(line):
-                return False
-            cost = count_quarters(line)
+            cost = count_quarters(self._render(message, content))
         else:
             cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
-        fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
+        fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
 
-    def _is_over(self, text: str) -> bool:
-        """Return whether a text is too long at a glance: all counters but one count characters."""
-        room = 4 * (self.max_tokens - self._budget.spent + 1)
-        return in_use().name != "e5" and CHARS4.quarters(text) > room
+    def _count_room(self, message: MessageRow) -> float:
+        """Return the characters of a message that may fit: all counters but one count those."""
+        if in_use().name == "e5":
+            return math.inf
+        left = 4 * (self.max_tokens - self._budget.spent + 1)
+        return left - len(self._render(message, ""))
 
     def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""

@@ -75,21 +75,23 @@ def write_receipt(
         for field in Retrieval._meta.concrete_fields
     }
     with connection.cursor() as cursor:
-        run(cursor, read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
+        run(cursor, read_file("write_receipt.sql"), {**row, "hits": json.dumps(_list_hits(hits))})
     return retrieval
 
 
-def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:
-    """Return the hits as one list a column."""
-    return {
-        "hits": [make_id() for _ in hits],
-        "memories": [hit.memory_id for hit in hits],
-        "shelves": [hit.shelf.value for hit in hits],
-        "ranks": [hit.rank for hit in hits],
-        "scores": [hit.score for hit in hits],
-        "lexical_ranks": [hit.lexical_rank for hit in hits],
-        "vector_ranks": [hit.vector_rank for hit in hits],
-    }
+def _list_hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(make_id()),
+            "memory_id": str(hit.memory_id),
+            "shelf": hit.shelf,
+            "rank": hit.rank,
+            "score": hit.score,
+            "lexical": hit.lexical_rank,
+            "vector": hit.vector_rank,
+        }
+        for hit in hits
+    ]
 
 
 def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:

@@ -4,8 +4,7 @@
 --      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int; relevance float
 --      or NULL;
 --      reviewable bool; parts jsonb or NULL, signature text;
---      of the hits, one array a column in the order of serving: hits and memories uuid[],
---      shelves text[], ranks int[], scores float[], lexical_ranks and vector_ranks int[]
+--      hits json: [{id, memory_id, shelf, rank, score, lexical, vector}, …] in the order of serving
 -- out: nothing
 -- index: none
 WITH receipt AS (
@@ -22,9 +21,8 @@ INSERT INTO retrieval_retrievalhit (
     id, tenant_id, retrieval_id, memory_id, memory_kind, rank, score, lexical_rank, vector_rank
 )
 SELECT hit.id, %(tenant_id)s, %(id)s, hit.memory_id, shelf, hit.rank, score, lexical, vector
-FROM unnest(
-    %(hits)s::uuid[], %(memories)s::uuid[], %(shelves)s::text[], %(ranks)s::int[],
-    %(scores)s::float8[], %(lexical_ranks)s::int[], %(vector_ranks)s::int[]
-) AS hit (id, memory_id, shelf, rank, score, lexical, vector)
+FROM json_to_recordset(%(hits)s::json) AS hit (
+    id uuid, memory_id uuid, shelf text, rank int, score float8, lexical int, vector int
+)
 -- Rows of a SELECT for a distributed table would else come by COPY, which policies refuse.
 ON CONFLICT (tenant_id, id) DO NOTHING
