@@ -35,10 +35,15 @@ def database_now() -> datetime:
     return now
 
 
-def find_conversation(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation | None:
-    """Return the tenant's conversation of that id; None where he has none."""
+def find_conversation(
+    *, tenant: Tenant, external_id: uuid.UUID, lock: bool = False
+) -> Conversation | None:
+    """Return the tenant's conversation of that id; None where he has none.
+
+    With `lock` it is locked until the transaction ends.
+    """
     params = {"tenant": tenant.id, "id": external_id, "users": walls.get_users()}
-    for conversation in Conversation.across_tenants.raw(FIND, params):
+    for conversation in Conversation.across_tenants.raw(FIND + "FOR UPDATE" * lock, params):
         conversation.tenant = tenant
         return conversation
     return None

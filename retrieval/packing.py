@@ -42,8 +42,8 @@ LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
-REMEMBERED_LINES = 8_192
-"""Facts, headings and names whose sizes a process keeps in mind."""
+REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
+"""Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Packed:
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
-        if self._pay(None, _remember_quarters(text, in_use().name), at_most=at_most):
+        if self._pay(None, _count(text), at_most=at_most):
             self.facts.append(hit)
 
     def add_pinned(self, hits: Sequence[FactHit]) -> None:
@@ -146,9 +146,9 @@ class Packed:
         if len(content) > self._count_room(message) or not content:
             return False
         if quarters is None:
-            cost = count_quarters(self._render(message, content))
+            cost = _count(self._render(message, content))
         else:
-            cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
+            cost = quarters + _count(self._render(message, ""))
         fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
@@ -286,9 +286,15 @@ def _measure(message: MessageRow, content: str) -> int:
     return message.quarters
 
 
+def _count(text: str) -> int:
+    """Return the quarters of a line, or of a part of one; answers repeat many."""
+    if len(text) > REMEMBERED_CHARACTERS:
+        return count_quarters(text)
+    return _remember_quarters(text, in_use().name)
+
+
 @lru_cache(REMEMBERED_LINES)
 def _remember_quarters(text: str, counter: str) -> int:
-    """Return the quarters of a text that answers repeat: a fact, or a line's name and heading."""
     return count_quarters(text)
 
 
