@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Now
@@ -20,33 +20,28 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import in_use
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
-FIND = """
-SELECT * FROM episodic_conversation WHERE tenant_id = %(tenant)s AND external_id = %(id)s
-AND (%(users)s::text[] IS NULL OR user_id = ANY(%(users)s::text[]))
-"""
-"""As `of` would have it: every answer asks this, and composing it takes Django a millisecond."""
+FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
+AND coalesce(user_id = ANY(%s::text[]), TRUE) """
+"""What `of` would ask; composing it takes Django a millisecond of each answer."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""
 
 
 def database_now() -> datetime:
     """Return the time by the database's clock: the same throughout a transaction."""
-    now: datetime = execute("SELECT now()")[0][0]
-    return now
+    return cast(datetime, execute("SELECT now()")[0][0])
 
 
 def find_conversation(
     *, tenant: Tenant, external_id: uuid.UUID, lock: bool = False
 ) -> Conversation | None:
-    """Return the tenant's conversation of that id; None where he has none.
-
-    With `lock` it is locked until the transaction ends.
-    """
-    params = {"tenant": tenant.id, "id": external_id, "users": walls.get_users()}
-    for conversation in Conversation.across_tenants.raw(FIND + "FOR UPDATE" * lock, params):
+    """Return the tenant's conversation of that id, locked if wanted; None where he has none."""
+    params = [tenant.id, external_id, [*users] if (users := walls.get_users()) else None]
+    rows = Conversation.across_tenants.raw(FIND + "FOR UPDATE" * lock, params)
+    conversation = next(iter(rows), None)
+    if conversation:
         conversation.tenant = tenant
-        return conversation
-    return None
+    return conversation
 
 
 def get_by_external_id(*, tenant: Tenant, external_id: uuid.UUID) -> Conversation:

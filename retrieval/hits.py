@@ -22,6 +22,7 @@ from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
+_parse = datetime.fromisoformat
 Said = Mapping[tuple[str | None, int], "MessageRow"]
 """Messages by episode and seq."""
 
@@ -261,10 +262,6 @@ def load_candidates(
         retired=set(rows["retired"]),
         beyond=tuple(rows["beyond"]),
     )
-
-
-def _parse(moment: str) -> datetime:
-    return datetime.fromisoformat(moment)
 
 
 def _to_hit(row: list[Any], rank: int) -> Hit:

@@ -158,8 +158,7 @@ class Packed:
         """Return the characters of a message that may fit: all counters but one count those."""
         if in_use().name == "e5":
             return math.inf
-        left = 4 * (self.max_tokens - self._budget.spent + 1)
-        return left - len(self._render(message, ""))
+        return 4 * (self.max_tokens - self._budget.spent + 1) - len(self._render(message, ""))
 
     def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""
@@ -288,9 +287,8 @@ def _measure(message: MessageRow, content: str) -> int:
 
 def _count(text: str) -> int:
     """Return the quarters of a line, or of a part of one; answers repeat many."""
-    if len(text) > REMEMBERED_CHARACTERS:
-        return count_quarters(text)
-    return _remember_quarters(text, in_use().name)
+    is_short = len(text) <= REMEMBERED_CHARACTERS
+    return _remember_quarters(text, in_use().name) if is_short else count_quarters(text)
 
 
 @lru_cache(REMEMBERED_LINES)

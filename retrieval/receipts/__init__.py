@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
@@ -79,19 +80,9 @@ def write_receipt(
     return retrieval
 
 
-def _list_hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": str(make_id()),
-            "memory_id": str(hit.memory_id),
-            "shelf": hit.shelf,
-            "rank": hit.rank,
-            "score": hit.score,
-            "lexical": hit.lexical_rank,
-            "vector": hit.vector_rank,
-        }
-        for hit in hits
-    ]
+def _list_hits(hits: Sequence[Hit]) -> list[list[Any]]:
+    names = attrgetter("shelf", "rank", "score", "lexical_rank", "vector_rank")
+    return [[str(make_id()), str(hit.memory_id), *names(hit)] for hit in hits]
 
 
 def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:

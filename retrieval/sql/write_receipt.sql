@@ -4,7 +4,7 @@
 --      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int; relevance float
 --      or NULL;
 --      reviewable bool; parts jsonb or NULL, signature text;
---      hits json: [{id, memory_id, shelf, rank, score, lexical, vector}, …] in the order of serving
+--      hits json: [[id, memory, shelf, rank, score, lexical rank, vector rank], …] as served
 -- out: nothing
 -- index: none
 WITH receipt AS (
@@ -20,9 +20,8 @@ WITH receipt AS (
 INSERT INTO retrieval_retrievalhit (
     id, tenant_id, retrieval_id, memory_id, memory_kind, rank, score, lexical_rank, vector_rank
 )
-SELECT hit.id, %(tenant_id)s, %(id)s, hit.memory_id, shelf, hit.rank, score, lexical, vector
-FROM json_to_recordset(%(hits)s::json) AS hit (
-    id uuid, memory_id uuid, shelf text, rank int, score float8, lexical int, vector int
-)
+SELECT (hit ->> 0)::uuid, %(tenant_id)s, %(id)s, (hit ->> 1)::uuid, hit ->> 2, (hit ->> 3)::int,
+    (hit ->> 4)::float8, (hit ->> 5)::int, (hit ->> 6)::int
+FROM json_array_elements(%(hits)s::json) AS hit
 -- Rows of a SELECT for a distributed table would else come by COPY, which policies refuse.
 ON CONFLICT (tenant_id, id) DO NOTHING
