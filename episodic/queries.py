@@ -21,7 +21,9 @@ from memoryproject.text.tokens import in_use
 
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
-AND coalesce(user_id = ANY(%s::text[]), TRUE) """
+AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
+LOCK = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
+AND coalesce(user_id = ANY(%s::text[]), TRUE) FOR UPDATE"""
 """What `of` would ask; composing it takes Django a millisecond of each answer."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""
@@ -37,7 +39,8 @@ def find_conversation(
 ) -> Conversation | None:
     """Return the tenant's conversation of that id, locked if wanted; None where he has none."""
     params = [tenant.id, external_id, [*users] if (users := walls.get_users()) else None]
-    rows = Conversation.across_tenants.raw(FIND + "FOR UPDATE" * lock, params)
+    every = Conversation.across_tenants
+    rows = every.raw(LOCK, params) if lock else every.raw(FIND, params)
     conversation = next(iter(rows), None)
     if conversation:
         conversation.tenant = tenant
