@@ -31,10 +31,10 @@ def check_room(conversation: Conversation, *, count: int) -> None:
 
 def _count_waiting(tenant: Tenant) -> int:
     """Return the sum, a few seconds old at most."""
-    # Not `of`: a key bound to users would see theirs alone.
-    rows = Conversation.across_tenants.filter(tenant=tenant, pending_count__gt=0)
 
     def add_up() -> int:
+        # Not `of`: a key bound to users would see theirs alone.
+        rows = Conversation.across_tenants.filter(tenant=tenant, pending_count__gt=0)
         return int(rows.aggregate(total=Sum("pending_count", default=0))["total"])
 
     return int(cache.get_or_set(f"episodic:waiting:{tenant.id}", add_up, BELIEVED_FOR_S) or 0)

@@ -113,6 +113,9 @@ def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -
         Conflict: it is of a user to whom the caller's key is not bound.
         Forbidden: it would be made for such a user.
     """
+    locked = queries.find_conversation(tenant=tenant, external_id=external_id, lock=True)
+    if locked is not None:
+        return locked
     rows = Conversation.objects.of(tenant).select_for_update()
     owner = {"user_id": partial(walls.choose_user, user_id)}
     try:

@@ -26,14 +26,20 @@ def prepare(text: str) -> str:
 
 def _fold_accents(text: str) -> str:
     """Drop the marks that ride on Latin, Greek and Cyrillic letters, and no others."""
-    if text.isascii():
-        return text
-    kept: list[str] = []
-    for letter in text:
-        bare = unicodedata.normalize("NFD", letter)
+    return text if text.isascii() else text.translate(_FOLDED)
+
+
+class _Folded(dict[int, str]):
+    """A letter without its marks, by its number; filled as letters come."""
+
+    def __missing__(self, number: int) -> str:
+        bare = unicodedata.normalize("NFD", chr(number))
         folds = len(bare) > 1 and ord(bare[0]) < 0x0530
-        kept.append(bare[0] if folds else letter)
-    return "".join(kept)
+        self[number] = bare[0] if folds else chr(number)
+        return self[number]
+
+
+_FOLDED = _Folded()
 
 
 def _cut_run(match: re.Match[str]) -> str:

@@ -18,10 +18,11 @@ from django.db import connection
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
-from retrieval.statements import read_file, run
+from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
+_parse = datetime.fromisoformat
 Said = Mapping[tuple[str | None, int], "MessageRow"]
 """Messages by episode and seq."""
 
@@ -214,19 +215,21 @@ def load_candidates(
 ) -> Candidates:
     """Load what the answer may need, in one statement; what was erased meanwhile is missing.
 
-    Of the episodes also all messages (`whole`), or which of their messages are over
-    (`with_retired`). `seqs`: single messages that are wanted.
+    Of the episodes also all messages (`whole`). `seqs`: single messages of theirs that are
+    wanted; `with_retired`: and which of these are over.
     """
+    keys = [(hit, str(hit.memory_id)) for hit in episodes]
+    fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
     parameters: dict[str, Any] = {
         "tenant": conversation.tenant_id,
         "conversation": conversation.id,
-        "facts": [hit.memory_id for hit in facts],
+        "facts": to_array(key for _, key in fact_keys),
         "pinned": PINNED_AT_MOST if with_pinned else 0,
-        "episodes": [hit.memory_id for hit in episodes],
+        "episodes": to_array(key for _, key in keys),
         "counter": in_use().name,
         "whole": whole,
         "bytes_at_most": settings.PAGE_BYTES,
-        "seqs": list(seqs),
+        "seqs": to_array(map(str, seqs)),
         "retired": with_retired,
     }
     with connection.cursor() as cursor:
@@ -247,13 +250,8 @@ def load_candidates(
         if message.content is not None:
             own[message.episode_id].append(message)
     episode_rows = {row[0]: row for row in rows["episode"]}
-    keys = [(hit, str(hit.memory_id)) for hit in episodes]
     return Candidates(
-        facts=[
-            _to_fact(hit, by_id[key], said, home)
-            for hit in facts
-            if (key := str(hit.memory_id)) in by_id
-        ],
+        facts=[_to_fact(hit, by_id[key], said, home) for hit, key in fact_keys if key in by_id],
         pinned=[_to_fact(hit, row, said, home) for hit, row in pinned],
         episodes=[
             EpisodeHit(hit, _to_episode(episode_rows[key], home), tuple(own[key]))
@@ -264,10 +262,6 @@ def load_candidates(
         retired=set(rows["retired"]),
         beyond=tuple(rows["beyond"]),
     )
-
-
-def _parse(moment: str) -> datetime:
-    return datetime.fromisoformat(moment)
 
 
 def _to_hit(row: list[Any], rank: int) -> Hit:

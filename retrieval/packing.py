@@ -16,7 +16,7 @@ from typing import TypeVar
 from django.conf import settings
 
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
-from memoryproject.text.tokens import CHARS4, count_quarters, count_tokens, in_use
+from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import FactHit, MessageRow
 from retrieval.truncation import Trimmer
@@ -42,8 +42,8 @@ LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
-REMEMBERED_LINES = 8_192
-"""Facts, headings and names whose sizes a process keeps in mind."""
+REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
+"""Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Packed:
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
-        if self._pay(None, _remember_quarters(text, in_use().name), at_most=at_most):
+        if self._pay(None, _count(text), at_most=at_most):
             self.facts.append(hit)
 
     def add_pinned(self, hits: Sequence[FactHit]) -> None:
@@ -138,27 +138,27 @@ class Packed:
         size_of_whole = quarters if whole == content else None
         if (is_early or not is_tight) and self._show(message, whole, quarters=size_of_whole):
             return
-        self._show(message, self.trimmer.shorten(content))
+        self._show(message, self.trimmer.shorten(content, room=self._count_room(message)))
 
     def _show(self, message: MessageRow, content: str, *, quarters: int | None = None) -> bool:
         """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
         key = _day_of(message)
+        if len(content) > self._count_room(message) or not content:
+            return False
         if quarters is None:
-            line = self._render(message, content)
-            if self._is_over(line):
-                return False
-            cost = count_quarters(line)
+            cost = _count(self._render(message, content))
         else:
-            cost = quarters + _remember_quarters(self._render(message, ""), in_use().name)
-        fits = bool(content) and self._pay(key, cost, at_most=self.max_tokens)
+            cost = quarters + _count(self._render(message, ""))
+        fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
 
-    def _is_over(self, text: str) -> bool:
-        """Return whether a text is too long at a glance: all counters but one count characters."""
-        room = 4 * (self.max_tokens - self._budget.spent + 1)
-        return in_use().name != "e5" and CHARS4.quarters(text) > room
+    def _count_room(self, message: MessageRow) -> float:
+        """Return the characters of a message that may fit: all counters but one count those."""
+        if in_use().name == "e5":
+            return math.inf
+        return 4 * (self.max_tokens - self._budget.spent + 1) - len(self._render(message, ""))
 
     def _measure_overhead(self, message: MessageRow) -> int:
         """Return the tokens around what a message says, were it alone."""
@@ -285,9 +285,14 @@ def _measure(message: MessageRow, content: str) -> int:
     return message.quarters
 
 
+def _count(text: str) -> int:
+    """Return the quarters of a line, or of a part of one; answers repeat many."""
+    is_short = len(text) <= REMEMBERED_CHARACTERS
+    return _remember_quarters(text, in_use().name) if is_short else count_quarters(text)
+
+
 @lru_cache(REMEMBERED_LINES)
 def _remember_quarters(text: str, counter: str) -> int:
-    """Return the quarters of a text that answers repeat: a fact, or a line's name and heading."""
     return count_quarters(text)
 
 

@@ -5,7 +5,7 @@ Of constants only: whatever somebody said is a parameter.
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
@@ -106,6 +106,11 @@ def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, s
     values = ", ".join(f"%({slot})s" for slot in names)
     prepare = f"PREPARE {name} AS {SLOT.sub(number, text)}; "
     return name, prepare, f"{PLANNED_FOR_ANY.strip()} EXECUTE {name} ({values})"
+
+
+def to_array(items: Iterable[str]) -> str:
+    """Return numbers or ids as PostgreSQL writes an array of them."""
+    return "{" + ",".join(items) + "}"
 
 
 def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:

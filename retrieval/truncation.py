@@ -8,9 +8,10 @@ question count twice.
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -123,11 +124,15 @@ STEM_LETTERS = 6
 """Words that begin alike count as one: no language's stemmer is needed for a rough worth."""
 JUDGED_CHARACTERS = 2_000
 """Of each message, when rarity is counted."""
+REMEMBERED_TEXTS = 4_096
+"""Messages and sentences whose words a process keeps in mind: 8 MB."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""
 
 _WORD = re.compile(r"[^\W_]+")
+_SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
+"""Parts words of ASCII likewise, in a third of the time."""
 # Only single characters are looked at on each side: text of 64 KB must not cost a minute.
 _BREAK = re.compile(
     r"(?<=[.!?…])[ ]|(?<=[.!?…][\"'”’)\]])[ ]|(?<=\])[ ]|[ ](?=\[)"
@@ -150,13 +155,15 @@ class Trimmer:
         self, *, question: str, messages: Sequence[str], speakers: Iterable[str] = ()
     ) -> None:
         counts = Counter(chain.from_iterable(_words(text[:JUDGED_CHARACTERS]) for text in messages))
-        self._unseen = math.log(len(messages) + 1)
-        self._rarity = {word: self._unseen - math.log(n) for word, n in counts.items()}
+        self._unseen = unseen = math.log(len(messages) + 1)
+        self._worth_of: defaultdict[str, float] = defaultdict(lambda: unseen)
+        worth = [unseen, *(unseen - math.log(n) for n in range(1, len(messages) + 1))]
+        self._worth_of.update((word, worth[n]) for word, n in counts.items())
         self._names = frozenset(word for name in speakers for word in _words(name))
         self._asked = frozenset(
             word
             for word in _words(question) - self._names
-            if self._worth_of(word) >= self._threshold(ASKED_SHARE)
+            if self._worth_of[word] >= self._threshold(ASKED_SHARE)
         )
 
     def drop_filler(self, content: str) -> str:
@@ -167,15 +174,20 @@ class Trimmer:
             place
             for place, sentence in enumerate(sentences)
             if sentence.words & self._asked
-            or any(self._worth_of(word) >= rare for word in sentence.words - self._names)
+            or any(self._worth_of[word] >= rare for word in sentence.words - self._names)
         }
         if not telling or len(telling) == len(sentences):
             return content
         return join_sentences(sentences, telling)
 
-    def shorten(self, content: str) -> str:
-        """Return the sentences worth most, in order: at least 60 % of what it is worth."""
+    def shorten(self, content: str, *, room: float = math.inf) -> str:
+        """Return the sentences worth most, in order: at least 60 % of what it is worth.
+
+        Empty where none of them has so few characters as there is `room` for.
+        """
         sentences = split_sentences(content)
+        if all(len(sentence.text.rstrip()) > room for sentence in sentences):
+            return ""
         if len(sentences) < 2:
             return content
         everything = frozenset().union(*(sentence.words for sentence in sentences))
@@ -218,10 +230,7 @@ class Trimmer:
         return sorted(range(len(sentences)), key=lambda place: (-worth[place], place))
 
     def _worth(self, words: frozenset[str]) -> float:
-        return sum([self._worth_of(word) for word in words - self._names])
-
-    def _worth_of(self, word: str) -> float:
-        return self._rarity.get(word, self._unseen)
+        return sum([self._worth_of[word] for word in words - self._names])
 
 
 def split_sentences(content: str, *, longest: int | None = None) -> list[Sentence]:
@@ -267,4 +276,13 @@ def _split_long(part: str, longest: int) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset([word[:STEM_LETTERS] for word in _WORD.findall(prepare(text))])
+    return _remember_words(text) if len(text) <= JUDGED_CHARACTERS else _find_words(text)
+
+
+def _find_words(text: str) -> frozenset[str]:
+    text = prepare(text)
+    words = text.translate(_SPACED).split() if text.isascii() else _WORD.findall(text)
+    return frozenset([word[:STEM_LETTERS] for word in words])
+
+
+_remember_words = lru_cache(REMEMBERED_TEXTS)(_find_words)

@@ -82,7 +82,7 @@ def _count_unassigned_bytes(text: str) -> int:
 
     Tokenizers with another Unicode part such words elsewhere, but into no more than its bytes.
     """
-    if text.isascii():
+    if text.isascii() or text.rstrip().isprintable():
         return 0
     unassigned = {letter for letter in set(text) if unicodedata.category(letter) == "Cn"}
     if not unassigned:

@@ -138,7 +138,7 @@ class OpenAIEmbedder:
 
 def _unpack(vector: object) -> object:
     """Return a vector's numbers; of one that is text each four of its bytes are a float."""
-    return [*np.frombuffer(b64decode(vector), "<f4")] if isinstance(vector, str) else vector
+    return np.frombuffer(b64decode(vector), "<f4").tolist() if isinstance(vector, str) else vector
 
 
 class Row(pydantic.BaseModel):

@@ -1,6 +1,7 @@
 """What every endpoint for callers with a key shares."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError
@@ -21,6 +22,12 @@ from memoryproject.tenancy.models import APIKey, Scope, Tenant
 ACTOR_AT_MOST = 200
 Input = TypeVar("Input", bound="Serializer[Any]")
 Result = TypeVar("Result")
+
+
+@cache
+def _get_fields(form: type[Serializer[Any]]) -> Any:
+    """Return the fields of a form, which Django REST framework would make anew for each call."""
+    return form().fields
 
 
 class KeyedView(APIView):
@@ -93,6 +100,7 @@ class KeyedView(APIView):
             ValidationError: what is wrong, by field; answered with 400.
         """
         checked = form(data=self.request.data if source is None else source, **options)
+        vars(checked)["fields"] = _get_fields(form)
         checked.is_valid(raise_exception=True)
         return cast(dict[str, Any], checked.validated_data)
 

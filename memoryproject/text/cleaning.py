@@ -9,12 +9,16 @@ changes nothing. Who asks for plain links gets them, and markup, as they were sa
 import re
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from functools import lru_cache
 
 from memoryproject.process.scopes import holding
 
 ELLIPSIS = "…"
 DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
 """How links and markup in texts are printed: so that nothing follows them, or as they were said."""
+REMEMBERED_TEXTS = 4_096
+"""An answer prints a text several times, and the next one many of the same."""
+REMEMBERED_CHARACTERS = 1_000
 JOINERS = "\u200c\u200d"
 # Characters that are no text: controls, what turns the direction of writing, what has no
 # width, tags, fillers, and code points that are no characters.
@@ -107,6 +111,10 @@ def clean(text: str) -> str:
     """
     if prints_plain_links():
         return drop_unseen(text)
+    return _remember(text) if len(text) <= REMEMBERED_CHARACTERS else _defang(text)
+
+
+def _defang(text: str) -> str:
     if _SUSPECT.search(text):
         if not text.isascii() or not text.isprintable():
             text = _drop_unseen(text)
@@ -120,6 +128,9 @@ def clean(text: str) -> str:
     if "www." in text.lower():
         text = _WWW.sub(r"\1[.]", text)
     return text
+
+
+_remember = lru_cache(REMEMBERED_TEXTS)(_defang)
 
 
 def clean_line(text: str) -> str:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
@@ -75,21 +76,13 @@ def write_receipt(
         for field in Retrieval._meta.concrete_fields
     }
     with connection.cursor() as cursor:
-        run(cursor, read_file("write_receipt.sql"), {**row, **_to_columns(hits)})
+        run(cursor, read_file("write_receipt.sql"), {**row, "hits": json.dumps(_list_hits(hits))})
     return retrieval
 
 
-def _to_columns(hits: Sequence[Hit]) -> dict[str, list[Any]]:
-    """Return the hits as one list a column."""
-    return {
-        "hits": [make_id() for _ in hits],
-        "memories": [hit.memory_id for hit in hits],
-        "shelves": [hit.shelf.value for hit in hits],
-        "ranks": [hit.rank for hit in hits],
-        "scores": [hit.score for hit in hits],
-        "lexical_ranks": [hit.lexical_rank for hit in hits],
-        "vector_ranks": [hit.vector_rank for hit in hits],
-    }
+def _list_hits(hits: Sequence[Hit]) -> list[list[Any]]:
+    names = attrgetter("shelf", "rank", "score", "lexical_rank", "vector_rank")
+    return [[str(make_id()), str(hit.memory_id), *names(hit)] for hit in hits]
 
 
 def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:

@@ -21,7 +21,7 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit, LineMatch
 from retrieval.search.scores import DEFAULTS, Fusion
-from retrieval.statements import fetch_dicts, read_file, run
+from retrieval.statements import read_file, run
 
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
@@ -32,6 +32,7 @@ MEANING_WEIGHT = 1.5
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 REMEMBERED_S = 30.0
+SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("explain", "shown", "with_lines", "model", "dim"),
@@ -83,22 +84,24 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
             run(cursor, statement, params, fixed=FIXED)
         else:
             cursor.execute(statement, params)
-        return put_newer_first([_to_hit(row) for row in fetch_dicts(cursor)])
+        return put_newer_first([_to_hit(row) for row in cursor.fetchall()])
 
 
 def search_unordered(conversation: Conversation, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
     with connection.cursor() as cursor:
         cursor.execute(*state(conversation, question))
-        return [_to_hit(row) for row in fetch_dicts(cursor)]
+        return [_to_hit(row) for row in cursor.fetchall()]
 
 
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
     """Return the conversations that have an approximate index, as of half a minute ago at most."""
-    rows = VectorIndex.objects.of(tenant).exclude(conversation=None)
-    ids = rows.values_list("conversation_id", flat=True)
-    known = cache.get_or_set(f"approximate:{tenant.id}", lambda: {*ids}, REMEMBERED_S)
-    return cast(set[uuid.UUID], known)
+
+    def load() -> set[Any]:
+        rows = VectorIndex.objects.of(tenant).exclude(conversation=None)
+        return {*rows.values_list("conversation_id", flat=True)}
+
+    return cast(set[uuid.UUID], cache.get_or_set(f"approximate:{tenant.id}", load, REMEMBERED_S))
 
 
 def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -156,7 +159,10 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
     }
 
 
-def _to_hit(row: dict[str, Any]) -> Hit:
-    lists = {name: tuple(row[name] or []) for name in ("terms", "shown", "newer")}
-    lines = tuple(LineMatch(*line) for line in row["lines"] or [])
-    return Hit(**row | lists | {"shelf": MemoryKind(row["shelf"]), "lines": lines})
+def _to_hit(row: Sequence[Any]) -> Hit:
+    """Return a row of the statement, whose columns are in the order of a hit's values."""
+    memory_id, shelf, *numbers, lines, terms, shown, lexical_score, cosine, newer = row
+    matches = tuple(LineMatch(*line) for line in lines or ())
+    values = [*numbers, matches, tuple(terms or ()), tuple(shown or ())]
+    values += [lexical_score, cosine, tuple(newer)]
+    return Hit(memory_id, SHELVES[shelf], *values)

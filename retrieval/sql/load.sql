@@ -14,7 +14,7 @@
 --          the content, null if that counter has not counted it
 --      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
 --      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
---      retired [seq, …]: messages that say what is over or wrong, and nothing still active
+--      retired [seq, …]: those of seqs that say what is over or wrong, and nothing still active
 -- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
 WITH
@@ -96,10 +96,13 @@ SELECT 'retired', json_agg(seq)
 FROM (
     SELECT seq
     FROM (
-        SELECT unnest(message_seqs) AS seq, invalid_at
-        FROM semantic_evidence AS evidence JOIN semantic_fact AS fact ON fact.id = fact_id
-        WHERE evidence.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s AND %(retired)s
-            AND episode_id = ANY(%(episodes)s::uuid[]) AND withdrawn_by_id IS NULL
+        SELECT seq, invalid_at
+        FROM (
+            SELECT fact_id, unnest(message_seqs) AS seq FROM semantic_evidence
+            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[])
+                AND withdrawn_by_id IS NULL AND %(retired)s
+        ) AS source JOIN semantic_fact AS fact ON fact.id = fact_id
+        WHERE fact.tenant_id = %(tenant)s AND seq = ANY(%(seqs)s::bigint[])
             AND (invalid_at IS NULL OR invalidated_because IN ('superseded', 'wrong'))
     ) AS said
     GROUP BY seq HAVING every(invalid_at IS NOT NULL)

@@ -4,8 +4,7 @@
 --      degraded text; parameters, counts jsonb; tokens, latency_ms, through_seq int; relevance float
 --      or NULL;
 --      reviewable bool; parts jsonb or NULL, signature text;
---      of the hits, one array a column in the order of serving: hits and memories uuid[],
---      shelves text[], ranks int[], scores float[], lexical_ranks and vector_ranks int[]
+--      hits json: [[id, memory, shelf, rank, score, lexical rank, vector rank], …] as served
 -- out: nothing
 -- index: none
 WITH receipt AS (
@@ -21,10 +20,8 @@ WITH receipt AS (
 INSERT INTO retrieval_retrievalhit (
     id, tenant_id, retrieval_id, memory_id, memory_kind, rank, score, lexical_rank, vector_rank
 )
-SELECT hit.id, %(tenant_id)s, %(id)s, hit.memory_id, shelf, hit.rank, score, lexical, vector
-FROM unnest(
-    %(hits)s::uuid[], %(memories)s::uuid[], %(shelves)s::text[], %(ranks)s::int[],
-    %(scores)s::float8[], %(lexical_ranks)s::int[], %(vector_ranks)s::int[]
-) AS hit (id, memory_id, shelf, rank, score, lexical, vector)
+SELECT (hit ->> 0)::uuid, %(tenant_id)s, %(id)s, (hit ->> 1)::uuid, hit ->> 2, (hit ->> 3)::int,
+    (hit ->> 4)::float8, (hit ->> 5)::int, (hit ->> 6)::int
+FROM json_array_elements(%(hits)s::json) AS hit
 -- Rows of a SELECT for a distributed table would else come by COPY, which policies refuse.
 ON CONFLICT (tenant_id, id) DO NOTHING

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Self
 
 from django.db import NotSupportedError
 from django.db.backends.postgresql import base, operations
-from psycopg import ClientCursor, sql
+from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
 
 from memoryproject.edge import deadlines
@@ -35,12 +35,15 @@ class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no
 
     preamble: Callable[[], str] = staticmethod(lambda: "")
 
+    def _convert_query(self, query: Any, params: Any = None) -> Any:
+        """Return a statement behind its preamble, which differs each time and is not parsed."""
+        message = super()._convert_query(query, params)
+        message.query = self.preamble().encode() + message.query
+        return message
+
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
         """Run one message; of several statements in it the last one's result is kept."""
-        first: Any = self.preamble()
-        if isinstance(query, sql.Composable):
-            first = sql.SQL(first)
-        super().execute(first + query, params, **options)
+        super().execute(query, params, **options)
         while self.nextset():
             pass
         return self
