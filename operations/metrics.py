@@ -140,8 +140,7 @@ def read_jobs() -> Iterator[Metric]:
     text = "How long the oldest job has been due: one that somebody waits for, or another."
     yield gauge("memory_oldest_due_job_seconds", text, ["turn"], ages.items())
     waiting = Event.across_tenants.filter(state=Event.State.PENDING, webhook__isnull=False)
-    text = "Events that wait for a webhook."
-    yield gauge("memory_events_pending", text, [], [[waiting.count()]])
+    yield gauge("memory_events_pending", "Events that wait for a webhook.", [], [[waiting.count()]])
     late = waiting.aggregate(age=Max(Now() - F("queued_at")))["age"]
     text = "How long the oldest of them has waited."
     yield gauge("memory_oldest_event_seconds", text, [], [[late.total_seconds() if late else 0.0]])
@@ -175,10 +174,8 @@ def read_models() -> Iterator[Metric]:
         cost.append((purpose, float(spent)))
     text = "Calls of the language model."
     yield gauge("memory_model_calls_today", text, ["purpose", "outcome"], calls)
-    text = "Tokens in and out."
-    yield gauge("memory_model_tokens_today", text, ["purpose", "direction"], used)
-    text = "In the currency of the prices."
-    yield gauge("memory_model_cost_today", text, ["purpose"], cost)
+    yield gauge("memory_model_tokens_today", "Tokens in and out.", ["purpose", "direction"], used)
+    yield gauge("memory_model_cost_today", "In the currency of the prices.", ["purpose"], cost)
 
 
 def read_stored() -> Iterator[Metric]:
@@ -192,8 +189,7 @@ def read_stored() -> Iterator[Metric]:
     text = "Rows of a kind; of large tables PostgreSQL's estimate."
     yield gauge("memory_rows", text, ["kind"], rows)
     stored: int = StoredSize.across_tenants.aggregate(sum=Sum("byte_count", default=0))["sum"]
-    text = "Of messages and notes, with metadata."
-    yield gauge("memory_stored_bytes", text, [], [[stored]])
+    yield gauge("memory_stored_bytes", "Of messages and notes, with metadata.", [], [[stored]])
     undecided = Suggestion.across_tenants.filter(
         Q(decision="") | Q(is_reopened=True), is_withdrawn=False
     )
