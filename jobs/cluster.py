@@ -22,7 +22,7 @@ from jobs import claims
 from memoryproject import embedded
 from memoryproject.process import forks
 
-NICENESS = 10
+NICENESS = 5
 """Where processors are scarce, those who wait for an answer come first."""
 TIMED_OUT, RECYCLED = 0, -2
 FLUSH_S = 5

@@ -8,18 +8,10 @@ import uuid
 from datetime import timedelta
 
 from django.db import connection, transaction
-from django.db.models import (
-    Case,
-    Func,
-    IntegerField,
-    Max,
-    Q,
-    TextField,
-    Value,
-    When,
-)
+from django.db.models import Case, Func, IntegerField, Max, Q, TextField, Value, When
 from django.db.models.functions import Cast, Now
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from jobs import turns
 from jobs.enqueue import wake
@@ -96,15 +88,10 @@ def _call_back() -> None:
 def _wake_due_jobs() -> int:
     """Wake each due job that no wake-up waits for: the queue stays as short as the work."""
     ids = due_jobs()
-    with connection.cursor() as cursor:
-        # One that a worker has taken stays in the table, its lock minutes ahead by that
-        # worker's clock, also when he is dead. Ours is the clock of the workers beside us,
-        # and they take none whose time has not come by it.
-        cursor.execute(
-            "SELECT count(*) FROM django_q_ormq WHERE lock <= %s", [timezone.now() + SOON]
-        )
-        waiting = cursor.fetchone()[0]
-    if waiting >= len(ids):
+    # One that a worker has taken stays in the table, its lock minutes ahead by that worker's
+    # clock, also when he is dead. Ours is the clock of the workers beside us, and they take
+    # none whose time has not come by it.
+    if OrmQ.objects.filter(lock__lte=timezone.now() + SOON).count() >= len(ids):
         return 0
     for job_id in ids:
         wake(job_id)

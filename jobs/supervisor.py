@@ -1,12 +1,10 @@
 """Keeps one cluster of workers alive, and reconciles beside it."""
 
 import logging
-import os
 import signal
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from multiprocessing.context import ForkProcess
 from types import FrameType
@@ -18,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from jobs import claims, cluster
 from jobs.backlog import explain_standstill
 from jobs.reconciler import reconcile
-from memoryproject.process.forks import fork
+from memoryproject.process.forks import fork, kill
 
 Result = TypeVar("Result")
 
@@ -59,7 +57,7 @@ class Supervisor:
                     process.join(timeout=DRAIN_S)  # running jobs may finish
                     return
             finally:  # also after an error: Python would wait for the cluster before it ends
-                _kill_group(process)
+                kill(process)
             # Nobody of them lives to renew or to write: their jobs need not wait.
             _try(partial(claims.let_go, cluster_id))
             wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
@@ -90,15 +88,6 @@ class Supervisor:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopping:
             time.sleep(LOOK_EVERY_S)
-
-
-def _kill_group(process: ForkProcess) -> None:
-    """Kill the cluster with its workers; alone where it has not yet begun a session."""
-    process.kill()
-    if process.pid:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.join()
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

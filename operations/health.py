@@ -47,19 +47,10 @@ class HealthReady(APIView):
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             return self._red("migrations", "migrations are missing: run manage.py migrate")
-        work = backlog.measure_backlog()
-        if work.standstill:
-            return self._red("jobs", work.standstill)
-        return Response(
-            {
-                "status": "ok",
-                "due_jobs": work.due,
-                "dead_jobs": work.dead,
-                "oldest_due_s": work.oldest_due_s,
-                "last_done_s": work.last_done_s,
-                "models_away": [row.model for row in find_models_away()],
-            }
-        )
+        if standstill := backlog.explain_standstill():
+            return self._red("jobs", standstill)
+        away = [row.model for row in find_models_away()]
+        return Response({"status": "ok", **backlog.measure_backlog(), "models_away": away})
 
     def _red(self, code: str, why: str) -> Response:
         body = http.error_body("unavailable", why, {code: [why]})

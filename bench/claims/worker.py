@@ -54,7 +54,12 @@ def _claim(seed: int, *, seconds: float, hold_s: float) -> Figures:
 
 def time_looks() -> tuple[float, float]:
     """Return the milliseconds of a round of the reconciler, and of what health asks."""
-    return _time(reconciler.reconcile), _time(backlog.measure_backlog)
+    return _time(reconciler.reconcile), _time(_look_into_backlog)
+
+
+def _look_into_backlog() -> None:
+    backlog.explain_standstill()
+    backlog.measure_backlog()
 
 
 def _time(look: Callable[[], object]) -> float:

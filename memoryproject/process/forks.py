@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from multiprocessing.context import ForkProcess
 
 from django.db import connections
@@ -22,10 +24,8 @@ TO_END = (signal.SIGINT, signal.SIGTERM)
 def fork(work: Callable[[], object]) -> ForkProcess:
     """Do the work in a process of its own, in a session of its own; it dies with this one."""
     connections.close_all()
-    parent = os.getpid()
-    process = multiprocessing.get_context("fork").Process(
-        target=lambda: begin(work, parent=parent, apart=True)
-    )
+    begun = partial(begin, work, parent=os.getpid(), apart=True)
+    process = multiprocessing.get_context("fork").Process(target=begun)
     # One that came before the process has handlers of its own would be lost in ours.
     signal.pthread_sigmask(signal.SIG_BLOCK, TO_END)
     try:
@@ -33,6 +33,15 @@ def fork(work: Callable[[], object]) -> ForkProcess:
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)
     return process
+
+
+def kill(process: ForkProcess) -> None:
+    """Kill a process with all of its session; alone where it has not yet begun one."""
+    process.kill()
+    if process.pid:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.join()
 
 
 def begin(work: Callable[[], object], *, parent: int, apart: bool) -> None:

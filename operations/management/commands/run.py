@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
-from multiprocessing.context import ForkProcess
 from typing import Any
 
 from django.conf import settings
@@ -25,7 +24,7 @@ from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
 from memoryproject.process import env, logs, web
-from memoryproject.process.forks import fork
+from memoryproject.process.forks import fork, kill
 from memoryproject.process.loading import without_collecting
 from memoryproject.text import tokens
 from operations.management.commands import login, seed_demo
@@ -87,7 +86,8 @@ class Command(BaseCommand):
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
-                subprocess.run(manage("seed_demo"), env=os.environ | WITHOUT_MODEL, check=True)
+                command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "seed_demo"]
+                subprocess.run(command, env=os.environ | WITHOUT_MODEL, check=True)
             if problem := find_problem():
                 self._say(problem)
             self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
@@ -100,7 +100,9 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self._say("Stopping …")
         finally:
-            end(server)
+            server.terminate()
+            server.join(timeout=DRAIN_S + 5)
+            kill(server)
 
 
 def start(command: str, **options: Any) -> int:
@@ -125,11 +127,6 @@ def stop(signum: int, frame: Any) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-def manage(command: str) -> list[str]:
-    """Return the command line of a management command."""
-    return [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
 
 
 def refuse_taken_port(host: str, port: int) -> None:
@@ -159,11 +156,3 @@ def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
                 return
         time.sleep(0.1)
     raise CommandError("the web server did not come up; its last lines say why.")
-
-
-def end(server: ForkProcess) -> None:
-    """Ask the web server to finish, and wait until it has."""
-    server.terminate()
-    server.join(timeout=DRAIN_S + 5)
-    server.kill()
-    server.join()
