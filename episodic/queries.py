@@ -147,15 +147,14 @@ def earlier_all_failed(episode: Episode, *, count: int) -> bool:
         conversation=episode.conversation_id, first_seq__lt=episode.first_seq
     )
     marks = earlier.order_by("-first_seq").values_list("consolidation_failed_at", flat=True)
-    last = list(marks[:count])
-    return len(last) == count and all(last)
+    return sum(1 for failed_at in marks[:count] if failed_at) == count
 
 
 def recent_episodes(
     *, conversation: Conversation, created_since: datetime | None, at_most: int
 ) -> list[Episode]:
     """Return the newest episodes by creation, newest first."""
-    episodes = _episodes_of(conversation)
+    episodes = episodes_of(conversation)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
     newest = episodes.select_related("conversation").order_by("-created_at", "-id")
@@ -254,12 +253,8 @@ def count_set_aside(conversation: Conversation) -> int:
     return messages.count() + failed.count()
 
 
-def count_episodes(conversation: Conversation) -> int:
-    """Return how many episodes the conversation has."""
-    return _episodes_of(conversation).count()
-
-
-def _episodes_of(conversation: Conversation) -> QuerySet[Episode]:
+def episodes_of(conversation: Conversation) -> QuerySet[Episode]:
+    """Return the episodes of a conversation but for those that were withheld."""
     return Episode.objects.within(conversation).filter(withheld_by=None)
 
 

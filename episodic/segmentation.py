@@ -171,7 +171,7 @@ def _draft(segment: Segment, messages: Sequence[Message], made_by: Segmentation)
 def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language: str) -> None:
     """Write the episodes, store the locked conversation, and queue what follows."""
     if planned:
-        if not queries.count_episodes(locked):
+        if not queries.episodes_of(locked).count():
             locked.language = language
         _insert_episodes(planned, locked)
         episode_index.index_episodes(planned, locked)

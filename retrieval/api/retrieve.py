@@ -268,7 +268,7 @@ class ConversationState(ReadView):
                 "id": str(conversation.external_id),
                 "messages": progress.messages,
                 "pending": progress.pending,
-                "episodes": episodic_queries.count_episodes(conversation),
+                "episodes": episodic_queries.episodes_of(conversation).count(),
                 "facts": semantic_queries.count_active(conversation),
                 "open_jobs": open_jobs.count(),
                 "set_aside": episodic_queries.count_set_aside(conversation),
