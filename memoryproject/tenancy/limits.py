@@ -68,23 +68,26 @@ def find_burst(rate: int) -> int:
 def allowances_of(key: APIKey) -> list[Allowance]:
     """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
     rates = [
-        (key.id, "This key", key.rate, settings.KEY_RATE),
-        (key.tenant.id, "This tenant", *_rates_of(key.tenant, CALLS)),
+        (key.id, "This key", _choose(key.rate, settings.KEY_RATE)),
+        (key.tenant.id, "This tenant", _choose(*_rates_of(key.tenant, CALLS))),
     ]
     return [
         Allowance(owner, whose, rate, find_burst(rate))
-        for owner, whose, own, usual in rates
-        if (rate := usual if own is None else own) != NONE
+        for owner, whose, rate in rates
+        if rate != NONE
     ]
 
 
 def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
     """Return what the body of a call is taken from; without a limit: nothing."""
-    own, usual = _rates_of(tenant, BYTES)
-    rate = usual if own is None else own
+    rate = _choose(*_rates_of(tenant, BYTES))
     burst = max(rate // BURST_SHARE, BYTES_AT_LEAST)
     owner = uuid.uuid5(tenant.id, BYTES)
     return [] if rate == NONE else [Allowance(owner, "This tenant", rate, burst, BYTES)]
+
+
+def _choose(own: int | None, usual: int) -> int:
+    return usual if own is None else own
 
 
 def _rates_of(tenant: Tenant, unit: str) -> tuple[int | None, int]:
@@ -195,7 +198,7 @@ def set_tenant_rate(tenant: Tenant, rate: int | None, unit: str = CALLS) -> None
 
 
 def describe_rate(own: int | None, usual: int) -> str:
-    rate = usual if own is None else own
+    rate = _choose(own, usual)
     words = "no limit" if rate == NONE else f"{rate} a minute"
     return f"{words} (the server's)" if own is None else words
 
