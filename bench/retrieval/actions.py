@@ -14,6 +14,8 @@ from episodic.models import Conversation
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 
+BUDGET_TOKENS = 1000
+
 
 class Actor:
     """Holds one connection and one wire for each place, and one embedder."""
@@ -30,7 +32,7 @@ class Actor:
         """Return the action, with all done that is not to be timed."""
         if ask.side is Side.EMBEDDING:
             return lambda: self._embedder.embed_query(ask.words)
-        if ask.side is Side.HTTP:
+        if ask.side in (Side.HTTP, Side.PACKED):
             return self._prepare_retrieve(ask)
         if ask.side in (Side.ADD_MESSAGE, Side.ADD_MESSAGES):
             return self._prepare_add(ask)
@@ -64,7 +66,9 @@ class Actor:
 
     def _prepare_retrieve(self, ask: Ask) -> Action:
         wire = self._wires[ask.place]
-        body = {"conversation_id": str(ask.conversation), "query": ask.words}
+        body: dict[str, Any] = {"conversation_id": str(ask.conversation), "query": ask.words}
+        if ask.side is Side.PACKED:
+            body["max_tokens"] = BUDGET_TOKENS
         request = wire.write_post("retrieve_memory", body)
 
         def retrieve() -> None:

@@ -11,13 +11,19 @@ from matplotlib.ticker import FuncFormatter
 
 from bench.retrieval.clients import Side
 
-COLOURS = {Side.SQL: "#2a9d8f", Side.EMBEDDED_SQL: "#e9a227", Side.HTTP: "#c8553d"}
+COLOURS = {
+    Side.SQL: "#2a9d8f",
+    Side.EMBEDDED_SQL: "#e9a227",
+    Side.HTTP: "#c8553d",
+    Side.PACKED: "#5b4b8a",
+}
 LABELS = {
     Side.SQL: "the SQL statement alone",
     Side.EMBEDDED_SQL: "query embedding + SQL",
     Side.HTTP: "POST retrieve_memory over HTTP",
+    Side.PACKED: "with max_tokens 1000",
 }
-LABEL_LIFTS = {Side.SQL: -11, Side.EMBEDDED_SQL: 0, Side.HTTP: 11}
+LABEL_LIFTS = {Side.SQL: -11, Side.EMBEDDED_SQL: 0, Side.HTTP: 8, Side.PACKED: 20}
 """Points by which the figures at the end of the lines move apart."""
 INK, GRID = "#333333", "#e3e3e3"
 WIDTH, HEIGHT, DPI = 11, 5, 160
@@ -52,7 +58,7 @@ def draw(path: Path, results: dict[str, Any]) -> None:
         panels[0].lines,
         [LABELS[side] for side in COLOURS],
         loc="lower center",
-        ncol=3,
+        ncol=4,
         frameon=False,
         fontsize=10,
     )

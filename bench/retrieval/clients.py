@@ -31,6 +31,7 @@ class Side(StrEnum):
     SQL = "sql"
     EMBEDDED_SQL = "embedding + sql"
     HTTP = "http"
+    PACKED = "http, 1000 tokens"
     EMBEDDING = "embedding"
     WORDS = "lexical leg"
     VECTORS = "vector leg"

@@ -15,7 +15,7 @@ from bench.retrieval.quantiles import Quantiles, summarise
 from bench.retrieval.wording import Wording
 
 WORDS_A_QUESTION = 15
-COMPARED = (Side.SQL, Side.EMBEDDED_SQL, Side.HTTP)
+COMPARED = (Side.SQL, Side.EMBEDDED_SQL, Side.HTTP, Side.PACKED)
 LEGS = (Side.EMBEDDING, Side.WORDS, Side.VECTORS)
 ROUND = 10
 """Questions put to each side in turn, one client, before the clock is looked at."""
