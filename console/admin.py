@@ -23,6 +23,7 @@ from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, Withho
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
+from memoryproject.adminkit.values import column
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
 from memoryproject.tenancy.admin import TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
@@ -88,10 +89,7 @@ class PageReadAdmin(ReadOnlyAdmin):
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "page")
     id_search = ("id", "subject")
-
-    @admin.display(description="page", ordering="page")
-    def shown(self, read: PageRead) -> str:
-        return page_reads.render_page(read.page)
+    shown = column("page", lambda read: page_reads.render_page(read.page), "page")
 
 
 @admin.register(ImportRun)

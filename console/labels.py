@@ -65,7 +65,7 @@ def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
     return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
 
 
-def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
+def list_servings(memory: TenantModel, at_most: int) -> list[RetrievalHit]:
     """Return the newest answers that served a memory. Uses index: retrieval_hit_by_memory."""
     hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
     return list(hits.select_related("retrieval__asked_by").order_by("-id")[:at_most])

@@ -9,7 +9,7 @@ from episodic.models import ErasedKey
 from erasure.models import Erasure, Hold, RetentionPolicy, Scope
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
-from memoryproject.adminkit.values import coloured_word
+from memoryproject.adminkit.values import coloured_word, column
 
 
 @admin.register(Erasure)
@@ -23,17 +23,11 @@ class ErasureAdmin(ReadOnlyAdmin):
     hidden = ("subject", "pages", "tenant")
     more_lines = ("whose",)
     points_at = {"job_id": "jobs_job"}
+    whose = column("tenant", lambda erasure: str(erasure.tenant_id))
+    standing = coloured_word("state")(lambda admin, erasure: str(erasure.state))
 
     def get_list_select_related(self, request: Any) -> tuple[str, ...]:
         return ()
-
-    @admin.display(description="tenant")
-    def whose(self, erasure: Erasure) -> str:
-        return str(erasure.tenant_id)
-
-    @coloured_word("state")
-    def standing(self, erasure: Erasure) -> str:
-        return str(erasure.state)
 
 
 @admin.register(ErasedKey)
@@ -52,10 +46,7 @@ class RetentionPolicyAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "tenant")
     search_fields = ("actor",)
     more_lines = ("erased",)
-
-    @admin.display(description="erases")
-    def words(self, policy: RetentionPolicy) -> str:
-        return str(policy)
+    words = column("erases", str)
 
     @admin.display(description="erased so far")
     def erased(self, policy: RetentionPolicy) -> str:

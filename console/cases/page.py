@@ -1,7 +1,6 @@
 """The pages of the case file: finding an answer, explaining it, and making it a memory test."""
 
 import uuid
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -86,8 +85,8 @@ class MemoryTestForm(forms.Form):
     )
 
 
-@pages.page_for(*SEEN_BY)
-def show_entry(request: HttpRequest) -> HttpResponse:
+@pages.admin_page("console/cases/entry.html", "Why did it say that?", *SEEN_BY)
+def show_entry(request: HttpRequest) -> pages.Answer:
     """Show the form and the candidates; a receipt's id leads to its case."""
     form = CaseForm(request.GET)
     candidates: list[Any] = []
@@ -109,16 +108,13 @@ def show_entry(request: HttpRequest) -> HttpResponse:
             unknown = "There is nothing of that id."
         else:
             candidates = search.find_candidates(hint, reader=Reader(request.user))
-    return pages.show_page(
-        request,
-        "console/cases/entry.html",
-        title="Why did it say that?",
-        form=form,
-        tenant=tenant,
-        candidates=candidates,
-        unknown=unknown,
-        asked=any(form["phrase"].value() or form[name].value() for name in form.fields),
-    )
+    return {
+        "form": form,
+        "tenant": tenant,
+        "candidates": candidates,
+        "unknown": unknown,
+        "asked": any(form[name].value() for name in form.fields),
+    }
 
 
 def _read_hint(
@@ -157,12 +153,11 @@ def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation 
     return of_agent or rows.filter(id=named).first()
 
 
-@pages.page_for(*SEEN_BY)
-def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
+@pages.admin_page("console/cases/case.html", "Case file", *SEEN_BY)
+def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     """Show one answer, explained; with `format=json` as a file."""
-    rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
-    retrieval = get_object_or_404(rows, id=retrieval_id)
-    reader = Reader(request.user)
+    retrieval = pages.get_row(Retrieval, retrieval_id, "conversation", "asked_by")
+    home, reader = retrieval.conversation, Reader(request.user)
     case = Case(retrieval, reader=reader)
     if request.GET.get("format") == "json":
         return JsonResponse(
@@ -173,22 +168,17 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
                 "Cache-Control": "private, no-store",
             },
         )
-    may_test = request.user.has_perms(["retrieval.view_memorytest", CURATE])
-    return pages.show_page(
-        request,
-        "console/cases/case.html",
-        title="Case file",
-        case=case,
-        retrieval=retrieval,
-        conversation=retrieval.conversation,
-        reader=reader,
-        place=name_conversations([retrieval.conversation_id], reader).get(
-            retrieval.conversation_id, ""
-        ),
-        permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
-        parameters=sorted(retrieval.parameters.items()),
-        test_form=MemoryTestForm(prefix="test") if may_test and retrieval.conversation else None,
-    )
+    may_test = home is not None and request.user.has_perms(SEES_TEST)
+    return {
+        "case": case,
+        "retrieval": retrieval,
+        "conversation": home,
+        "reader": reader,
+        "place": name_conversations([home.id], reader)[home.id] if home else "",
+        "permalink": request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
+        "parameters": sorted(retrieval.parameters.items()),
+        "test_form": MemoryTestForm(prefix="test") if may_test else None,
+    }
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
@@ -223,8 +213,10 @@ def _link_to_playground(retrieval: Retrieval) -> str:
     return f"{reverse('console:playground')}?{urlencode(query)}"
 
 
-@pages.action_for(*SEEN_BY, *SEES_TEST)
-def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
+@pages.admin_page(
+    "console/cases/test_form.html", "Turn this case into a test", *SEEN_BY, *SEES_TEST, posts=True
+)
+def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     """Make a memory test of an answered question, and run it."""
     rows = Retrieval.across_tenants.select_related("tenant", "conversation")
     retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
@@ -243,10 +235,7 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
         memory_tests.create_test(test)
         return pages.redirect_to(test)
 
-    template, title = "console/cases/test_form.html", "Turn this case into a test"
-    return submit(form, create) or pages.show_page(
-        request, template, title=title, form=form, retrieval=retrieval
-    )
+    return submit(form, create) or {"form": form, "retrieval": retrieval}
 
 
 @pages.action_for(*SEES_TEST)
@@ -265,8 +254,7 @@ def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResp
     return pages.redirect_to(test)
 
 
-def get_test_story(request: HttpRequest, test: MemoryTest) -> Mapping[str, Any]:
-    """Return what stands above a memory test's columns."""
+def get_test_story(request: HttpRequest, test: MemoryTest) -> dict[str, Any]:
     verdicts = {
         name: [
             (text, f"{name}.{place}" not in test.failures)

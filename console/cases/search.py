@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from console.highlights import show_snippet
 from console.labels import name_conversations
 from console.search import results
-from console.search.results import Result, SearchParams
+from console.search.results import SearchParams
 from episodic.models import Message, Role
 from episodic.revealing import Reader
 from indexing import tenant_search
@@ -136,7 +136,7 @@ def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Rea
 
 
 def _follow_messages(
-    messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Result]
+    messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Any]
 ) -> None:
     """Add the answers shortly before messages.
 

@@ -51,20 +51,20 @@ class SourceForm(ReasonForm):
     role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
     field_order = ("since", "posted_by", "conversation", "speaker", "role", "reason")
 
-    def __init__(self, *args: Any, tenant: Tenant | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tenant: Tenant, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if tenant is not None:
-            keys = APIKey.objects.of(tenant).order_by("name", "id")
-            offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
-            self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
-            mine = Conversation.objects.of(tenant)
-            self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
+        keys = APIKey.objects.of(tenant).order_by("name", "id")
+        offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
+        self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
+        mine = Conversation.objects.of(tenant)
+        self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
 
 
-@pages.page_for(*SEES, of_one_tenant=True)
-def show_rollback(request: HttpRequest) -> HttpResponse:
+@pages.admin_page(
+    "console/conversations/roll_back.html", "Roll back a source", *SEES, of_one_tenant=True
+)
+def show_rollback(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     """Show the form and, once it is filled in, a preview; roll back with `do`."""
-    tenant = pages.choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
 
@@ -77,21 +77,18 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         messages.success(request, UNDONE if row.done_at else GOES_ON)
         return pages.redirect_to(row)
 
-    result = submit(form, roll_back) if tenant is not None else None
+    result = submit(form, roll_back)
     if isinstance(result, HttpResponse):
         return result
     counts, remaining, taken = result or ({}, None, [])
-    return pages.show_page(
-        request,
-        "console/conversations/roll_back.html",
-        title="Roll back a source",
-        status=400 if posted and not counts else 200,
-        form=form,
-        owner=tenant,
-        remaining=remaining,
-        figures=name_figures(counts),
-        taken=taken,
-    )
+    return {
+        "status": 400 if posted and not counts else 200,
+        "form": form,
+        "owner": tenant,
+        "remaining": remaining,
+        "figures": name_figures(counts),
+        "taken": taken,
+    }
 
 
 def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:

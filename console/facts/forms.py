@@ -20,8 +20,8 @@ class ActForm(ReasonForm):
     case_id = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
 
-class InvalidateForm(ActForm):
-    """Retire a fact."""
+class BecauseForm(ReasonForm):
+    """Retire facts."""
 
     because = forms.ChoiceField(
         label="What is the matter?",
@@ -30,6 +30,10 @@ class InvalidateForm(ActForm):
         error_messages={"required": "Say which of the two."},
     )
     field_order = ("because", "reason")
+
+
+class InvalidateForm(ActForm, BecauseForm):
+    """Retire a fact."""
 
 
 class CorrectForm(ActForm):
@@ -78,13 +82,3 @@ class RevertForm(ReasonForm):
         super().__init__(*args, **kwargs)
         if not conflicts:
             del self.fields["leave_conflicts"]
-
-
-class ManyForm(InvalidateForm):
-    """An act on many facts; `because` only where they are closed."""
-
-    def __init__(self, *args: Any, closes: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        del self.fields["version"], self.fields["case_id"]
-        if not closes:
-            del self.fields["because"]

@@ -78,8 +78,7 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
         id__gte=first_id_at(spans[0].start), id__lt=first_id_at(spans[-1].end)
     )
     newest = rows.order_by("-id")[: settings.COUNTED_AT_MOST]
-    count: int = newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"]
-    return count
+    return int(newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"])
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:

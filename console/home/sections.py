@@ -48,18 +48,8 @@ class Tile(NamedTuple):
     tone: str = ""
 
 
-class Spend(NamedTuple):
-    """What a tenant has spent today of its budget, and in the whole range."""
-
-    today: usage.Today
-    share: int
-    """Percent of the budget, at most 100."""
-    total: Decimal
-    calls: int
-    calls_list: str
-
-
-Widget = Tile | Chart | Spend
+Widget = Tile | Chart | dict[str, Any]
+"""A number, a picture, or what a tenant has spent of its budget."""
 
 
 def find_share(spent: Decimal, budget: Decimal | None) -> int:
@@ -209,13 +199,13 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
         for span in spans
     ]
     today = usage.measure_today(tenant, now=now)
-    yield Spend(
-        today,
-        min(100, find_share(today.spent_today, today.budget)),
-        sum((day.cost for day in days), Decimal(0)),
-        sum(day.calls for day in days),
-        rows_address(LLMCall, tenant, join_spans(spans)),
-    )
+    yield {
+        "today": today,
+        "share": min(100, find_share(today.spent_today, today.budget)),
+        "total": sum((day.cost for day in days), Decimal(0)),
+        "calls": sum(day.calls for day in days),
+        "calls_list": rows_address(LLMCall, tenant, join_spans(spans)),
+    }
     yield draw_spans(
         "spend",
         f"Cost of the language model a {span_unit(spans)}",

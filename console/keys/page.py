@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from console import pages
 from console.keys import forms
-from console.keys.admin import DAYS, MANAGE, draw_sparkline, fill_days, list_days
+from console.keys.admin import DAYS, MANAGE, draw_days, list_days
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
@@ -42,7 +42,7 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
-        "spark": draw_sparkline(fill_days(calls, days=USAGE_DAYS)) if days else "",
+        "spark": draw_days(calls, days=USAGE_DAYS) if days else "",
         "key_state": state,
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_key_rate(key),
@@ -80,8 +80,8 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
 
 @never_cache
 @sensitive_post_parameters()
-@pages.page_for(MANAGE)
-def make_key(request: HttpRequest) -> HttpResponse:
+@pages.admin_page("console/keys/form.html", "Make a key", MANAGE)
+def make_key(request: HttpRequest) -> pages.Answer:
     """Ask what a key is for; make it, and show its secret this one time."""
     offered = {
         "key_id": make_id(),
@@ -90,7 +90,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     }
     form = forms.NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)
     if not form.is_valid():
-        return pages.show_page(request, "console/keys/form.html", title="Make a key", form=form)
+        return {"form": form}
     params = form.cleaned_data
     try:
         with transaction.atomic():
@@ -130,9 +130,8 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         hours = form.cleaned_data["grace_hours"]
         with transaction.atomic():
             created = services.rotate_key(key=key, now=timezone.now(), grace=timedelta(hours=hours))
-            pages.record(
-                request, key, f"gave it a new secret; the old one ends after {hours} hours"
-            )
+            what = f"gave it a new secret; the old one ends after {hours} hours"
+            pages.record(request, key, what)
     except Problem as problem:
         messages.error(request, problem.message)
         return pages.redirect_to(key)
@@ -180,8 +179,8 @@ def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     return pages.act_on(request, tenant, set_limits)
 
 
-@pages.page_for(SET_BUDGET)
-def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
+@pages.admin_page("console/keys/budget.html", "Budget", SET_BUDGET)
+def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
     """Show what a tenant may spend, and set it."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
     posted = request.POST if request.method == "POST" else None
@@ -193,14 +192,12 @@ def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
         goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
         messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
         return pages.redirect_to(tenant)
-    return pages.show_page(
-        request,
-        "console/keys/budget.html",
-        title=f"Budget of {tenant.name}",
-        form=form,
-        owner=tenant,
-        used=usage.measure_today(tenant, now=timezone.now()),
-    )
+    return {
+        "title": f"Budget of {tenant.name}",
+        "form": form,
+        "owner": tenant,
+        "used": usage.measure_today(tenant, now=timezone.now()),
+    }
 
 
 def read_budget(tenant: Tenant) -> dict[str, Any]:

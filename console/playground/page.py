@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import Answer, admin_page
 from console.texts import TEXTS
 from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
@@ -133,14 +133,13 @@ def _render_note(order: Order, row: Row) -> str:
     return row.outcome.value if is_cut else ""
 
 
-@page_for(PERMISSION, of_one_tenant=True)
-def show_playground(request: HttpRequest) -> HttpResponse:
+@admin_page("console/playground/playground.html", "Playground", PERMISSION, of_one_tenant=True)
+def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form, and what the question in the address finds, if there is one."""
-    tenant = choose_tenant(request)
     params = request.GET
     call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
     shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
-    if tenant is not None and "query" in params:
+    if "query" in params:
         body = read_body(params)
         checked = form(data=body)
         if checked.is_valid():
@@ -151,15 +150,17 @@ def show_playground(request: HttpRequest) -> HttpResponse:
         else:
             faults = flatten_details(checked.errors).items()
             shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
-    return show_page(
-        request,
-        "console/playground/playground.html",
-        title="Playground",
-        is_fullwidth="1",
-        fusion_fields=list_fusion_fields(tenant, params, shown["errors"]),
+    return {
         **shown,
-        **list_choices(),
-    )
+        "is_fullwidth": "1",
+        "fusion_fields": list_fusion_fields(tenant, params, shown["errors"]),
+        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
+        "details": [word for word in DETAILS if word != "auto"],
+        "categories": [category.value for category in Category],
+        "semantic_default": SEMANTIC_LIMIT,
+        "episodic_default": EPISODIC_LIMIT,
+        "budget_at_most": BUDGET_AT_MOST,
+    }
 
 
 def read_body(params: Mapping[str, str]) -> dict[str, Any]:
@@ -196,24 +197,11 @@ def write_curl(address: str, body: Mapping[str, Any]) -> str:
     )
 
 
-def list_choices() -> dict[str, Any]:
-    """Return what the form offers to choose from."""
-    return {
-        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
-        "details": [word for word in DETAILS if word != "auto"],
-        "categories": [category.value for category in Category],
-        "semantic_default": SEMANTIC_LIMIT,
-        "episodic_default": EPISODIC_LIMIT,
-        "budget_at_most": BUDGET_AT_MOST,
-    }
-
-
 def list_fusion_fields(
-    tenant: Tenant | None, params: Mapping[str, str], errors: Mapping[str, str]
+    tenant: Tenant, params: Mapping[str, str], errors: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return the numbers of the formula, each with what the tenant uses otherwise."""
-    settings = tenant.settings.get(scores.SETTING) if tenant else None
-    usual = scores.DEFAULTS.changed(settings).as_parameters()
+    usual = scores.DEFAULTS.changed(tenant.settings.get(scores.SETTING)).as_parameters()
     return [
         {
             "name": name,

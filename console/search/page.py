@@ -14,7 +14,7 @@ from django.urls import Resolver404, resolve, reverse
 
 from console.forms import ConversationField, WordsField
 from console.models import SavedFilter
-from console.pages import action_for, choose_tenant, page_for, read_choice, show_page
+from console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
 from episodic.models import Conversation
 from episodic.revealing import Reader
@@ -57,8 +57,8 @@ class SearchForm(forms.Form):
     page = forms.IntegerField(required=False, min_value=1, max_value=1_000)
 
 
-@page_for(*SEEN_BY)
-def show_search(request: HttpRequest) -> HttpResponse:
+@admin_page("console/search/search.html", "Search", *SEEN_BY)
+def show_search(request: HttpRequest) -> Answer:
     """Show the form and what it finds in the tenant looked at, and how much in the others."""
     tenant = choose_tenant(request)
     form = SearchForm(request.GET)
@@ -70,23 +70,20 @@ def show_search(request: HttpRequest) -> HttpResponse:
         ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
     )
     groups = _find(request, search, kind, first, at_most, pool) if search else []
-    return show_page(
-        request,
-        "console/search/search.html",
-        title="Search",
-        form=form,
-        tenant=tenant,
-        groups=groups,
-        elsewhere=count_elsewhere(request, params) if words and page == 1 else [],
-        tenants_searched=TENANTS_SEARCHED,
-        total=sum(group.total + len(group.unprocessed) for group in groups),
-        unknown=bool(words and tenant and search is None),
-        one_kind=bool(kind),
-        page=page,
-        has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
-        saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
-        path=request.get_full_path(),
-    )
+    return {
+        "form": form,
+        "tenant": tenant,
+        "groups": groups,
+        "elsewhere": count_elsewhere(request, params) if words and page == 1 else [],
+        "tenants_searched": TENANTS_SEARCHED,
+        "total": sum(group.total + len(group.unprocessed) for group in groups),
+        "unknown": bool(words and tenant and search is None),
+        "one_kind": bool(kind),
+        "page": page,
+        "has_more": len(groups) == 1 and page * A_PAGE < groups[0].total,
+        "saved": filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
+        "path": request.get_full_path(),
+    }
 
 
 def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:

@@ -24,7 +24,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.forms import AuthenticationForm  # type: ignore[import-untyped]
 
-from console.pages import page_for, show_page
+from console.pages import Answer, admin_page, show_page
 from console.signin.adapters import refuse
 
 TOTP = [Authenticator.Type.TOTP]
@@ -104,8 +104,8 @@ def in_frame(view: Callable[..., Any], title: str) -> Callable[..., Any]:
     return page
 
 
-@page_for()
-def show_sign_in(request: HttpRequest) -> HttpResponse:
+@admin_page("console/signin/overview.html", "Signing in")
+def show_sign_in(request: HttpRequest) -> Answer:
     """Show a person's second factor and open sessions; a form that was sent ends some of these.
 
     One that is named, or all but this one.
@@ -120,13 +120,8 @@ def show_sign_in(request: HttpRequest) -> HttpResponse:
                 session.end()
         messages.success(request, "What was signed in there is signed out.")
         return redirect("mfa_index")
-    return show_page(
-        request,
-        "console/signin/overview.html",
-        title="Signing in",
-        has_totp=is_mfa_enabled(user, TOTP),
-        sessions=sorted(sessions, key=lambda session: session.created_at, reverse=True),
-    )
+    newest = sorted(sessions, key=lambda session: session.created_at, reverse=True)
+    return {"has_totp": is_mfa_enabled(user, TOTP), "sessions": newest}
 
 
 def answer_locked_out(
