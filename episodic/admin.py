@@ -33,6 +33,11 @@ class ConversationAdmin(ReadOnlyAdmin):
         Listing("Episodes", Episode, "conversation"),
         Listing("Jobs", Job, "scope"),
     )
+    called = values.column("conversation", lambda row: render_name(row, may_read=row.is_readable))
+    last_at = values.column("last message", lambda row: values.moment(row.last_at), "last_at")
+    messages = values.column(
+        "messages", lambda row: row.next_seq - 1 - row.erased_count, "next_seq"
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         reader = Reader(request.user)
@@ -40,18 +45,6 @@ class ConversationAdmin(ReadOnlyAdmin):
         if reader.reads_all:
             return rows.annotate(is_readable=Value(True))
         return rows.annotate(is_readable=Q(id__in=reader.revealed))
-
-    @admin.display(description="conversation")
-    def called(self, conversation: Any) -> str:
-        return render_name(conversation, may_read=conversation.is_readable)
-
-    @admin.display(description="last message", ordering="last_at")
-    def last_at(self, conversation: Any) -> str:
-        return values.moment(conversation.last_at)
-
-    @admin.display(description="messages", ordering="next_seq")
-    def messages(self, conversation: Conversation) -> int:
-        return conversation.next_seq - 1 - conversation.erased_count
 
 
 @admin.register(Episode)
@@ -118,17 +111,9 @@ class MessageAdmin(WordSearchAdmin):
         found = rows.filter(id__in=[*ids, *window_ids])
         return found if reader.reads_all else found.filter(conversation__in=reader.revealed)
 
-    @admin.display(description="content")
-    def said(self, message: Any) -> str:
-        return values.short(message.shown)
-
-    @admin.display(description="content")
-    def said_in_full(self, message: Any) -> str:
-        return values.keep_lines(message.shown)
-
-    @admin.display(description="metadata")
-    def attached(self, message: Any) -> str:
-        return values.pretty_json(message.shown_metadata)
+    said = values.column("content", lambda message: values.short(message.shown))
+    said_in_full = values.column("content", lambda message: values.keep_lines(message.shown))
+    attached = values.column("metadata", lambda message: values.pretty_json(message.shown_metadata))
 
 
 @admin.register(Reveal)

@@ -7,7 +7,7 @@ from django.contrib import admin
 from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
 from memoryproject.adminkit.base import Listing, Listings, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
-from memoryproject.adminkit.values import link_to_memory
+from memoryproject.adminkit.values import column, link_to_memory
 
 
 @admin.register(Memory)
@@ -19,10 +19,7 @@ class MemoryAdmin(ReadOnlyAdmin):
         Listing("Search units", SearchUnit, "memory"),
         Listing("Search vectors", SearchVector, "memory"),
     )
-
-    @admin.display(description="its page")
-    def page(self, memory: Memory) -> str:
-        return link_to_memory(memory.kind, memory.id)
+    page = column("its page", lambda memory: link_to_memory(memory.kind, memory.id))
 
 
 @admin.register(SearchUnit)

@@ -67,10 +67,9 @@ class RetrievalHitAdmin(ReadOnlyAdmin):
     list_filter = ("memory_kind", "tenant")
     id_search = ("id", "memory_id", "retrieval")
     more_lines = ("memory",)
-
-    @admin.display(description="memory", ordering="memory_id")
-    def memory(self, hit: RetrievalHit) -> str:
-        return values.link_to_memory(hit.memory_kind, hit.memory_id)
+    memory = values.column(
+        "memory", lambda hit: values.link_to_memory(hit.memory_kind, hit.memory_id), "memory_id"
+    )
 
 
 @admin.register(Context)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
@@ -205,41 +205,33 @@ def _range_of(episode: Episode) -> Q:
 
 
 class Cell(NamedTuple):
-    """An episode, or in a long conversation neighbouring ones."""
+    """An episode, or in a long conversation neighbouring ones, under a title of their own."""
 
     first_seq: int
     last_seq: int
     episodes: int
     surprise: float
     """On average."""
-    title: str
-    """Of the first."""
-    key_moments: int
-    """Of its episodes, flashbulbs included."""
-
-    @property
-    def name(self) -> str:
-        """Its title, or how much it covers."""
-        if self.episodes == 1:
-            return self.title
-        plural = "" if self.key_moments == 1 else "s"
-        return f"{self.episodes} episodes, {self.key_moments or 'no'} key moment{plural}"
+    name: str
+    level: str
+    """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
+    tone: int
+    """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
 
     @property
     def weight(self) -> int:
         """How many messages it has: its share of the strip."""
         return self.last_seq - self.first_seq + 1
 
-    @property
-    def level(self) -> str:
-        """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
-        return surprise_level(self.surprise) if self.episodes == 1 else "usual"
 
-    @property
-    def tone(self) -> int:
-        """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
-        share = self.key_moments / self.episodes
-        return min(int(self.surprise * 5 if self.episodes == 1 else share * 25), 4)
+def _to_cell(conversation: Conversation, row: tuple[Any, ...]) -> Cell:
+    _, first, last, count, surprise, title, engine, moments = row
+    if count == 1:
+        name = show_masked(title, conversation.id, engine)
+        tone = min(int(surprise * 5), 4)
+        return Cell(first, last, count, surprise, name, surprise_level(surprise), tone)
+    name = f"{count} episodes, {moments or 'no'} key moment{'s' * (moments != 1)}"
+    return Cell(first, last, count, surprise, name, "usual", min(int(moments / count * 25), 4))
 
 
 def surprise_level(surprise: float) -> str:
@@ -269,7 +261,4 @@ def read_cells(conversation: Conversation) -> list[Cell]:
         )
         .order_by("place")
     )
-    return [
-        Cell(first, last, count, surprise, show_masked(title, conversation.id, engine), moments)
-        for _, first, last, count, surprise, title, engine, moments in bins
-    ]
+    return [_to_cell(conversation, row) for row in bins]

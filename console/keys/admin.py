@@ -121,6 +121,14 @@ def key_states() -> dict[str, Q]:
     }
 
 
+def render_p95(key: Any) -> str:
+    return NOTHING if key.p95_place is None else f"≤ {bucket_ms(key.p95_place):,} ms"
+
+
+def render_cost(key: Any) -> str:
+    return NOTHING if key.used_cost is None else f"{key.used_cost:.4f}"
+
+
 @admin.register(APIKey)
 class APIKeyAdmin(ReadOnlyAdmin):
     """Keys with their last seven days (UTC), today included."""
@@ -140,6 +148,8 @@ class APIKeyAdmin(ReadOnlyAdmin):
     calls = column("calls (7 days)", lambda key: f"{key.used_calls:,}", "used_calls")
     errors = column("errors", lambda key: f"{key.used_errors:,}", "used_errors")
     refused = column("Refused (429)", lambda key: f"{key.used_refused:,}", "used_refused")
+    p95 = column("p95", render_p95, "p95_place")
+    cost = column("cost (share)", render_cost, "used_cost")
     bytes = column("bytes", lambda key: filesizeformat(key.used_bytes), "used_bytes")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[APIKey]:
@@ -158,14 +168,6 @@ class APIKeyAdmin(ReadOnlyAdmin):
         if state == "active" and 0 < key.used_calls <= failed:
             return "fails", "all calls fail"
         return str(state)
-
-    @admin.display(description="p95", ordering="p95_place")
-    def p95(self, key: Any) -> str:
-        return NOTHING if key.p95_place is None else f"≤ {bucket_ms(key.p95_place):,} ms"
-
-    @admin.display(description="cost (share)", ordering="used_cost")
-    def cost(self, key: Any) -> str:
-        return NOTHING if key.used_cost is None else f"{key.used_cost:.4f}"
 
     @admin.display(description="")
     def acts(self, key: APIKey) -> SafeString | str:

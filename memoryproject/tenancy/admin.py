@@ -18,7 +18,7 @@ from unfold.forms import (  # type: ignore[import-untyped]
 )
 
 from memoryproject.adminkit.base import ListAdmin, ReadOnlyAdmin
-from memoryproject.adminkit.values import coloured_word
+from memoryproject.adminkit.values import coloured_word, column
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.key_usage import find_p95
 from memoryproject.tenancy.models import KeyUsage, Membership, Tenant
@@ -37,10 +37,7 @@ class KeyUsageAdmin(ReadOnlyAdmin):
     id_search = ("id", "key")
     search_help_text = "A whole id, also of a key"
     ordering = ("-day", "-id")
-
-    @admin.display(description="p95 (ms)")
-    def p95(self, usage: KeyUsage) -> int | str:
-        return find_p95(usage.latencies) or "-"
+    p95 = column("p95 (ms)", lambda usage: find_p95(usage.latencies) or "-")
 
 
 admin.site.unregister(User)
