@@ -17,7 +17,7 @@ from console.cases.case import Case
 from console.cases.case_json import render_case
 from console.cases.search import Hint
 from console.facts.forms import CURATE
-from console.forms import ConversationField, LinesField, WordsField, submit
+from console.forms import ConversationField, LinesField, TextForm, WordsField, submit
 from console.labels import name_conversations, name_memories
 from console.playground import page as playground
 from episodic.models import Conversation
@@ -39,22 +39,17 @@ SEEN_BY = (
 )  # fmt: skip
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
-FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
 SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
-class CaseForm(forms.Form):
+class CaseForm(TextForm):
     """What a person knows about an answer."""
 
-    phrase = WordsField(required=False, max_length=QUERY_AT_MOST, label="What you know")
-    memory = forms.UUIDField(required=False, label="Memory")
-    conversation = ConversationField(required=False, label="Conversation")
-    since = forms.DateTimeField(
-        required=False, label="Asked from", input_formats=MOMENTS, error_messages=FAULTS
-    )
-    until = forms.DateTimeField(
-        required=False, label="to", input_formats=MOMENTS, error_messages=FAULTS
-    )
+    phrase = WordsField(required=False, max_length=QUERY_AT_MOST)
+    memory = forms.UUIDField(required=False)
+    conversation = ConversationField(required=False)
+    since = forms.DateTimeField(required=False, input_formats=MOMENTS)
+    until = forms.DateTimeField(required=False, input_formats=MOMENTS)
 
     def clean_until(self) -> datetime | None:
         """Return the end of the day, or of the minute, that is named."""
@@ -65,24 +60,12 @@ class CaseForm(forms.Form):
         return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
 
 
-class MemoryTestForm(forms.Form):
+class MemoryTestForm(TextForm):
     """What the answer to a question must and must not say."""
 
-    must_say = LinesField(
-        TEXTS_AT_MOST,
-        TEXT_AT_MOST,
-        label="Must say",
-        help_text="One text a line; case does not count.",
-    )
-    must_not_say = LinesField(
-        TEXTS_AT_MOST,
-        TEXT_AT_MOST,
-        label="Must not say",
-        help_text="One text a line. Lines marked as corrected do not count.",
-    )
-    at_most_tokens = forms.IntegerField(
-        label="Tokens of the answer, at most", required=False, min_value=1, max_value=1_000_000
-    )
+    must_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
+    must_not_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
+    at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
 
 @pages.admin_page("console/cases/entry.html", "Why did it say that?", *SEEN_BY)

@@ -29,25 +29,17 @@ GOES_ON = "A worker does it now, one conversation after the other. Reload this p
 class SourceForm(ReasonForm):
     """A source, and why it is rolled back."""
 
-    since = forms.DateTimeField(
-        label="Since (UTC)",
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="By the server's clock: what was received from then on.",
-    )
+    since = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
     posted_by = forms.ModelChoiceField(
-        APIKey.across_tenants.none(), label="API key", required=False, empty_label="any"
+        APIKey.across_tenants.none(), required=False, empty_label="any"
     )
     conversation = forms.ModelChoiceField(
         Conversation.across_tenants.none(),
         to_field_name="external_id",
         required=False,
         widget=forms.TextInput(attrs={"list": "conversation-choices"}),
-        help_text="The agent's id of the conversation; empty: in any.",
-        error_messages={"invalid_choice": "The tenant has no such conversation."},
     )
-    speaker = forms.CharField(
-        required=False, max_length=200, help_text="The name of the messages; empty: any."
-    )
+    speaker = forms.CharField(required=False, max_length=200)
     role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
     field_order = ("since", "posted_by", "conversation", "speaker", "role", "reason")
 

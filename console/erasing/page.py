@@ -48,15 +48,11 @@ SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
 class EraseForm(ReasonForm):
     """Why, and the name of what is meant."""
 
-    typed = forms.CharField(
-        label="Type it to confirm", max_length=1_000, widget=forms.TextInput, strip=True
-    )
+    typed = forms.CharField(max_length=1_000)
 
     def __init__(self, *args: object, word: str, **options: object) -> None:
-        super().__init__(*args, **options)  # type: ignore[arg-type]
-        self._word, reason = word, self.fields["reason"]
-        reason.help_text = "It is kept for good. Do not quote what is to be erased."
-        reason.error_messages["required"] = "Say why: the reason is what is left of it."
+        super().__init__(*args, **options)
+        self._word = word
         self.fields["typed"].label = f"Type {word} to confirm"
 
     def clean_typed(self) -> str:

@@ -29,9 +29,7 @@ class MarksForm(ReasonForm):
     """Decide on marks."""
 
     decision = forms.ChoiceField(
-        label="What about the chosen places?",
-        choices=list(TEXTS["mark_decisions"].items()),
-        widget=forms.RadioSelect,
+        choices=list(TEXTS["mark_decisions"].items()), widget=forms.RadioSelect
     )
     field_order = ("decision", "reason")
 

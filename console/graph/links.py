@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from console.forms import submit
+from console.forms import TextForm, submit
 from console.labels import MemoryLabel, name_memories
 from console.pages import Answer, admin_page, find_way_back, get_row, record_memory
 from indexing.models import Memory
@@ -26,20 +26,14 @@ AN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 ADDRESS_AT_MOST = 500
 
 
-class LinkForm(forms.Form):
+class LinkForm(TextForm):
     """A link from one memory to another."""
 
     from_id = forms.UUIDField(widget=forms.HiddenInput)
     link_type = forms.ChoiceField(
-        label="This memory …",
-        choices=[(kind.value, kind.value.replace("_", " ")) for kind in LinkType],
+        choices=[(kind.value, kind.value.replace("_", " ")) for kind in LinkType]
     )
-    to_id = forms.CharField(
-        label="… the other one",
-        max_length=ADDRESS_AT_MOST,
-        help_text="The address of its page, or its id.",
-        error_messages={"required": "Say which: the address of its page, or its id."},
-    )
+    to_id = forms.CharField(max_length=ADDRESS_AT_MOST)
 
     def clean_to_id(self) -> uuid.UUID:
         """Return the last id that the text holds: addresses of pages end in it."""

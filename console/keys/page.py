@@ -152,8 +152,7 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
     def set_rate() -> str:
         if not form.is_valid():
-            most = limits.RATES_AT_MOST[limits.CALLS]
-            raise Problem(f"A rate is a whole number from 0 to {most}.")
+            raise Problem(f"A rate is a whole number from 0 to {forms.CALLS_AT_MOST}.")
         with transaction.atomic():
             limits.set_key_rate(key, form.cleaned_data["rate"])
             pages.record(request, key, f"set its calls to: {limits.describe_key_rate(key)}")

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.shortcuts import redirect
 
+from console.forms import TextForm
 from console.pages import Answer, admin_page
 from events.models import MailChoice, Notification
 from events.notices import NOTICES, find_address, render_words
@@ -19,12 +20,10 @@ from memoryproject.adminkit.base import read_id
 SHOWN_AT_MOST = 100
 
 
-class ChoiceForm(forms.Form):
+class ChoiceForm(TextForm):
     """When the person gets mails."""
 
-    when = forms.ChoiceField(
-        label="Mail about notifications", choices=MailChoice.When, widget=forms.RadioSelect
-    )
+    when = forms.ChoiceField(choices=MailChoice.When, widget=forms.RadioSelect)
 
 
 def offer_bell(request: HttpRequest) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from console import pages
 from console.facts.forms import CURATE
-from console.forms import LinesField, ReasonForm, submit
+from console.forms import LinesField, ReasonForm, TextForm, submit
 from memoryproject.edge.pages import PAGE_AT_MOST
 from memoryproject.tenancy.models import Tenant
 from people import queries, services
@@ -33,19 +33,12 @@ SEEN_BY = {
 EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
-class PersonForm(forms.Form):
+class PersonForm(TextForm):
     """Somebody who is not known yet."""
 
-    name = forms.CharField(max_length=NAME_AT_MOST, label="What people call them")
-    user_ids = LinesField(
-        NAMES_AT_MOST, NAME_AT_MOST, label="User ids", help_text="One a line, as agents give them."
-    )
-    speakers = LinesField(
-        NAMES_AT_MOST,
-        NAME_AT_MOST,
-        label="Names of speakers",
-        help_text="One a line, as messages have them.",
-    )
+    name = forms.CharField(max_length=NAME_AT_MOST)
+    user_ids = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
+    speakers = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
 
     def clean(self) -> dict[str, Any]:
         """Return what was written; there is a name or an id."""
@@ -58,7 +51,7 @@ class PersonForm(forms.Form):
 class MergeForm(ReasonForm):
     """Say that a person is another one."""
 
-    into_id = forms.ModelChoiceField(Person.across_tenants.none(), label="The person they are")
+    into_id = forms.ModelChoiceField(Person.across_tenants.none())
     field_order = ("into_id", "reason")
 
     def __init__(self, *args: Any, person: Person, **options: Any) -> None:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
-from console.forms import ConversationField, WordsField
+from console.forms import ConversationField, TextForm, WordsField
 from console.models import SavedFilter
 from console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
@@ -37,19 +37,16 @@ SAVED_AT_MOST = 100
 """Of one person."""
 
 
-class SearchForm(forms.Form):
+class SearchForm(TextForm):
     """What to look for, and where."""
 
     q = WordsField(required=False, max_length=QUERY_AT_MOST, label="Words")
     kind = forms.ChoiceField(
         required=False,
-        label="In",
         choices=[("", "everything"), *((kind.value, f"{kind.value}s") for kind in KINDS)],
     )
     state = forms.ChoiceField(
-        required=False,
-        label="Facts that are",
-        choices=[("", "active or retired"), (HELD, "active"), (CLOSED, "retired")],
+        required=False, choices=[("", "active or retired"), (HELD, "active"), (CLOSED, "retired")]
     )
     conversation = ConversationField(required=False, label="Conversation")
     since = forms.DateField(required=False, label="From")

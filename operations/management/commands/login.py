@@ -1,4 +1,8 @@
-"""Prints how to reach the server: a call to try, the API key, and the admin's login."""
+"""Prints how to reach the server: a call to try, the API key, and the admin's login.
+
+A password that somebody changed cannot be printed: the admin gets a new one, which is stored
+nowhere.
+"""
 
 import secrets
 from typing import Any
@@ -15,10 +19,7 @@ QUESTION = "Where does Mira work and what does she plan?"
 
 
 class Command(BaseCommand):
-    help = (
-        "Print the addresses, the API key of `make run` and the admin's login. A password that "
-        "somebody changed cannot be printed: the admin gets a new one, which is stored nowhere."
-    )
+    help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = seed_demo.find_or_create_password() or set_password()
