@@ -94,9 +94,7 @@ class PageReadAdmin(ReadOnlyAdmin):
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
-    list_display = (
-        "started_at", "person", "file_name", "state", "reason", "total", "done", "opened", "tenant",
-    )  # fmt: skip
+    list_display = "started_at person file_name state reason total done opened tenant".split()
     list_filter = ("state", "started_at", "tenant")
     search_fields = ("person", "file_name", "reason")
     points_at = {"last_changeset": "semantic_changeset"}

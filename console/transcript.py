@@ -11,6 +11,7 @@ from django.db.models.functions import Left, Length
 from episodic.models import Message
 from episodic.revealing import Reader, mask_of_length
 
+COLUMNS = "id seq role name occurred_at episode_id quarantined_by_id withheld_by_id".split()
 CUT_AT = 2_000
 """Characters of one message; its own page has them all."""
 SILENCE_FROM = timedelta(hours=1)
@@ -37,12 +38,8 @@ def read_transcript(
     texts: dict[str, Any] = {"characters": Length("content")}
     if readable:
         texts["head"] = Left("content", CUT_AT)
-    columns = (
-        "id", "seq", "role", "name", "occurred_at", "episode_id", "quarantined_by_id",
-        "withheld_by_id",
-    )  # fmt: skip
     shown: list[ShownMessage] = []
-    for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
+    for row in messages.annotate(**texts).order_by("seq").values(*COLUMNS, *texts):
         silence = row["occurred_at"] - shown[-1].occurred_at if shown else timedelta()
         beside = {
             "speaker": row["name"] or row["role"],

@@ -19,9 +19,8 @@ class WebhookAdmin(ReadOnlyAdmin):
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at", "type", "state", "attempts", "status", "error_class", "latency_ms",
-        "retry_at", "webhook", "tenant",
-    )  # fmt: skip
+        "created_at type state attempts status error_class latency_ms retry_at webhook tenant"
+    ).split()
     list_filter = ("state", "type", recent_filter("made", "made"), "tenant")
     search_fields = ("type", "error_class")
     id_search = ("id", "webhook", "scope")

@@ -86,10 +86,11 @@ def show_entry(request: HttpRequest) -> pages.Answer:
             and pages.read_choice(request).offered
         ):
             return pages.ask_for_tenant(request)
-        tenant, hint = _read_hint(params, tenant, named)
+        hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
         else:
+            tenant = hint.tenant
             candidates = search.find_candidates(hint, reader=Reader(request.user))
     return {
         "form": form,
@@ -102,11 +103,8 @@ def show_entry(request: HttpRequest) -> pages.Answer:
 
 def _read_hint(
     params: dict[str, Any], tenant: Tenant | None, named: uuid.UUID | None
-) -> tuple[Tenant | None, Hint | None]:
-    """Return the tenant and what to search for; no hint: nothing has that id.
-
-    The owner of an id of ours is the tenant to search in.
-    """
+) -> Hint | None:
+    """Return what to search for, in the tenant that owns what is named; None: nobody does."""
     conversation = params["conversation"] or named
     home = _find_conversation(conversation, tenant) if conversation else None
     owner = tenant
@@ -117,7 +115,7 @@ def _read_hint(
     elif named is not None:
         owner = search.find_owner(named)
     if owner is None:
-        return tenant, None
+        return None
     scope = Scope(
         tenant_id=owner.id,
         conversation_id=home.id if home else None,
@@ -126,7 +124,7 @@ def _read_hint(
     )
     is_home = home is not None and named in {home.id, home.external_id}
     phrase = params["phrase"] if named is None else ""
-    return owner, Hint(owner, scope, phrase, None if is_home else named)
+    return Hint(owner, scope, phrase, None if is_home else named)
 
 
 def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:

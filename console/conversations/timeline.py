@@ -22,6 +22,8 @@ from semantic import beliefs
 from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
 
+Ids = Iterable[uuid.UUID]
+Moment = datetime | None
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
 MESSAGES_A_PAGE = 100
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
@@ -74,8 +76,8 @@ def read_blocks(
     *,
     first_seq: int,
     reader: Reader,
-    as_of: datetime | None,
-    known_at: datetime | None,
+    as_of: Moment,
+    known_at: Moment,
     with_facts: bool,
 ) -> list[Block]:
     """Return the page that begins with `first_seq`, in five queries at most.
@@ -109,11 +111,7 @@ def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID
 
 
 def facts_from(
-    conversation: Conversation,
-    episode_ids: Iterable[uuid.UUID],
-    *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
+    conversation: Conversation, episode_ids: Ids, *, as_of: Moment = None, known_at: Moment = None
 ) -> dict[uuid.UUID, list[SupportedFact]]:
     """Return the facts that episodes of a conversation support, by episode; active ones first.
 
@@ -145,10 +143,7 @@ def facts_from(
 
 
 def _corrections_in(
-    tenant: Tenant,
-    episode_ids: Iterable[uuid.UUID],
-    as_of: datetime | None,
-    known_at: datetime | None,
+    tenant: Tenant, episode_ids: Ids, as_of: Moment, known_at: Moment
 ) -> Iterator[tuple[uuid.UUID, Fact]]:
     """Yield by episode the facts that people put in the place of wrong ones drawn from it.
 

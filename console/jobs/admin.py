@@ -39,9 +39,7 @@ Coloured = tuple[str, str] | None
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = (
-        "what", "state", "stands", "tries", "error_class", "created_at", "conversation", "tenant",
-    )  # fmt: skip
+    list_display = "what state stands tries error_class created_at conversation tenant".split()
     list_filter = ("state", "kind", recent_filter("made", "made"), "tenant")
     search_fields = ("error_class",)
     id_search = ("id", "scope")
@@ -119,9 +117,7 @@ def tokens_of(call: LLMCall) -> str:
 
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
-    list_display = (
-        "purpose", "outcome", "tokens", "price", "latency", "model", "job", "created_at", "tenant",
-    )  # fmt: skip
+    list_display = "purpose outcome tokens price latency model job created_at tenant".split()
     list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
     search_fields = ("model", "error_class")
     id_search = ("id", "job")

@@ -204,9 +204,7 @@ def read_budget(tenant: Tenant) -> dict[str, Any]:
     if spending.SETTING not in tenant.settings:
         return {"kind": forms.BudgetForm.DEFAULT}
     own = tenant.settings[spending.SETTING]
-    if own is None:
-        return {"kind": forms.BudgetForm.NONE}
-    return {"kind": forms.BudgetForm.OWN, "amount": own}
+    return {"kind": forms.BudgetForm.NONE if own is None else forms.BudgetForm.OWN, "amount": own}
 
 
 def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:

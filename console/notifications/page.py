@@ -1,6 +1,5 @@
 """The list of a person's notifications, the number at the bell, and the choice of mails."""
 
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -27,16 +26,15 @@ class ChoiceForm(TextForm):
 
 
 def offer_bell(request: HttpRequest) -> dict[str, Any]:
-    """Return what every page's header asks for: how many notifications are new."""
-    return {"count_unread": partial(count_unread, request)}
-
-
-def count_unread(request: HttpRequest) -> int:
-    """Return how many new notifications the person has in the tenant looked at, up to a bound.
+    """Return what every page's header asks for: how many notifications are new, up to a bound.
 
     Uses index: events_notification_unread.
     """
-    return find_notifications(request).filter(read_at=None)[:SHOWN_AT_MOST].count()
+
+    def count() -> int:
+        return find_notifications(request).filter(read_at=None)[:SHOWN_AT_MOST].count()
+
+    return {"count_unread": count}
 
 
 def find_notifications(request: HttpRequest) -> QuerySet[Notification]:

@@ -20,6 +20,7 @@ from console.facts.changes import render_note
 from console.facts.page import find_done, read_sources
 from console.labels import name_conversations
 from console.pages import Answer, admin_page, record
+from console.texts import TEXTS
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
@@ -32,22 +33,11 @@ from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion,
 
 CANDIDATES = 200
 """Of each kind, the newest: these are ranked."""
-REASONS = {
-    "pending": "it would steer the assistant, or may come from a tool, and not from users alone",
-    "dangling": "it begins with a word for somebody whom it does not name",
-    "marks": "other places may still say what was corrected: confirm or drop them",
-    "test": "an answer no longer says what it must",
-}
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
 SNOOZE = timedelta(days=7)
-DECISIONS = {"accept": "Accepted", "decline": "Declined", "merge": "Merged", "correct": "Corrected"}
-SET_ASIDE = {
-    "keep": "Kept as it is",
-    "snooze": "Snoozed for a week",
-    "return": "Back in the queue",
-    "note": "Noted",
-}
+REASONS = TEXTS["queue_reasons"]
+DECISIONS, SET_ASIDE = TEXTS["queue_decisions"], TEXTS["queue_set_aside"]
 FILTERS = ("fact", "mine", "aside")
 PAGE = ("console/queue/queue.html", "Review queue")
 
