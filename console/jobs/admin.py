@@ -12,15 +12,9 @@ from django.utils import timezone
 from episodic.revealing import Reader
 from jobs import backlog, claims
 from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.adminkit import values
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from memoryproject.adminkit.values import (
-    coloured_word,
-    column,
-    duration,
-    link_to_page,
-    pretty_json,
-)
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -44,21 +38,22 @@ class JobAdmin(ReadOnlyAdmin):
     search_fields = ("error_class",)
     id_search = ("id", "scope")
     column_permissions = {"conversation": "episodic.view_conversation"}
-    what = column("job", lambda job: job.get_kind_display(), "kind")
-    conversation = column(
-        "conversation", lambda job: link_to_page("episodic_conversation", conversation_of(job))
+    what = values.column("job", lambda job: job.get_kind_display(), "kind")
+    conversation = values.column(
+        "conversation",
+        lambda job: values.link_to_page("episodic_conversation", conversation_of(job)),
     )
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Return whether the person may retry and cancel."""
         return request.user.has_perm("jobs.operate_job")
 
-    @coloured_word("stands", STANDING)
+    @values.coloured_word("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
         """Say for how long it has waited, how long it is held, or when it ended."""
         return stand_of(job, timezone.now())
 
-    @coloured_word("attempts", TRIES, ordering="attempts")
+    @values.coloured_word("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
         """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
@@ -81,16 +76,16 @@ def stand_of(job: Job, now: datetime) -> Coloured:
     if job.state == State.READY:
         wait = job.run_after - now
         if wait > timedelta(0):
-            return ("waits", f"waits {duration(wait)} more")
+            return ("waits", f"waits {values.duration(wait)} more")
         late = -wait > backlog.STANDS_STILL_AFTER
-        return ("late" if late else "waits", f"due for {duration(-wait)}")
+        return ("late" if late else "waits", f"due for {values.duration(-wait)}")
     if job.state == State.RUNNING:
         left = (job.lease_until or now) - now
         if left <= timedelta(0):
-            return ("loose", f"lease ended {duration(-left)} ago")
-        return ("held", f"held {duration(left)} more")
+            return ("loose", f"lease ended {values.duration(-left)} ago")
+        return ("held", f"held {values.duration(left)} more")
     ended = job.finished_at
-    return ("over", f"{duration(now - ended)} ago") if ended else None
+    return ("over", f"{values.duration(now - ended)} ago") if ended else None
 
 
 def purposes() -> dict[str, Q]:
@@ -125,13 +120,13 @@ class LLMCallAdmin(ReadOnlyAdmin):
     hidden = ("response",)
     more_lines = ("answer",)
     # It quotes what people said: it shows to those who may read that.
-    answer = column("answer", lambda call: pretty_json(call.shown))
-    outcome = coloured_word("outcome", OUTCOMES)(lambda admin, call: outcome_of(call))
-    tokens = column("tokens", tokens_of, "input_tokens")
-    price = column(
+    answer = values.column("answer", lambda call: values.pretty_json(call.shown))
+    outcome = values.coloured_word("outcome", OUTCOMES)(lambda admin, call: outcome_of(call))
+    tokens = values.column("tokens", tokens_of, "input_tokens")
+    price = values.column(
         "cost", lambda call: "no price" if call.cost is None else f"{call.cost:.5f}", "cost"
     )
-    latency = column("latency", latency_of, "latency_ms")
+    latency = values.column("latency", latency_of, "latency_ms")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LLMCall]:
         rows: QuerySet[LLMCall] = super().get_queryset(request)

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
@@ -78,7 +78,7 @@ def show_search(request: HttpRequest) -> Answer:
         "one_kind": bool(kind),
         "page": page,
         "has_more": len(groups) == 1 and page * A_PAGE < groups[0].total,
-        "saved": filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
+        "saved": filters_for(request),
         "path": request.get_full_path(),
     }
 
@@ -159,11 +159,11 @@ class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
         return path
 
 
-def filters_for(person: str, *, sees_all: bool) -> list[SavedFilter]:
+def filters_for(request: HttpRequest) -> QuerySet[SavedFilter]:
     """Return what a person has saved and, to who sees all tenants, what others share, by name."""
-    seen = Q(owner=person) | Q(shared=True) if sees_all else Q(owner=person)
-    rows = SavedFilter.objects.filter(seen)
-    return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
+    mine, others = Q(owner=request.user.get_username()), Q(shared=True)
+    rows = SavedFilter.objects.filter(mine | others if read_choice(request).sees_all else mine)
+    return rows.order_by("name", "id")[: 2 * SAVED_AT_MOST]
 
 
 @action_for(SAVES)
