@@ -48,7 +48,6 @@ class LinesField(forms.CharField):
         self._at_most, self._length = at_most, length
 
     def clean(self, value: Any) -> list[str]:
-        """Return the lines that say something."""
         lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
         if len(lines) > self._at_most or any(
             len(line) > self._length or "\x00" in line for line in lines

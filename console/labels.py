@@ -31,7 +31,6 @@ class MemoryLabel(NamedTuple):
 
     @property
     def page(self) -> str:
-        """The address of its own page."""
         return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
 
 
@@ -54,7 +53,6 @@ def name_memories(
 
 
 def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
-    """Return a memory with its label."""
     if isinstance(row, Fact):
         state = row.invalidated_because
         return MemoryLabel(row.id, "fact", row.fact, row.category, row.valid_at, state)

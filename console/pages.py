@@ -173,7 +173,6 @@ def act_on(
 
 
 def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
-    """Return the way to a row's page in the admin."""
     return redirect(f"{page_address(row)}{query}{anchor}")
 
 

@@ -69,12 +69,10 @@ class Outcome(NamedTuple):
 
     @property
     def is_delivered(self) -> bool:
-        """Whether it said that it has it."""
         return self.status is not None and 200 <= self.status < 300
 
 
 def is_refused(address: str) -> bool:
-    """Return whether nothing is posted to this IP address."""
     return not is_callable(address, settings.WEBHOOK_NETWORKS)
 
 

@@ -15,7 +15,6 @@ OF_MESSAGE = "id seq role speaker at=occurred_at content=text is_masked characte
 
 
 def render_case(case: Case) -> dict[str, Any]:
-    """Return everything that the page of a case shows."""
     receipt = case.retrieval
     return {
         **_pick(receipt, "receipt_id=id tenant=tenant.name"),

@@ -198,7 +198,6 @@ def _link_to_playground(retrieval: Retrieval) -> str:
     "console/cases/test_form.html", "Turn this case into a test", *SEEN_BY, *SEES_TEST, posts=True
 )
 def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
-    """Make a memory test of an answered question, and run it."""
     rows = Retrieval.across_tenants.select_related("tenant", "conversation")
     retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
     form = MemoryTestForm(request.POST, prefix="test")
@@ -221,7 +220,6 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
 
 @pages.action_for(*SEES_TEST)
 def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResponse:
-    """Run a memory test, or delete it."""
     test = pages.get_row(MemoryTest, test_id, "conversation")
     if name == "delete":
         pages.record(request, test, "deleted it")

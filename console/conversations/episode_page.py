@@ -70,7 +70,6 @@ def newest_reviews(episode: Episode) -> list[Review]:
 
 
 def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
-    """Return the episodes before and after one in its conversation."""
     others = Episode.objects.of(episode.tenant).filter(conversation=episode.conversation_id)
     earlier = others.filter(first_seq__lt=episode.first_seq).order_by("-first_seq")
     later = others.filter(first_seq__gt=episode.first_seq).order_by("first_seq")
@@ -89,7 +88,6 @@ class Stretch(NamedTuple):
 
 
 def describe_memory(episode: Episode, *, now: datetime) -> dict[str, Any]:
-    """Return how well an episode is remembered now, as its page shows it."""
     last = Stretch(episode.last_reviewed_at, episode.stability)
     reviewed = episode.last_reviewed_at > episode.created_at
     return {

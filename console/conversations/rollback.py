@@ -84,7 +84,6 @@ def show_rollback(request: HttpRequest, tenant: Tenant) -> pages.Answer:
 
 
 def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return each number with what it is called."""
     figures = TEXTS["rollback_figures"]
     return [(called, counts[name]) for name, called in figures.items() if name in counts]
 
@@ -103,7 +102,6 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
 
 @pages.action_for(*SEES)
 def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
-    """Lift the quarantine of a source."""
     withholding = pages.get_row(Withholding, withholding_id)
     act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
 

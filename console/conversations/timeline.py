@@ -230,7 +230,6 @@ def _to_cell(conversation: Conversation, row: tuple[Any, ...]) -> Cell:
 
 
 def surprise_level(surprise: float) -> str:
-    """Return `flashbulb`, `key` or `usual`."""
     if surprise >= FLASHBULB:
         return "flashbulb"
     return "key" if surprise >= KEY_MOMENT else "usual"

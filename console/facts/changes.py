@@ -75,7 +75,6 @@ def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
 
 
 def render_note(code: str) -> str:
-    """Return what the code of a change says."""
     return TEXTS["change_notes"].get(code, code.replace("_", " "))
 
 

@@ -55,7 +55,6 @@ def get_link_story(request: HttpRequest, link: Link) -> dict[str, Any]:
 
 @admin_page("console/graph/link_create.html", "Create a link", *SEES_LINK, posts=True)
 def create_link(request: HttpRequest) -> Answer:
-    """Create a link between two memories of one tenant, and go back."""
     form = LinkForm(request.POST)
 
     @transaction.atomic
@@ -81,7 +80,6 @@ def create_link(request: HttpRequest) -> Answer:
 
 @admin_page("console/graph/link_delete.html", "Delete a link", *SEES_LINK)
 def delete_link(request: HttpRequest, link_id: uuid.UUID) -> Answer:
-    """Ask whether to remove a link, and do it."""
     link = get_row(Link, link_id, "from_memory", "to_memory")
     start, goal = name_ends(link)
     way_back = reverse("console:graph", args=[link.from_memory_id])

@@ -241,7 +241,6 @@ def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list
 
 
 def _tone(links: Sequence[Between]) -> str:
-    """Return `against`, `drawn` or `derived`."""
     if any(link.link_type == LinkType.CONTRADICTS for link in links):
         return "against"
     return "drawn" if any(link.link_id for link in links) else "derived"

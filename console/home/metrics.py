@@ -45,7 +45,6 @@ def spans_of(days: int, *, now: datetime) -> list[Span]:
 
 
 def join_spans(spans: Sequence[Span]) -> Span:
-    """Return the span that they make up together."""
     return Span(spans[0].start, spans[-1].end)
 
 
@@ -113,5 +112,4 @@ def count_jobs(tenant: Tenant) -> dict[str, int]:
 
 
 def span_unit(spans: Sequence[Span]) -> str:
-    """Return what a span is called: a day or a week."""
     return "day" if (spans[0].end - spans[0].start).days == 1 else "week"

@@ -138,7 +138,6 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def list_widgets(
     request: HttpRequest, tenant: Tenant, spans: Sequence[Span], now: datetime
 ) -> list[Widget]:
-    """Return what the person may see, in the order of the page."""
     parts: tuple[tuple[tuple[str, ...], Section], ...] = (
         (("episodic.view_message", "episodic.view_episode"), sections.render_memory),
         (("semantic.view_fact", "semantic.view_changeset"), sections.render_facts),

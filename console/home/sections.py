@@ -82,13 +82,11 @@ def count_rows(
 
 
 def render_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many messages and episodes came."""
     yield from count_rows(Message, "Messages", "primary", tenant, spans)
     yield from count_rows(Episode, "Episodes", "primary", tenant, spans)
 
 
 def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield which facts came, and which were retired and why."""
     yield from count_rows(Fact, "New facts", "green", tenant, spans)
     retired = metrics.count_retired(tenant, spans)
     total = sum(map(sum, retired.values()))
@@ -118,7 +116,6 @@ def list_retired(tenant: Tenant, span: Span) -> str:
 
 
 def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many questions were answered, and how fast."""
     yield from count_rows(Retrieval, "Answers", "blue", tenant, spans)
     whole, at_most = join_spans(spans), settings.COUNTED_AT_MOST
     (total,) = receipts.measure_pace(tenant, spans=[whole], at_most=at_most)
@@ -144,7 +141,6 @@ def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
 
 
 def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many jobs are open and dead."""
     counts = metrics.count_jobs(tenant)
     yield Tile(
         "Open jobs",
@@ -161,7 +157,6 @@ def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterato
 
 
 def render_tests(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many memory tests fail, where there are any."""
     verdicts = count_verdicts(MemoryTest.objects.of(tenant))
     if verdicts:
         failed, address = verdicts["failed"], values.list_address(MemoryTest, tenant__id=tenant.id)
@@ -192,7 +187,6 @@ def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> It
 
 
 def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield what the language model cost, and how much of today's budget is left."""
     days = usage.spend_by_day(tenant, since=spans[0].start)
     costs = [
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
@@ -216,7 +210,6 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
 
 
 def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
-    """Return how much is to be decided on, and since when."""
     oldest = min((item.row.created_at for item in items), default=now)
     return Tile(
         "Review queue",

@@ -45,7 +45,6 @@ class JobAdmin(ReadOnlyAdmin):
     )
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Return whether the person may retry and cancel."""
         return request.user.has_perm("jobs.operate_job")
 
     @values.coloured_word("stands", STANDING)
@@ -55,7 +54,6 @@ class JobAdmin(ReadOnlyAdmin):
 
     @values.coloured_word("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
-        """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
         if job.attempts <= 1:
             return ("few", f"{job.attempts} of {most}")
@@ -72,7 +70,6 @@ def conversation_of(job: Job) -> uuid.UUID | None:
 
 
 def stand_of(job: Job, now: datetime) -> Coloured:
-    """Return how a job stands at a moment, and the word for its colour."""
     if job.state == State.READY:
         wait = job.run_after - now
         if wait > timedelta(0):
@@ -89,12 +86,10 @@ def stand_of(job: Job, now: datetime) -> Coloured:
 
 
 def purposes() -> dict[str, Q]:
-    """Return what tells calls apart by what they were for."""
     return {word: Q(purpose=word) for word in ("segment", "consolidate", "review")}
 
 
 def outcome_of(call: LLMCall) -> tuple[str, str]:
-    """Return how a call ended, and the word for its colour."""
     if call.finished_at is None:
         return ("runs", "no answer yet")
     return ("answered", "answered") if call.ok else ("failed", call.error_class or "failed")

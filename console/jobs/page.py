@@ -39,7 +39,6 @@ Step = tuple[str, datetime | None, str, str]
 
 
 def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
-    """Return a job's story, and what the person may do about it."""
     now = timezone.now()
     user = request.user
     calls = find_calls(job) if user.has_perm("jobs.view_llmcall") else []
@@ -155,7 +154,6 @@ def _episodes_of(job: Job) -> QuerySet[Episode]:
 
 
 def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
-    """Return a model call's story: how it ended, for what, and what came of it."""
     job = Job.objects.of(call.tenant).filter(id=call.job).first() if call.job else None
     tone, outcome = outcome_of(call)
     sees_changes = request.user.has_perm("semantic.view_changeset")
@@ -172,7 +170,6 @@ def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
 
 @action_for(OPERATE)
 def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpResponse:
-    """Make a dead or cancelled job ready again, or cancel one that is ready."""
     job = get_row(Job, job_id)
     if name == "retry":
         done = "It is ready: the next free worker takes it."
@@ -214,6 +211,5 @@ def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) 
 
 
 def name_refused(refused: list[tuple[Job, str]]) -> SafeString:
-    """Return in words which jobs were left as they are, and why."""
     named = [link(job, f"{job.get_kind_display()}: {why}") for job, why in refused[:NAMED_AT_MOST]]
     return lines([f"{len(refused)} left as they are:", *named])

@@ -112,7 +112,6 @@ def draw_days(calls: Mapping[str, int], *, days: int = DAYS) -> SafeString:
 
 
 def key_states() -> dict[str, Q]:
-    """Return what tells keys of each state apart."""
     expired = Q(expires_at__lte=timezone.now())
     return {
         "active": Q(revoked_at=None) & (Q(expires_at=None) | ~expired),
@@ -171,7 +170,6 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     @admin.display(description="")
     def acts(self, key: APIKey) -> SafeString | str:
-        """Return the ways to the forms of its page."""
         if key.revoked_at:
             return NOTHING
         return format_html(

@@ -48,14 +48,12 @@ class NewKeyForm(RateForm):
     field_order = ("tenant", "name", "scopes", "user_ids", "links", "expires_on", "rate")
 
     def clean_tenant(self) -> Tenant:
-        """Return the tenant of that name."""
         tenant = Tenant.objects.filter(name=self.cleaned_data["tenant"]).first()
         if tenant is None:
             raise ValidationError("No tenant has this name.")
         return tenant
 
     def clean_name(self) -> str:
-        """Return the name; it can be printed."""
         name = str(self.cleaned_data["name"])
         if not name.isprintable():
             raise ValidationError("Use characters that can be printed.")

@@ -32,7 +32,6 @@ DAYS_SHOWN = 7
 
 
 def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
-    """Return how a key stands, what it may do, and what people did to it."""
     now = timezone.now()
     state, manages = key.state_at(now), request.user.has_perm(MANAGE)
     days = list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
@@ -57,7 +56,6 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
 
 
 def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
-    """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
         "records": pages.list_records(Tenant, tenant.id),
         "stored": quotas.measure_storage(tenant),
@@ -105,7 +103,6 @@ def make_key(request: HttpRequest) -> pages.Answer:
 
 @pages.action_for(MANAGE)
 def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
-    """End a key for good."""
     key = pages.get_row(APIKey, key_id)
     return pages.act_on(
         request,
@@ -119,7 +116,6 @@ def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 @never_cache
 @pages.action_for(MANAGE)
 def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
-    """Give a key another secret, and show it this one time."""
     key = pages.get_row(APIKey, key_id)
     form = forms.RotationForm(request.POST)
     try:
@@ -139,7 +135,6 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 
 def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> HttpResponse:
-    """Show a new secret this one time."""
     template = "console/keys/secret.html"
     return pages.show_page(request, template, title=title, key=created.key, secret=created.secret)
 
@@ -180,7 +175,6 @@ def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
 
 @pages.admin_page("console/keys/budget.html", "Budget", SET_BUDGET)
 def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
-    """Show what a tenant may spend, and set it."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
     posted = request.POST if request.method == "POST" else None
     form = forms.BudgetForm(posted, initial=read_budget(tenant))
@@ -200,7 +194,6 @@ def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
 
 
 def read_budget(tenant: Tenant) -> dict[str, Any]:
-    """Return a tenant's budget as the form holds it."""
     if spending.SETTING not in tenant.settings:
         return {"kind": forms.BudgetForm.DEFAULT}
     own = tenant.settings[spending.SETTING]

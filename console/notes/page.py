@@ -116,7 +116,6 @@ def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
 
 
 def compare(before: NoteState, after: NoteState) -> Iterator[tuple[str, SafeString | str]]:
-    """Yield name and text, escaped, of the columns that differ, with the changes marked."""
     for column, name in TEXTS["note_columns"].items():
         old, new = getattr(before, column), getattr(after, column)
         if old != new:

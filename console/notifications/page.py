@@ -70,7 +70,6 @@ def show_notifications(request: HttpRequest) -> Answer:
 
 @admin_page("console/notifications/choice.html", "Notifications by mail")
 def choose_mail(request: HttpRequest) -> Answer:
-    """Let a person choose when to get mails."""
     user: Any = request.user
     choice = MailChoice.objects.filter(person=user).first() or MailChoice(person=user)
     posted = request.POST if request.method == "POST" else None

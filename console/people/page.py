@@ -60,7 +60,6 @@ class MergeForm(ReasonForm):
         self.fields["into_id"].queryset = others.order_by("name", "id")  # type: ignore[attr-defined]
 
     def clean_into_id(self) -> uuid.UUID:
-        """Return the id of the chosen person."""
         return uuid.UUID(str(self.cleaned_data["into_id"].pk))
 
 
@@ -88,7 +87,6 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
 
 @pages.admin_page(FORM, "Add a person", *SEES_PERSON, of_one_tenant=True)
 def add_person(request: HttpRequest, tenant: Tenant) -> pages.Answer:
-    """Ask under which names and ids somebody is known, and add them."""
     form = PersonForm(request.POST if request.method == "POST" else None)
 
     def add() -> HttpResponse:
@@ -101,7 +99,6 @@ def add_person(request: HttpRequest, tenant: Tenant) -> pages.Answer:
 
 @pages.admin_page(FORM, "Merge two people", *SEES_PERSON, posts=True)
 def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages.Answer:
-    """Say that a person is another one, or undo that, with a reason."""
     person, actor = pages.get_row(Person, person_id), request.user.get_username()
     named: dict[str, Any] = {"tenant": person.tenant, "person_id": person.id, "actor": actor}
     form: Any = ReasonForm(request.POST, prefix=name)

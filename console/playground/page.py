@@ -56,7 +56,6 @@ class Row(NamedTuple):
 
     @property
     def href(self) -> str:
-        """The address of the memory's page."""
         place = MEMORY_PAGES[self.found.shelf.value]
         return reverse(f"admin:{place}_change", args=[self.found.memory_id])
 
@@ -217,7 +216,6 @@ def list_fusion_fields(
 def render_analysis(
     request: HttpRequest, analysis: Analysis, *, budget: int | None
 ) -> dict[str, Any]:
-    """Return what the page shows of an answer."""
     draft = analysis.draft
     conversation = draft.conversation
     reader = Reader(request.user)

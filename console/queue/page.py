@@ -248,7 +248,6 @@ def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
 
 
 def _read(request: HttpRequest, tenant: Tenant, *, problem: str = "") -> dict[str, Any]:
-    """Return what the page shows."""
     chosen = {name: request.GET.get(name, "") for name in FILTERS}
     rates, now = triage.measure_rules(tenant), timezone.now()
     items = list_items(

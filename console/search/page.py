@@ -188,7 +188,6 @@ def save_filter(request: HttpRequest) -> HttpResponse:
 
 @action_for(SAVES)
 def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
-    """Delete an address that the person has saved; others' stay."""
     mine = SavedFilter.objects.filter(owner=request.user.get_username())
     deleted, _ = mine.filter(id=filter_id).delete()
     if not deleted:

@@ -37,20 +37,17 @@ class SignInView(LoginView):
     authentication_form = AuthenticationForm
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show the form, but to those who are in."""
         if admin.site.has_permission(request):
             return redirect("admin:index")
         return super().get(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Go on with who knew the password."""
         login = Login(user=form.get_user(), redirect_url=self.get_success_url())
         given = {"username": form.get_user().get_username()}
         answer: HttpResponse = perform_password_login(self.request, given, login)
         return answer
 
     def get_context_data(self, **shown: Any) -> dict[str, Any]:
-        """Return what the page shows."""
         frame = {**admin.site.each_context(self.request), "title": "Log in"}
         path, provider = self.request.get_full_path(), urlsplit(settings.OIDC_ISSUER).hostname
         username = self.request.user.get_username()
@@ -145,7 +142,6 @@ def answer_locked_out(
 
 
 def show_refusal(request: HttpRequest) -> HttpResponse:
-    """Show that an account is not open."""
     return refuse(request, "This account is not active.")
 
 

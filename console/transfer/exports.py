@@ -69,7 +69,6 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(self._export.states[state])
 
     def filter_day(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
-        """Keep what is of that day or later, or earlier."""
         lookup, at = ("gte", time.min) if name == "since" else ("lte", time.max)
         moment = datetime.combine(day, at, tzinfo=UTC)
         return rows.filter(**{f"{self._export.moment}__{lookup}": moment})
@@ -169,7 +168,6 @@ def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:
 
 
 def _to_cells(record: Record) -> Record:
-    """Return a record with its lists as a spreadsheet shows them, not as JSON."""
     cells = dict(record)
     for name in ("keywords", "tags"):
         words = cells.get(name)

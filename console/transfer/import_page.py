@@ -81,7 +81,6 @@ def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> Answer
 
 @action_for(PERMISSION)
 def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
-    """Confirm the import, with a reason, or cancel it."""
     run = get_row(ImportRun, run_id)
     try:
         if "discard" in request.POST:

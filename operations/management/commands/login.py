@@ -37,13 +37,11 @@ def set_password() -> str:
 
 
 def read_address() -> str:
-    """Return where the settings say that the server listens."""
     host = env.read_text("MEMORY_HOST", "127.0.0.1")
     return f"http://{host}:{env.read_integer('PORT', 8000, at_least=1, at_most=65535)}"
 
 
 def render_access(address: str, *, password: str) -> str:
-    """Return what a newcomer needs, the login last."""
     conversation = read_conversations(seed_demo.DEMO)[0].external_id
     key = seed_demo.get_or_create_key()
     return f"""
