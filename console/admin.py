@@ -15,7 +15,7 @@ from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
 from console.keys.admin import APIKeyAdmin
-from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
+from console.models import ImportBatch, ImportRun, PageRead
 from console.notes import page as note_page
 from console.people import page as person_page
 from console.signin.adapters import remove_second_factors
@@ -23,6 +23,7 @@ from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, Withho
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
 from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
+from memoryproject.adminkit.lists import register_lists
 from memoryproject.adminkit.values import column
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
 from memoryproject.tenancy.admin import TenantAdmin
@@ -69,20 +70,6 @@ PersonAdmin.doors += (Door("Erase…", ERASE, "console:erase_person"),)
 TenantAdmin.doors += (Door("Erase…", ERASE, "console:erase_tenant"),)
 
 
-@admin.register(SavedFilter)
-class SavedFilterAdmin(ReadOnlyAdmin):
-    list_display = ("name", "owner", "shared", "path", "created_at")
-    list_filter = ("shared",)
-    search_fields = ("name", "owner", "path")
-
-
-@admin.register(ExportRun)
-class ExportRunAdmin(ReadOnlyAdmin):
-    list_display = ("started_at", "person", "table", "format", "rows", "finished_at", "tenant")
-    list_filter = ("table", "started_at", "tenant")
-    search_fields = ("person",)
-
-
 @admin.register(PageRead)
 class PageReadAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "person", "shown", "subject", "tenant")
@@ -101,11 +88,4 @@ class ImportRunAdmin(ReadOnlyAdmin):
     listings = (Listing("Batches", ImportBatch, "run"),)
 
 
-@admin.register(ImportBatch)
-class ImportBatchAdmin(ReadOnlyAdmin):
-    """How far an import got; the rows themselves lie in the run's preview, then in facts."""
-
-    hidden = ("rows",)
-    list_display = ("position", "run", "changesets", "done_at", "tenant")
-    list_filter = ("tenant",)
-    id_search = ("id", "run")
+register_lists()

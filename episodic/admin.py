@@ -9,7 +9,7 @@ from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
 
 from episodic import queries
-from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
+from episodic.models import Conversation, Episode, Message, Withholding
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import UnitKind
@@ -116,14 +116,6 @@ class MessageAdmin(WordSearchAdmin):
     attached = values.column("metadata", lambda message: values.pretty_json(message.shown_metadata))
 
 
-@admin.register(Reveal)
-class RevealAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "person", "reason", "conversation", "until", "tenant")
-    list_filter = ("created_at", "tenant")
-    search_fields = ("person", "reason")
-    id_search = ("id", "conversation", "conversation__external_id")
-
-
 @admin.register(Withholding)
 class WithholdingAdmin(ReadOnlyAdmin):
     list_display = (
@@ -132,13 +124,3 @@ class WithholdingAdmin(ReadOnlyAdmin):
     list_filter = ("role", "created_at", "tenant")
     search_fields = ("actor", "reason", "speaker")
     id_search = ("id", "posted_by", "conversation", "conversation__external_id")
-
-
-@admin.register(Review)
-class ReviewAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at rating episode stability_before stability_after engine degraded tenant"
-    ).split()
-    list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
-    id_search = ("id", "episode", "job", "retrieval_id")
-    points_at = {"retrieval_id": "retrieval_retrieval"}

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 
-from episodic.models import ErasedKey
-from erasure.models import Erasure, Hold, RetentionPolicy, Scope
+from erasure.models import Erasure, RetentionPolicy, Scope
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
 from memoryproject.adminkit.values import coloured_word, column
@@ -30,14 +29,6 @@ class ErasureAdmin(ReadOnlyAdmin):
         return ()
 
 
-@admin.register(ErasedKey)
-class ErasedKeyAdmin(ReadOnlyAdmin):
-    """Of a key only a hash is left, by which a retry is known."""
-
-    list_display = ("erased_at", "digest", "tenant")
-    list_filter = ("erased_at", "tenant")
-
-
 @admin.register(RetentionPolicy)
 class RetentionPolicyAdmin(ReadOnlyAdmin):
     """What a policy took stands among the erasures, under its id."""
@@ -53,12 +44,3 @@ class RetentionPolicyAdmin(ReadOnlyAdmin):
         runs = Erasure.objects.of(policy.tenant).filter(scope=Scope.RETENTION, target=policy.id)
         counts = sum(map(Counter, runs.values_list("counts", flat=True)), Counter[str]())
         return ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing"
-
-
-@admin.register(Hold)
-class HoldAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "conversation_id", "reason", "actor", "lifted_at", "tenant")
-    list_filter = ("tenant",)
-    search_fields = ("actor", "reason")
-    id_search = ("id", "conversation_id")
-    points_at = {"conversation_id": "episodic_conversation"}

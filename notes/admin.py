@@ -44,16 +44,6 @@ class NoteAdmin(WordSearchAdmin):
         return "deleted" if note.deleted_at else "active"
 
 
-@admin.register(NoteVersion)
-class NoteVersionAdmin(ReadOnlyAdmin):
-    list_display = (
-        "label", "version", "note", "source_type", "actor", "updated_at", "replaced_at", "tenant",
-    )  # fmt: skip
-    list_filter = ("source_type", recent_filter("replaced", "replaced"), "tenant")
-    search_fields = ("label", "content")
-    id_search = ("id", "note")
-
-
 def _link_to(memory: Memory) -> str:
     return values.link_to_memory(memory.kind, memory.id, str(memory))
 

@@ -83,14 +83,3 @@ class ContextAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     list_filter = ("counter", recent_filter("made", "made"), "tenant")
     listings = (Listing("Sections", ContextSection, "context"),)
-
-
-@admin.register(ContextSection)
-class ContextSectionAdmin(ReadOnlyAdmin):
-    hidden = ("content",)
-    search_help_text = "A whole id"
-    list_display = (
-        "position", "kind", "memory", "priority", "tokens", "truncated", "context", "tenant",
-    )  # fmt: skip
-    list_filter = ("kind", "truncated", "tenant")
-    id_search = ("id", "context", "memory")
