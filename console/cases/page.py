@@ -22,7 +22,7 @@ from console.labels import name_conversations, name_memories
 from console.playground import page as playground
 from episodic.models import Conversation
 from episodic.revealing import Reader
-from indexing.tenant_search import QUERY_AT_MOST, Scope
+from indexing.tenant_search import QUERY_AT_MOST
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
 from memoryproject.ai.errors import ModelUnavailable
@@ -116,15 +116,10 @@ def _read_hint(
         owner = search.find_owner(named)
     if owner is None:
         return None
-    scope = Scope(
-        tenant_id=owner.id,
-        conversation_id=home.id if home else None,
-        since=params["since"],
-        until=params["until"],
-    )
     is_home = home is not None and named in {home.id, home.external_id}
     phrase = params["phrase"] if named is None else ""
-    return Hint(owner, scope, phrase, None if is_home else named)
+    home_id, memory_id = home.id if home else None, None if is_home else named
+    return Hint(owner, home_id, params["since"], params["until"], phrase, memory_id)
 
 
 def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:

@@ -20,12 +20,7 @@ from episodic.revealing import Reader
 STEPS = 120
 """Points of the curve."""
 AHEAD = timedelta(days=30)
-RATING_COLOURS = {
-    Rating.AGAIN: "red",
-    Rating.HARD: "orange",
-    Rating.GOOD: "green",
-    Rating.EASY: "blue",
-}
+RATING_COLOURS = {"again": "red", "hard": "orange", "good": "green", "easy": "blue"}
 
 
 def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from memoryproject.adminkit.values import link
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import RetrievalHit
 from semantic import queries, reverts, suggestions
+from semantic.admin import NEVER
 from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
 from semantic.engines import SuggestionKind
@@ -41,9 +42,6 @@ EXPOSURES_AT_MOST = 50
 RUN_PLAYGROUND = "retrieval.run_playground"
 MOMENTS_AT_MOST = 60
 """Of the timeline, the newest."""
-NEVER_TRUE = frozenset(
-    {Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING}
-)
 
 
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
@@ -65,7 +63,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     return {
         "reader": reader if sees("episodic.view_message") else None,
         "conversation": fact.conversation,
-        "never_true": fact.invalidated_because in NEVER_TRUE,
+        "never_true": fact.invalidated_because in NEVER,
         "sources": sources,
         "timeline": build_timeline(sources, history, exposures),
         "versions": read_versions(fact),

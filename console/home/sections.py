@@ -27,12 +27,7 @@ from retrieval.models import MemoryTest, Retrieval
 from retrieval.receipts import count_served
 from semantic.models import Changeset, Fact
 
-REASON_COLOURS = {
-    Fact.Because.SUPERSEDED.value: "blue",
-    Fact.Because.WRONG.value: "red",
-    Fact.Because.REVERTED.value: "orange",
-    Fact.Because.ERASED.value: "grey",
-}
+REASON_COLOURS = {"superseded": "blue", "wrong": "red", "reverted": "orange", "erased": "grey"}
 WRONG_AT_MOST = 1_000
 """Of the facts declared wrong, the latest: these are looked up among the answers."""
 ROWS_AT_MOST = 6

@@ -91,26 +91,23 @@ ORDERS = (
 )
 
 
-def list_kinds(analysis: Analysis, *, at_most: int) -> list[dict[str, Any]]:
-    """Return facts and episodes, and their columns with at most so many memories in each."""
+def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return facts and episodes, each with the columns of its memories."""
     kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
-    return [_to_kind(name, title, rows, at_most) for name, title, rows in kinds if rows]
+    return [_to_kind(name, title, rows) for name, title, rows in kinds if rows]
 
 
-def _to_kind(
-    name: str, title: str, candidates: Sequence[RankedMemory], at_most: int
-) -> dict[str, Any]:
+def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[str, Any]:
     served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
     hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
     rows = [Row(row.found, row.outcome, hues.get(row.found.memory_id)) for row in candidates]
     orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
-    columns = [_to_column(order, rows, at_most) for order in orders]
-    return {
-        "name": name, "title": title, "columns": columns, "rows": rows, "served": len(served),
-    }  # fmt: skip
+    columns = [_to_column(order, rows) for order in orders]
+    shown = {"columns": columns, "rows": rows, "served": len(served)}
+    return {"name": name, "title": title, **shown}
 
 
-def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any]:
+def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
     """Return one order of the memories, best first; `more` of them are left out."""
     ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
     ranked.sort(key=lambda pair: pair[0])
@@ -119,9 +116,9 @@ def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any
         ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
     cards = [
         (rank, row, getattr(row.found, order.score), _render_note(order, row))
-        for rank, row in ranked[:at_most]
+        for rank, row in ranked[:CARDS_AT_MOST]
     ]
-    return {"order": order, "cards": cards, "more": max(len(ranked) - at_most, 0)}
+    return {"order": order, "cards": cards, "more": max(len(ranked) - CARDS_AT_MOST, 0)}
 
 
 def _render_note(order: Order, row: Row) -> str:
@@ -231,5 +228,5 @@ def render_analysis(
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
         "numbers": draft.fusion.as_parameters(),
-        "kinds_of_memory": list_kinds(analysis, at_most=CARDS_AT_MOST),
+        "kinds_of_memory": list_kinds(analysis),
     }
