@@ -15,14 +15,14 @@ from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
 from console.keys.admin import APIKeyAdmin
-from console.models import ImportBatch, ImportRun, PageRead
+from console.models import PageRead
 from console.notes import page as note_page
 from console.people import page as person_page
 from console.signin.adapters import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
-from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
+from memoryproject.adminkit.base import Door, ReadOnlyAdmin, Story
 from memoryproject.adminkit.lists import register_lists
 from memoryproject.adminkit.values import column
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
@@ -77,15 +77,6 @@ class PageReadAdmin(ReadOnlyAdmin):
     search_fields = ("person", "page")
     id_search = ("id", "subject")
     shown = column("page", lambda read: page_reads.render_page(read.page), "page")
-
-
-@admin.register(ImportRun)
-class ImportRunAdmin(ReadOnlyAdmin):
-    list_display = "started_at person file_name state reason total done opened tenant".split()
-    list_filter = ("state", "started_at", "tenant")
-    search_fields = ("person", "file_name", "reason")
-    points_at = {"last_changeset": "semantic_changeset"}
-    listings = (Listing("Batches", ImportBatch, "run"),)
 
 
 register_lists()

@@ -3,17 +3,9 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from events.models import Event, Webhook
-from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
+from events.models import Event
+from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
-
-
-@admin.register(Webhook)
-class WebhookAdmin(ReadOnlyAdmin):
-    list_display = ("url", "types", "created_at", "stopped_at", "actor", "tenant")
-    list_filter = ("tenant",)
-    search_fields = ("url", "actor")
-    listings = (Listing("Events", Event, "webhook"),)
 
 
 @admin.register(Event)

@@ -18,15 +18,3 @@ class MemoryAdmin(ReadOnlyAdmin):
         Listing("Search vectors", SearchVector, "memory"),
     )
     page = column("its page", lambda memory: link_to_memory(memory.kind, memory.id))
-
-
-@admin.register(SearchUnit)
-class SearchUnitAdmin(ReadOnlyAdmin):
-    hidden = ("words",)
-    list_display = (
-        "lexical_text kind shelf language dl memory conversation invalid_at tenant"
-    ).split()
-    list_filter = ("tenant",)
-    search_help_text = "A whole id, also of the memory"
-    id_search = ("id", "memory")
-    listings = (Listing("Search vectors", SearchVector, "unit"),)

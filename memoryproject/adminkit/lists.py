@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib import admin
 
-from memoryproject.adminkit.base import ReadOnlyAdmin
+from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
 
 LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -30,4 +30,8 @@ def register_lists() -> None:
             if "help" in entry:
                 options["search_help_text"] = entry["help"]
             options["points_at"] = entry.get("points_at", {})
+            options["listings"] = tuple(
+                Listing(title, apps.get_model(table), field)
+                for title, (table, field) in entry.get("listings", {}).items()
+            )
             admin.site.register(apps.get_model(app, name), ReadOnlyAdmin, **options)

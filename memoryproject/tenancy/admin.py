@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from axes.models import AccessAttempt, AccessLog
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -90,12 +90,3 @@ class FailedLoginAdmin(ReadOnlyAdmin):
         ended = attempt.attempt_time + settings.AXES_COOLOFF_TIME <= timezone.now()
         locks = attempt.failures_since_start >= settings.AXES_FAILURE_LIMIT
         return "locked" if locks and not ended else "free"
-
-
-@admin.register(AccessLog)
-class LoginAdmin(ReadOnlyAdmin):
-    list_display = ("attempt_time", "username", "ip_address", "logout_time", "user_agent")
-    list_filter = ("attempt_time",)
-    search_fields = ("username", "ip_address", "=id")
-    search_help_text = "A name or an address"
-    hidden = ("session_hash",)
