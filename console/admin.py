@@ -15,14 +15,16 @@ from console.jobs import page as job_page
 from console.jobs.admin import JobAdmin, LLMCallAdmin
 from console.keys import page as key_page
 from console.keys.admin import APIKeyAdmin
-from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
+from console.models import PageRead
 from console.notes import page as note_page
 from console.people import page as person_page
 from console.signin.adapters import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
-from memoryproject.adminkit.base import Door, Listing, ReadOnlyAdmin, Story
+from memoryproject.adminkit.base import Door, ReadOnlyAdmin, Story
+from memoryproject.adminkit.lists import register_lists
+from memoryproject.adminkit.values import column
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
 from memoryproject.tenancy.admin import TenantAdmin
 from notes.admin import LinkAdmin, NoteAdmin
@@ -68,48 +70,13 @@ PersonAdmin.doors += (Door("Erase…", ERASE, "console:erase_person"),)
 TenantAdmin.doors += (Door("Erase…", ERASE, "console:erase_tenant"),)
 
 
-@admin.register(SavedFilter)
-class SavedFilterAdmin(ReadOnlyAdmin):
-    list_display = ("name", "owner", "shared", "path", "created_at")
-    list_filter = ("shared",)
-    search_fields = ("name", "owner", "path")
-
-
-@admin.register(ExportRun)
-class ExportRunAdmin(ReadOnlyAdmin):
-    list_display = ("started_at", "person", "table", "format", "rows", "finished_at", "tenant")
-    list_filter = ("table", "started_at", "tenant")
-    search_fields = ("person",)
-
-
 @admin.register(PageRead)
 class PageReadAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "person", "shown", "subject", "tenant")
     list_filter = ("created_at", "tenant")
     search_fields = ("person", "page")
     id_search = ("id", "subject")
-
-    @admin.display(description="page", ordering="page")
-    def shown(self, read: PageRead) -> str:
-        return page_reads.render_page(read.page)
+    shown = column("page", lambda read: page_reads.render_page(read.page), "page")
 
 
-@admin.register(ImportRun)
-class ImportRunAdmin(ReadOnlyAdmin):
-    list_display = (
-        "started_at", "person", "file_name", "state", "reason", "total", "done", "opened", "tenant",
-    )  # fmt: skip
-    list_filter = ("state", "started_at", "tenant")
-    search_fields = ("person", "file_name", "reason")
-    points_at = {"last_changeset": "semantic_changeset"}
-    listings = (Listing("Batches", ImportBatch, "run"),)
-
-
-@admin.register(ImportBatch)
-class ImportBatchAdmin(ReadOnlyAdmin):
-    """How far an import got; the rows themselves lie in the run's preview, then in facts."""
-
-    hidden = ("rows",)
-    list_display = ("position", "run", "changesets", "done_at", "tenant")
-    list_filter = ("tenant",)
-    id_search = ("id", "run")
+register_lists()

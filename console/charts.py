@@ -38,12 +38,10 @@ class Chart:
     height_px: int = 200
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the page's script draws."""
         return asdict(self)
 
     @property
     def has_values(self) -> bool:
-        """Whether there is anything to draw."""
         return any(any(series.values) for series in self.series)
 
     @property

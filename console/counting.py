@@ -21,5 +21,4 @@ def render_sum(counts: Sequence[int]) -> str:
 
 
 def cap_counts(counts: Sequence[int]) -> list[int]:
-    """Return counts, none above the cap."""
     return [min(count, settings.COUNTED_AT_MOST) for count in counts]

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from django import forms
 
+from console.texts import FORMS
 from memoryproject.adminkit.filters import read_moment
 from memoryproject.edge.errors import Problem
 from semantic.curation import REASON_AT_MOST
@@ -13,15 +14,23 @@ from semantic.curation import REASON_AT_MOST
 Result = TypeVar("Result")
 
 
-class ReasonForm(forms.Form):
+class TextForm(forms.Form):
+    """A form of whose fields `texts.toml` has the words, under its name or that of a base."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for form in reversed(type(self).mro()):
+            for name, texts in FORMS.get(form.__name__, {}).items():
+                field = self.fields[name]
+                field.label = texts.get("label", field.label)
+                field.help_text = texts.get("help", field.help_text)
+                field.error_messages |= texts.get("errors", {})
+
+
+class ReasonForm(TextForm):
     """What every act says."""
 
-    reason = forms.CharField(
-        label="Reason",
-        max_length=REASON_AT_MOST,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say why: the reason is kept with the change."},
-    )
+    reason = forms.CharField(max_length=REASON_AT_MOST, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class WordsField(forms.CharField):
@@ -39,7 +48,6 @@ class LinesField(forms.CharField):
         self._at_most, self._length = at_most, length
 
     def clean(self, value: Any) -> list[str]:
-        """Return the lines that say something."""
         lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
         if len(lines) > self._at_most or any(
             len(line) > self._length or "\x00" in line for line in lines

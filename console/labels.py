@@ -31,7 +31,6 @@ class MemoryLabel(NamedTuple):
 
     @property
     def page(self) -> str:
-        """The address of its own page."""
         return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
 
 
@@ -54,7 +53,6 @@ def name_memories(
 
 
 def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
-    """Return a memory with its label."""
     if isinstance(row, Fact):
         state = row.invalidated_because
         return MemoryLabel(row.id, "fact", row.fact, row.category, row.valid_at, state)
@@ -65,7 +63,7 @@ def label_memory(row: Fact | Episode | Note) -> MemoryLabel:
     return MemoryLabel(row.id, "note", row.label, about, row.occurred_at)
 
 
-def list_servings(memory: TenantModel, *, at_most: int) -> list[RetrievalHit]:
+def list_servings(memory: TenantModel, at_most: int) -> list[RetrievalHit]:
     """Return the newest answers that served a memory. Uses index: retrieval_hit_by_memory."""
     hits = RetrievalHit.objects.of(memory.tenant).filter(memory_id=memory.pk)
     return list(hits.select_related("retrieval__asked_by").order_by("-id")[:at_most])

@@ -87,7 +87,6 @@ def _split(page: str) -> tuple[str, str]:
 
 
 def render_page(page: str) -> str:
-    """Return what the menu calls a page."""
     label, kind = _split(page)
     kinds = {"change": "one of", "changelist": "list of", "history": "history of one of"}
     if label in TITLED and kind in kinds:

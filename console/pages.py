@@ -32,7 +32,10 @@ CONVERSATIONS_OFFERED = 30
 FAULTS = ("fault", "problem", "errors")
 """Under which names pages show what is wrong."""
 Row = TypeVar("Row", bound=TenantModel)
-View = Callable[..., HttpResponseBase]
+Answer = HttpResponseBase | dict[str, Any]
+"""What a view of `admin_page` returns: a response, or what its template shows."""
+View = Callable[..., Any]
+Page = Callable[..., HttpResponseBase]
 
 
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
@@ -66,35 +69,51 @@ def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
     return list(newest[:ENTRIES_AT_MOST])
 
 
-def page_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:
+def page_for(*permissions: str) -> Callable[[View], Page]:
     """Make a view a page for members of staff who have all these permissions.
 
-    Others who have logged in get 403; who has not is sent to the login. A page of one tenant
-    has whoever looks at all of several choose.
+    Others who have logged in get 403; who has not is sent to the login.
     """
 
-    def decorate(view: View) -> View:
-        of_tenant = _ask_first(view) if of_one_tenant else view
-        guarded = permission_required(permissions, raise_exception=True)(of_tenant)
-        page: View = admin.site.admin_view(guarded)
+    def decorate(view: View) -> Page:
+        page: Page = admin.site.admin_view(
+            permission_required(permissions, raise_exception=True)(view)
+        )
         return page
 
     return decorate
 
 
-def action_for(*permissions: str, of_one_tenant: bool = False) -> Callable[[View], View]:
+def action_for(*permissions: str) -> Callable[[View], Page]:
     """Make a view a page that takes POST alone, for members of staff with these permissions."""
-    return lambda view: page_for(*permissions, of_one_tenant=of_one_tenant)(require_POST(view))
+    return lambda view: page_for(*permissions)(require_POST(view))
 
 
-def _ask_first(view: View) -> View:
-    @wraps(view)
-    def show(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if choose_tenant(request) is None and Tenant.objects.exists():
-            return ask_for_tenant(request)
-        return view(request, *args, **kwargs)
+def admin_page(
+    template: str, title: str, *permissions: str, of_one_tenant: bool = False, posts: bool = False
+) -> Callable[[View], Page]:
+    """Make a view a page whose template shows what it returns, if that is no response.
 
-    return show
+    A view of one tenant gets the one looked at; whoever looks at several is asked for one first.
+    `posts`: the page takes POST alone.
+    """
+
+    def decorate(view: View) -> Page:
+        @wraps(view)
+        def show(request: HttpRequest, *args: Any, **slots: Any) -> HttpResponseBase:
+            if of_one_tenant:
+                tenant = choose_tenant(request)
+                if tenant is None:
+                    return ask_for_tenant(request)
+                args = (tenant, *args)
+            answer = view(request, *args, **slots)
+            if isinstance(answer, HttpResponseBase):
+                return answer
+            return show_page(request, template, **{"title": title, **answer})
+
+        return (action_for if posts else page_for)(*permissions)(show)
+
+    return decorate
 
 
 def show_page(
@@ -154,7 +173,6 @@ def act_on(
 
 
 def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
-    """Return the way to a row's page in the admin."""
     return redirect(f"{page_address(row)}{query}{anchor}")
 
 

@@ -1,8 +1,9 @@
 """Messages as pages show them: in order, masked for who may not read them, long ones cut."""
 
 import uuid
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.functions import Left, Length
@@ -10,6 +11,7 @@ from django.db.models.functions import Left, Length
 from episodic.models import Message
 from episodic.revealing import Reader, mask_of_length
 
+COLUMNS = "id seq role name occurred_at episode_id quarantined_by_id withheld_by_id".split()
 CUT_AT = 2_000
 """Characters of one message; its own page has them all."""
 SILENCE_FROM = timedelta(hours=1)
@@ -17,44 +19,12 @@ SILENCE_CUTS = timedelta(hours=3)
 """From here on a silence is always a boundary between episodes."""
 
 
-class ShownMessage(NamedTuple):
-    """One message, as the person may see it."""
+ShownMessage = SimpleNamespace
+"""One message, as the person may see it: columns and, beside these, what is shown of it.
 
-    id: uuid.UUID
-    seq: int
-    role: str
-    name: str
-    occurred_at: datetime
-    episode_id: uuid.UUID | None
-    quarantined_by_id: uuid.UUID | None
-    """The job that failed because of it."""
-    withheld_by_id: uuid.UUID | None
-    """Why it is neither processed nor served: its source was rolled back."""
-    characters: int
-    text: str
-    is_masked: bool
-    silence: timedelta
-    """The time without a message before it."""
-
-    @property
-    def speaker(self) -> str:
-        """Its name, else its role."""
-        return self.name or self.role
-
-    @property
-    def silence_words(self) -> str:
-        """How long the silence was, in two units at most; empty for a short one."""
-        return render_span(self.silence) if self.silence >= SILENCE_FROM else ""
-
-    @property
-    def is_after_long_silence(self) -> bool:
-        """Whether the silence alone parts two episodes."""
-        return self.silence >= SILENCE_CUTS
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether there is more of it than is shown."""
-        return not self.is_masked and self.characters > CUT_AT
+`text` is the mask of who may not read it, or its beginning; `is_cut`: there is more. `characters`
+counts the whole, `silence_words` says how long nobody had spoken, empty for a short while.
+"""
 
 
 def read_transcript(
@@ -68,15 +38,18 @@ def read_transcript(
     texts: dict[str, Any] = {"characters": Length("content")}
     if readable:
         texts["head"] = Left("content", CUT_AT)
-    columns = (
-        "id", "seq", "role", "name", "occurred_at", "episode_id", "quarantined_by_id",
-        "withheld_by_id",
-    )  # fmt: skip
     shown: list[ShownMessage] = []
-    for row in messages.annotate(**texts).order_by("seq").values(*columns, *texts):
-        text = row.pop("head") if readable else mask_of_length(row["characters"])
+    for row in messages.annotate(**texts).order_by("seq").values(*COLUMNS, *texts):
         silence = row["occurred_at"] - shown[-1].occurred_at if shown else timedelta()
-        shown.append(ShownMessage(**row, text=text, is_masked=not readable, silence=silence))
+        beside = {
+            "speaker": row["name"] or row["role"],
+            "text": row.pop("head") if readable else mask_of_length(row["characters"]),
+            "is_masked": not readable,
+            "is_cut": readable and row["characters"] > CUT_AT,
+            "silence_words": render_span(silence) if silence >= SILENCE_FROM else "",
+            "is_after_long_silence": silence >= SILENCE_CUTS,
+        }
+        shown.append(ShownMessage(**row, **beside))
     return shown
 
 

@@ -32,7 +32,6 @@ app_name = "console"
 
 
 def _acts(address: str, view: Callable[..., HttpResponseBase], of: str, *acts: str) -> list[Any]:
-    """Return an address for each of a view's acts."""
     return [path(f"{address}{act}/", view, {"name": act}, f"{of}_{act}") for act in acts]
 
 

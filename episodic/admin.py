@@ -9,7 +9,7 @@ from django.db.models.functions import Cast, Concat, Length
 from django.http import HttpRequest
 
 from episodic import queries
-from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
+from episodic.models import Conversation, Episode, Message, Withholding
 from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import UnitKind
@@ -33,6 +33,11 @@ class ConversationAdmin(ReadOnlyAdmin):
         Listing("Episodes", Episode, "conversation"),
         Listing("Jobs", Job, "scope"),
     )
+    called = values.column("conversation", lambda row: render_name(row, may_read=row.is_readable))
+    last_at = values.column("last message", lambda row: values.moment(row.last_at), "last_at")
+    messages = values.column(
+        "messages", lambda row: row.next_seq - 1 - row.erased_count, "next_seq"
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         reader = Reader(request.user)
@@ -40,18 +45,6 @@ class ConversationAdmin(ReadOnlyAdmin):
         if reader.reads_all:
             return rows.annotate(is_readable=Value(True))
         return rows.annotate(is_readable=Q(id__in=reader.revealed))
-
-    @admin.display(description="conversation")
-    def called(self, conversation: Any) -> str:
-        return render_name(conversation, may_read=conversation.is_readable)
-
-    @admin.display(description="last message", ordering="last_at")
-    def last_at(self, conversation: Any) -> str:
-        return values.moment(conversation.last_at)
-
-    @admin.display(description="messages", ordering="next_seq")
-    def messages(self, conversation: Conversation) -> int:
-        return conversation.next_seq - 1 - conversation.erased_count
 
 
 @admin.register(Episode)
@@ -118,25 +111,9 @@ class MessageAdmin(WordSearchAdmin):
         found = rows.filter(id__in=[*ids, *window_ids])
         return found if reader.reads_all else found.filter(conversation__in=reader.revealed)
 
-    @admin.display(description="content")
-    def said(self, message: Any) -> str:
-        return values.short(message.shown)
-
-    @admin.display(description="content")
-    def said_in_full(self, message: Any) -> str:
-        return values.keep_lines(message.shown)
-
-    @admin.display(description="metadata")
-    def attached(self, message: Any) -> str:
-        return values.pretty_json(message.shown_metadata)
-
-
-@admin.register(Reveal)
-class RevealAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "person", "reason", "conversation", "until", "tenant")
-    list_filter = ("created_at", "tenant")
-    search_fields = ("person", "reason")
-    id_search = ("id", "conversation", "conversation__external_id")
+    said = values.column("content", lambda message: values.short(message.shown))
+    said_in_full = values.column("content", lambda message: values.keep_lines(message.shown))
+    attached = values.column("metadata", lambda message: values.pretty_json(message.shown_metadata))
 
 
 @admin.register(Withholding)
@@ -147,13 +124,3 @@ class WithholdingAdmin(ReadOnlyAdmin):
     list_filter = ("role", "created_at", "tenant")
     search_fields = ("actor", "reason", "speaker")
     id_search = ("id", "posted_by", "conversation", "conversation__external_id")
-
-
-@admin.register(Review)
-class ReviewAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at rating episode stability_before stability_after engine degraded tenant"
-    ).split()
-    list_filter = ("rating", "degraded", recent_filter("made", "made"), "tenant")
-    id_search = ("id", "episode", "job", "retrieval_id")
-    points_at = {"retrieval_id": "retrieval_retrieval"}

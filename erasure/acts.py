@@ -30,6 +30,7 @@ from retrieval import erasure as retrieval
 from semantic import erasing as semantic
 from semantic.correction_marks import erase_marks
 
+Ids = Sequence[uuid.UUID]
 MESSAGES_AT_ONCE = 50
 """That are erased one by one in a transaction."""
 
@@ -102,7 +103,7 @@ def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
     return done
 
 
-def erase_facts(conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str) -> Done:
+def erase_facts(conversation: Conversation, *, fact_ids: Ids, actor: str) -> Done:
     """Delete facts of a locked conversation, and those that were put in their place.
 
     Episodes that support them are drawn anew.
@@ -122,12 +123,7 @@ def erase_facts(conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], ac
 
 
 def _go_on(
-    done: Done,
-    conversation: Conversation,
-    *,
-    redrawn: Sequence[uuid.UUID],
-    flush: bool,
-    changed: Sequence[uuid.UUID],
+    done: Done, conversation: Conversation, *, redrawn: Ids, flush: bool, changed: Ids
 ) -> None:
     """Settle the conversation, and queue what brings back what was not erased of it.
 
@@ -187,7 +183,7 @@ def erase_conversation(
     return done
 
 
-def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Done:
+def erase_notes(*, tenant: Tenant, note_ids: Ids) -> Done:
     """Delete notes with all that they were before, and what quotes them or leads to them."""
     done = Done()
     there = notes.lock_notes(tenant=tenant, note_ids=note_ids)

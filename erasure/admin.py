@@ -5,11 +5,10 @@ from typing import Any
 
 from django.contrib import admin
 
-from episodic.models import ErasedKey
-from erasure.models import Erasure, Hold, RetentionPolicy, Scope
+from erasure.models import Erasure, RetentionPolicy, Scope
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
-from memoryproject.adminkit.values import coloured_word
+from memoryproject.adminkit.values import coloured_word, column
 
 
 @admin.register(Erasure)
@@ -23,25 +22,11 @@ class ErasureAdmin(ReadOnlyAdmin):
     hidden = ("subject", "pages", "tenant")
     more_lines = ("whose",)
     points_at = {"job_id": "jobs_job"}
+    whose = column("tenant", lambda erasure: str(erasure.tenant_id))
+    standing = coloured_word("state")(lambda admin, erasure: str(erasure.state))
 
     def get_list_select_related(self, request: Any) -> tuple[str, ...]:
         return ()
-
-    @admin.display(description="tenant")
-    def whose(self, erasure: Erasure) -> str:
-        return str(erasure.tenant_id)
-
-    @coloured_word("state")
-    def standing(self, erasure: Erasure) -> str:
-        return str(erasure.state)
-
-
-@admin.register(ErasedKey)
-class ErasedKeyAdmin(ReadOnlyAdmin):
-    """Of a key only a hash is left, by which a retry is known."""
-
-    list_display = ("erased_at", "digest", "tenant")
-    list_filter = ("erased_at", "tenant")
 
 
 @admin.register(RetentionPolicy)
@@ -52,22 +37,10 @@ class RetentionPolicyAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "tenant")
     search_fields = ("actor",)
     more_lines = ("erased",)
-
-    @admin.display(description="erases")
-    def words(self, policy: RetentionPolicy) -> str:
-        return str(policy)
+    words = column("erases", str)
 
     @admin.display(description="erased so far")
     def erased(self, policy: RetentionPolicy) -> str:
         runs = Erasure.objects.of(policy.tenant).filter(scope=Scope.RETENTION, target=policy.id)
         counts = sum(map(Counter, runs.values_list("counts", flat=True)), Counter[str]())
         return ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing"
-
-
-@admin.register(Hold)
-class HoldAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "conversation_id", "reason", "actor", "lifted_at", "tenant")
-    list_filter = ("tenant",)
-    search_fields = ("actor", "reason")
-    id_search = ("id", "conversation_id")
-    points_at = {"conversation_id": "episodic_conversation"}

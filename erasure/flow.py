@@ -106,7 +106,6 @@ def erase_next(erasure: Erasure) -> acts.Done | None:
 
 
 def add_up(erasure: Erasure, done: acts.Done) -> None:
-    """Store what a part has deleted, in the transaction that deleted it."""
     erasure.counts = dict(+(Counter(erasure.counts) + done.counts))
     if mirror.is_on() and erasure.scope != Scope.TENANT:
         erasure.pages = [*erasure.pages, *done.memory_ids]

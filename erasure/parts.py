@@ -43,7 +43,6 @@ def erase_user_part(erasure: Erasure) -> acts.Done | None:
 
 
 def erase_person_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next part of what is a person's; None: there is none any more."""
     tenant = erasure.tenant
     person = Person.objects.of(tenant).filter(id__in=[erasure.target]).first()
     if person is None:
@@ -94,7 +93,6 @@ def count_import(erasure: Erasure) -> Counter[str]:
 
 
 def erase_import_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next part of what an import brought in; None: there is none any more."""
     tenant = erasure.tenant
     changeset = imports_of(tenant).filter(id__in=[erasure.target]).first()
     if changeset is None:
@@ -157,7 +155,6 @@ def _is_all_imported(conversation: Conversation, erasure: Erasure, changeset: Ch
 
 
 def holds_of(tenant: Tenant) -> QuerySet[Hold]:
-    """Return the holds that are in force."""
     return Hold.objects.of(tenant).filter(lifted_at=None)
 
 

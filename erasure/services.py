@@ -203,7 +203,6 @@ def check_holds(erasure: Erasure) -> None:
 
 
 def _homes_of(erasure: Erasure) -> list[uuid.UUID]:
-    """Return the conversations that an erasure takes something from."""
     tenant, target = erasure.tenant, erasure.target
     if erasure.scope == Scope.MESSAGE:
         messages = Message.objects.of(tenant).filter(id__in=[target])

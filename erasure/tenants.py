@@ -92,7 +92,6 @@ def erase_part(erasure: Erasure) -> acts.Done | None:
 
 
 def _list_tables() -> list[type[TenantModel]]:
-    """Return the tables of tenants' rows, those that refer to others before these."""
     tables = [model for model in apps.get_models() if issubclass(model, TenantModel)]
     links: dict[Any, set[Any]] = {
         table: {field.related_model for field in table._meta.concrete_fields} - {table, None}

@@ -3,25 +3,16 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from events.models import Event, Webhook
-from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
+from events.models import Event
+from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
-
-
-@admin.register(Webhook)
-class WebhookAdmin(ReadOnlyAdmin):
-    list_display = ("url", "types", "created_at", "stopped_at", "actor", "tenant")
-    list_filter = ("tenant",)
-    search_fields = ("url", "actor")
-    listings = (Listing("Events", Event, "webhook"),)
 
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     list_display = (
-        "created_at", "type", "state", "attempts", "status", "error_class", "latency_ms",
-        "retry_at", "webhook", "tenant",
-    )  # fmt: skip
+        "created_at type state attempts status error_class latency_ms retry_at webhook tenant"
+    ).split()
     list_filter = ("state", "type", recent_filter("made", "made"), "tenant")
     search_fields = ("type", "error_class")
     id_search = ("id", "webhook", "scope")

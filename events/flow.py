@@ -46,7 +46,6 @@ class ReceiverAway(OutsideAway):
 
 
 def register() -> None:
-    """Say how the jobs run that deliver, and what else there is to do."""
     register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
     register_flow(Kind.MAIL, Flow(run=mail.send_mails, asks_model=False))
     deaths.append(announce_death)

@@ -58,7 +58,6 @@ def queue_mails(*, at_most: int) -> None:
 
 
 def due_at(now: datetime, rows: QuerySet[Notification]) -> QuerySet[Notification]:
-    """Narrow notifications to those that are to be mailed by now."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     last = midnight + DAILY_AT - (timedelta(days=1) if now < midnight + DAILY_AT else timedelta())
     at_once = Q(person__mail_choice__when=MailChoice.When.AT_ONCE)

@@ -50,7 +50,6 @@ NOTICES = {
 
 
 def render_words(type: str, count: int) -> str:
-    """Return what happened, in words without content."""
     words = NOTICES[EventType(type)].words
     return words if count == 1 else f"{words} (×{count})"
 

@@ -100,7 +100,6 @@ def redeliver(event: Event) -> None:
 
 
 def delete_webhook(webhook: Webhook) -> None:
-    """Delete a webhook with its events, those that wait included."""
     with transaction.atomic():
         Webhook.objects.of(webhook.tenant).select_for_update().get(id=webhook.id)
         Event.objects.of(webhook.tenant).filter(webhook=webhook).delete()

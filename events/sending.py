@@ -69,12 +69,10 @@ class Outcome(NamedTuple):
 
     @property
     def is_delivered(self) -> bool:
-        """Whether it said that it has it."""
         return self.status is not None and 200 <= self.status < 300
 
 
 def is_refused(address: str) -> bool:
-    """Return whether nothing is posted to this IP address."""
     return not is_callable(address, settings.WEBHOOK_NETWORKS)
 
 
@@ -91,15 +89,12 @@ def make_client(url: str) -> httpx2.Client:
     )
 
 
-def render_body(event: Event) -> bytes:
-    """Return what is posted: the same bytes at each attempt."""
-    body = {"type": event.type, "timestamp": say_moment(event.created_at), "data": event.data}
-    return json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
-
-
 def send(client: httpx2.Client, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:
     """Post an event and return what came of it; of the answer nothing but the status is read."""
-    body, started = render_body(event), time.monotonic()
+    fields = {"type": event.type, "timestamp": say_moment(event.created_at), "data": event.data}
+    # The same bytes at each attempt.
+    body = json.dumps(fields, separators=(",", ":"), sort_keys=True).encode()
+    started = time.monotonic()
     headers = sign(webhook, message_id=str(event.id), body=body, now=now)
     status, error = None, ""
     try:

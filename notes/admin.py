@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
 from indexing.admin import MemoryAdmin
-from indexing.models import UnitKind
+from indexing.models import Memory, UnitKind
 from indexing.word_search import WordSearchAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
@@ -44,14 +44,8 @@ class NoteAdmin(WordSearchAdmin):
         return "deleted" if note.deleted_at else "active"
 
 
-@admin.register(NoteVersion)
-class NoteVersionAdmin(ReadOnlyAdmin):
-    list_display = (
-        "label", "version", "note", "source_type", "actor", "updated_at", "replaced_at", "tenant",
-    )  # fmt: skip
-    list_filter = ("source_type", recent_filter("replaced", "replaced"), "tenant")
-    search_fields = ("label", "content")
-    id_search = ("id", "note")
+def _link_to(memory: Memory) -> str:
+    return values.link_to_memory(memory.kind, memory.id, str(memory))
 
 
 @admin.register(Link)
@@ -63,16 +57,8 @@ class LinkAdmin(ReadOnlyAdmin):
     search_fields = ("actor",)
     id_search = ("id", "from_memory", "to_memory")
     more_lines = ("starts_at", "leads_to")
+    starts_at = values.column("from", lambda link: _link_to(link.from_memory))
+    leads_to = values.column("to", lambda link: _link_to(link.to_memory))
 
     def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
         return (*super().get_list_select_related(request), "from_memory", "to_memory")
-
-    @admin.display(description="from")
-    def starts_at(self, link: Link) -> str:
-        return values.link_to_memory(
-            link.from_memory.kind, link.from_memory_id, str(link.from_memory)
-        )
-
-    @admin.display(description="to")
-    def leads_to(self, link: Link) -> str:
-        return values.link_to_memory(link.to_memory.kind, link.to_memory_id, str(link.to_memory))

@@ -102,7 +102,6 @@ def check_citus() -> None:
 
 
 def plan() -> Iterator[str]:
-    """Yield the statements that are left to be run, in their order."""
     if not _is_begun():
         yield from (take for take, _, _ in _list_obstacles())
     yield from (statement for (statement,) in _ask(UNKNOWN_FUNCTIONS))
@@ -223,5 +222,4 @@ def check() -> None:
 
 
 def count_kinds() -> Counter[str]:
-    """Return how many tables of tenants there are of each kind."""
     return Counter(kind for _, _, kind, _, _ in _ask(TABLES, NAMES))

@@ -91,7 +91,6 @@ class DatabaseCollector:
             yield from self._kept
 
     def forget(self) -> None:
-        """Read anew at the next scrape."""
         self._read_at = float("-inf")
 
     def _read(self) -> list[Metric]:
@@ -179,7 +178,6 @@ def read_models() -> Iterator[Metric]:
 
 
 def read_stored() -> Iterator[Metric]:
-    """Yield what is stored, and what waits for a curator."""
     rows = [
         (kind, count_rows(model.across_tenants.all(), model._meta.db_table))
         for kind, model in {"message": Message, "episode": Episode, "note": Note}.items()

@@ -16,17 +16,3 @@ class PersonAdmin(ReadOnlyAdmin):
         Listing("Merged into others", Merge, "person"),
         Listing("Others merged into them", Merge, "into"),
     )
-
-
-@admin.register(Alias)
-class AliasAdmin(ReadOnlyAdmin):
-    list_display = ("value", "kind", "person", "tenant")
-    list_filter = ("kind", "tenant")
-    search_fields = ("value",)
-
-
-@admin.register(Merge)
-class MergeAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "person", "into", "actor", "reason", "undone_at", "tenant")
-    list_filter = ("undone_at", "tenant")
-    search_fields = ("actor", "reason")

@@ -90,7 +90,6 @@ def _lock(tenant: Tenant, *person_ids: uuid.UUID) -> Sequence[Person]:
 
 
 def erase_people(*, tenant: Tenant, person_ids: Sequence[uuid.UUID]) -> int:
-    """Delete people with their names, ids and merges; return how many."""
     either = Q(person__in=person_ids) | Q(into__in=person_ids)
     Merge.objects.of(tenant).filter(either).delete()
     Alias.objects.of(tenant).filter(person__in=person_ids).delete()

@@ -8,7 +8,7 @@ from indexing.admin import MemoryAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, RetrievalHit
+from retrieval.models import ContextSection, MemoryTest, Retrieval, RetrievalHit
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
 MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
@@ -67,31 +67,6 @@ class RetrievalHitAdmin(ReadOnlyAdmin):
     list_filter = ("memory_kind", "tenant")
     id_search = ("id", "memory_id", "retrieval")
     more_lines = ("memory",)
-
-    @admin.display(description="memory", ordering="memory_id")
-    def memory(self, hit: RetrievalHit) -> str:
-        return values.link_to_memory(hit.memory_kind, hit.memory_id)
-
-
-@admin.register(Context)
-class ContextAdmin(ReadOnlyAdmin):
-    """What agents put together; what it says is not shown, for it quotes messages."""
-
-    search_help_text = "A whole id"
-    list_display = (
-        "created_at", "used_tokens", "max_tokens", "reserved_tokens", "counter", "made_by",
-        "expires_at", "tenant",
-    )  # fmt: skip
-    list_filter = ("counter", recent_filter("made", "made"), "tenant")
-    listings = (Listing("Sections", ContextSection, "context"),)
-
-
-@admin.register(ContextSection)
-class ContextSectionAdmin(ReadOnlyAdmin):
-    hidden = ("content",)
-    search_help_text = "A whole id"
-    list_display = (
-        "position", "kind", "memory", "priority", "tokens", "truncated", "context", "tenant",
-    )  # fmt: skip
-    list_filter = ("kind", "truncated", "tenant")
-    id_search = ("id", "context", "memory")
+    memory = values.column(
+        "memory", lambda hit: values.link_to_memory(hit.memory_kind, hit.memory_id), "memory_id"
+    )

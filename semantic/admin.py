@@ -1,7 +1,6 @@
 """Admin lists of facts, evidence, suggestions, changesets and changes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -14,7 +13,7 @@ from indexing.word_search import WordSearchAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
-from semantic.models import Change, Changeset, CorrectionMark, Evidence, Fact, Suggestion, Triage
+from semantic.models import Change, Changeset, Fact
 
 NEVER = [
     Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
@@ -82,38 +81,6 @@ class FactAdmin(WordSearchAdmin):
         return format_html('<span class="whitespace-nowrap">{} – {}</span>', since, until)
 
 
-@admin.register(Evidence)
-class EvidenceAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "fact", "episode", "message_seqs", "changeset", "tenant")
-    list_filter = (recent_filter("made", "made"), "tenant")
-    id_search = ("id", "fact", "episode", "changeset")
-
-
-@admin.register(Suggestion)
-class SuggestionAdmin(ReadOnlyAdmin):
-    list_display = "created_at kind old_fact new_fact reason decision conversation tenant".split()
-    list_filter = ("kind", "decision", "tenant")
-    id_search = ("id", "old_fact", "new_fact", "changeset", "decided_by")
-
-
-@admin.register(CorrectionMark)
-class CorrectionMarkAdmin(ReadOnlyAdmin):
-    list_display = (
-        "created_at place place_id fact found_by state decided_by conversation tenant"
-    ).split()
-    list_filter = ("place", "found_by", "state", "tenant")
-    id_search = ("id", "fact", "place_id", "changeset", "conversation")
-
-
-@admin.register(Triage)
-class TriageAdmin(ReadOnlyAdmin):
-    list_display = (
-        "changed_at fact assignee comment snoozed_until is_kept changed_by conversation tenant"
-    ).split()
-    list_filter = ("is_kept", "tenant")
-    id_search = ("id", "fact", "conversation")
-
-
 @admin.register(Changeset)
 class ChangesetAdmin(ReadOnlyAdmin):
     list_display = (
@@ -130,16 +97,4 @@ class ChangesetAdmin(ReadOnlyAdmin):
         changesets: QuerySet[Changeset] = super().get_queryset(request)
         return changesets.annotate(change_count=Subquery(counts))
 
-    @admin.display(description="changes")
-    def changes(self, changeset: Any) -> int:
-        """Return how many changes it has."""
-        return changeset.change_count or 0
-
-
-@admin.register(Change)
-class ChangeAdmin(ReadOnlyAdmin):
-    list_display = "action position memory_id other_memory_id note changeset tenant".split()
-    list_filter = ("action", "tenant")
-    search_fields = ("note",)
-    id_search = ("id", "memory_id", "other_memory_id", "changeset")
-    points_at = {"memory_id": "semantic_fact", "other_memory_id": "semantic_fact"}
+    changes = values.column("changes", lambda changeset: changeset.change_count or 0)

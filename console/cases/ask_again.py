@@ -4,11 +4,11 @@ import uuid
 from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 
 from console.cases.page import SEEN_BY
-from console.pages import get_row, page_for, show_page
+from console.pages import Answer, admin_page, get_row
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from episodic.revealing import Reader
 from retrieval.models import Retrieval, RetrievalHit
@@ -35,8 +35,8 @@ class Line(NamedTuple):
     is_marked: bool
 
 
-@page_for(*SEEN_BY, RUN_PLAYGROUND)
-def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
+@admin_page("console/cases/ask_again.html", "Ask again", *SEEN_BY, RUN_PLAYGROUND)
+def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
     """Show the newest questions that what a fact replaced was served for, else the fact."""
     fact = get_row(Fact, fact_id, "conversation")
     reader = Reader(request.user)
@@ -48,17 +48,13 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
     page = Paginator(found, AT_ONCE).get_page(request.GET.get("page"))
     for question in page:
         _repeat(question, claim, reader)
-    return show_page(
-        request,
-        "console/cases/ask_again.html",
-        title="Ask again",
-        fact=fact,
-        page=page,
-        left=sum(
-            line.says_old and not line.is_marked for question in page for line in question.after
-        ),
-        is_cut=len(found) == QUESTIONS_AT_MOST,
-    )
+    after = [line for question in page for line in question.after]
+    return {
+        "fact": fact,
+        "page": page,
+        "left": sum(line.says_old and not line.is_marked for line in after),
+        "is_cut": len(found) == QUESTIONS_AT_MOST,
+    }
 
 
 def _find_questions(facts: list[Fact]) -> list[Any]:

@@ -6,9 +6,7 @@ A fact's sentence never changes; its state at the time comes from the states in 
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.utils.safestring import SafeString
@@ -18,6 +16,7 @@ from console.texts import TEXTS
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Episode, Message, Review, Role
 from episodic.revealing import Reader
+from indexing.languages import SIMPLE
 from retrieval.models import Retrieval, RetrievalHit
 from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -31,15 +30,6 @@ COMMON_IN = 4
 """A word that more than a quarter of the served facts have tells nothing."""
 
 
-class CaseSource(NamedTuple):
-    """An episode that supported a fact, and those of its messages that are the evidence."""
-
-    episode: Episode
-    messages: Sequence[ShownMessage]
-    state: str
-    """Empty: it counted when the answer was given."""
-
-
 class LaterChange(NamedTuple):
     """A change of a fact after the answer."""
 
@@ -51,68 +41,36 @@ class LaterChange(NamedTuple):
     """The newer sentence, with its deletions and insertions marked."""
 
 
-@dataclass(slots=True)
-class ServedFact:
-    """A fact as it was when it was served, and what has happened since."""
-
-    hit: RetrievalHit
-    fact: Fact | None = None
-    """None: it was erased."""
-    state_then: str = HELD
-    valid_until_then: datetime | None = None
-    sources: Sequence[CaseSource] = ()
-    later: Sequence[LaterChange] = ()
-    used: Sequence[str] = ()
-    """Its words that the agent used next and that few of the other facts have."""
-
-    @property
-    def state_now(self) -> str:
-        """`held`, or why not."""
-        return (self.fact.invalidated_because or HELD) if self.fact else "erased"
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether its state is another one now."""
-        return self.state_now != self.state_then
-
-
-class ServedEpisode(NamedTuple):
-    """An episode that was served, with its messages."""
-
-    hit: RetrievalHit
-    episode: Episode | None
-    messages: Sequence[ShownMessage]
-    reviews: Sequence[Review]
-
-
 class Case:
     """Everything about one answer, in a dozen queries however much was served.
 
     `before` has the last messages when the question was asked, `after` those after it, with what
     the agent made of the answer; `reply` is the next message of the assistant, if any is on
-    record; `changed` has the facts whose state is another one now.
+    record. `facts` and `episodes` are the hits, each with its `fact` or `episode`, which is None
+    where that was erased; `changed` has the facts whose state is another one now.
     """
 
     def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
         self.retrieval, self._reader, through = retrieval, reader, retrieval.through_seq
         hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
-        self._hits: dict[str, list[RetrievalHit]] = defaultdict(list)
+        self._hits: dict[str, list[Any]] = defaultdict(list)
         for hit in hits.order_by("rank", "id"):
             self._hits[hit.memory_kind].append(hit)
         self._evidence = self._read_evidence()
         self._messages = self._read_messages()
         self.before = [row for row in self._messages if through - BEFORE < row.seq <= through]
         self.after = [row for row in self._messages if through < row.seq <= through + AFTER]
-        self.facts = self._list_facts()
+        self.facts, self.episodes = self._hits["fact"], self._hits["episode"]
+        self._read_facts()
         self._mark_used_words()
-        self.changed = [fact for fact in self.facts if fact.has_changed]
-        self.episodes = self._list_episodes()
+        self.changed = [hit for hit in self.facts if hit.has_changed]
+        self._read_episodes()
         self.reply = self._find_reply()
 
-    def _read_evidence(self) -> dict[uuid.UUID, list[Evidence]]:
+    def _read_evidence(self) -> dict[uuid.UUID, list[Any]]:
         rows = Evidence.objects.of(self.retrieval.tenant).select_related("episode", "withdrawn_by")
         rows = rows.filter(fact__in=[hit.memory_id for hit in self._hits["fact"]]).order_by("id")
-        evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
+        evidence: dict[uuid.UUID, list[Any]] = defaultdict(list)
         for row in rows[:CHANGES_AT_MOST]:
             evidence[row.fact_id].append(row)
         return evidence
@@ -142,8 +100,9 @@ class Case:
         rows = messages.filter(id__in=ids)
         return read_transcript(rows, conversation_id=home, reader=self._reader)
 
-    def _list_facts(self) -> list[ServedFact]:
-        ids = [hit.memory_id for hit in self._hits["fact"]]
+    def _read_facts(self) -> None:
+        """Set on each hit its fact with its state then and now, sources, and later changes."""
+        ids = [hit.memory_id for hit in self.facts]
         facts = Fact.objects.of(self.retrieval.tenant).in_bulk(ids)
         changes = self._read_changes(set(facts))
         pairs = (
@@ -152,28 +111,21 @@ class Case:
         heirs = {after["superseded_by"] for _, after in pairs if after and after["superseded_by"]}
         newer = Fact.objects.of(self.retrieval.tenant).in_bulk(heirs)
         by_seq = {message.seq: message for message in self._messages}
-        served = [ServedFact(hit, facts.get(hit.memory_id)) for hit in self._hits["fact"]]
-        for row in served:
-            if row.fact is None:
-                continue
-            steps = changes[row.fact.id]
-            then = self._find_state(row.fact, steps)
-            row.state_then, row.valid_until_then = then.because or HELD, then.valid_until
-            evidence = self._evidence[row.fact.id]
-            row.sources = [
-                CaseSource(
-                    entry.episode,
-                    [by_seq[seq] for seq in entry.message_seqs if seq in by_seq],
-                    self._name_source_state(entry),
-                )
-                for entry in evidence
-            ]
-            row.later = [
-                _render_change(step, row.fact, newer)
+        for hit in self.facts:
+            hit.fact, steps = facts.get(hit.memory_id), changes[hit.memory_id]
+            then = self._find_state(hit.fact, steps) if hit.fact else states.State()
+            hit.state_then, hit.valid_until_then = then.because or HELD, then.valid_until
+            hit.state_now = (hit.fact.invalidated_because or HELD) if hit.fact else "erased"
+            hit.has_changed = hit.state_now != hit.state_then
+            hit.sources = self._evidence[hit.memory_id] if hit.fact else []
+            for source in hit.sources:
+                source.messages = [by_seq[seq] for seq in source.message_seqs if seq in by_seq]
+                source.state = self._name_source_state(source)
+            hit.later = [
+                _render_change(step, hit.fact, newer)
                 for step in steps
                 if step.changeset.started_at > self.retrieval.created_at
             ]
-        return served
 
     def _read_changes(self, ids: set[uuid.UUID]) -> dict[uuid.UUID, list[Change]]:
         """Return the changes that touched each fact, in order."""
@@ -213,34 +165,31 @@ class Case:
         return "withdrawn later" if self._comes_after(row.withdrawn_by) else "withdrawn before"
 
     def _mark_used_words(self) -> None:
-        """Set on each fact those of its words that the agent used next, if readable."""
-        if self.retrieval.conversation is None:
-            return
-        language = self.retrieval.conversation.language
+        """Set on each hit the words of its fact that the agent used next, if readable.
+
+        Words that many of the facts have are left out.
+        """
+        home = self.retrieval.conversation
+        language = home.language if home else SIMPLE
         replies = [
             row.text for row in self.after if row.role == Role.ASSISTANT and not row.is_masked
         ]
-        counts = count_forms([row.fact.fact for row in self.facts if row.fact], language)
+        counts = count_forms([hit.fact.fact for hit in self.facts if hit.fact], language)
         most = max(1, len(self.facts) // COMMON_IN)
         rare = {form for form in count_forms(replies, language) if 0 < counts[form] <= most}
-        for row in self.facts:
-            if row.fact is not None:
-                row.used = list_words(row.fact.fact, rare, language)
+        for hit in self.facts:
+            hit.used = list_words(hit.fact.fact, rare, language) if hit.fact else ()
 
-    def _list_episodes(self) -> list[ServedEpisode]:
-        hits, tenant = self._hits["episode"], self.retrieval.tenant
-        episodes = Episode.objects.of(tenant).in_bulk([hit.memory_id for hit in hits])
+    def _read_episodes(self) -> None:
+        """Set on each hit its episode, with messages and reviews."""
+        tenant, ids = self.retrieval.tenant, [hit.memory_id for hit in self.episodes]
+        episodes = Episode.objects.of(tenant).in_bulk(ids)
         rows = Review.objects.of(tenant).filter(episode__in=list(episodes))
         reviews = list(rows.filter(retrieval_id=self.retrieval.id).order_by("id"))
-        return [
-            ServedEpisode(
-                hit=hit,
-                episode=episodes.get(hit.memory_id),
-                messages=[row for row in self._messages if row.episode_id == hit.memory_id],
-                reviews=[review for review in reviews if review.episode_id == hit.memory_id],
-            )
-            for hit in hits
-        ]
+        for hit in self.episodes:
+            hit.episode = episodes.get(hit.memory_id)
+            hit.messages = [row for row in self._messages if row.episode_id == hit.memory_id]
+            hit.reviews = [row for row in reviews if row.episode_id == hit.memory_id]
 
 
 def _render_change(change: Change, fact: Fact, newer: dict[uuid.UUID, Fact]) -> LaterChange:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from console.cases.case import Case, CaseSource, LaterChange, ServedEpisode, ServedFact
+from console.cases.case import Case, LaterChange
 from console.transcript import ShownMessage
 from memoryproject.edge.fields import say_moment
 
@@ -15,7 +15,6 @@ OF_MESSAGE = "id seq role speaker at=occurred_at content=text is_masked characte
 
 
 def render_case(case: Case) -> dict[str, Any]:
-    """Return everything that the page of a case shows."""
     receipt = case.retrieval
     return {
         **_pick(receipt, "receipt_id=id tenant=tenant.name"),
@@ -46,9 +45,9 @@ def _pick(row: Any, columns: str) -> dict[str, Any]:
     return picked
 
 
-def _render_fact(row: ServedFact) -> dict[str, Any]:
+def _render_fact(row: Any) -> dict[str, Any]:
     return {
-        **_pick(row.hit, OF_HIT),
+        **_pick(row, OF_HIT),
         **_pick(row.fact, "fact category true_from=valid_at"),
         **_pick(row, "true_until_as_then_believed=valid_until_then state_then state_now"),
         **_pick(row, "words_said_next=used"),
@@ -57,7 +56,7 @@ def _render_fact(row: ServedFact) -> dict[str, Any]:
     }
 
 
-def _render_source(source: CaseSource) -> dict[str, Any]:
+def _render_source(source: Any) -> dict[str, Any]:
     return {
         **_pick(source.episode, "episode_id=id title"),
         "state": source.state or "counted",
@@ -74,9 +73,9 @@ def _render_later(later: LaterChange) -> dict[str, Any]:
     }
 
 
-def _render_episode(row: ServedEpisode) -> dict[str, Any]:
+def _render_episode(row: Any) -> dict[str, Any]:
     return {
-        **_pick(row.hit, OF_HIT),
+        **_pick(row, OF_HIT),
         **_pick(row.episode, "title summary"),
         "messages": _render_messages(row.messages),
         "reviewed_as": [review.rating for review in row.reviews],

@@ -1,7 +1,6 @@
 """The pages of the case file: finding an answer, explaining it, and making it a memory test."""
 
 import uuid
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,12 +17,12 @@ from console.cases.case import Case
 from console.cases.case_json import render_case
 from console.cases.search import Hint
 from console.facts.forms import CURATE
-from console.forms import ConversationField, LinesField, WordsField, submit
+from console.forms import ConversationField, LinesField, TextForm, WordsField, submit
 from console.labels import name_conversations, name_memories
 from console.playground import page as playground
 from episodic.models import Conversation
 from episodic.revealing import Reader
-from indexing.tenant_search import QUERY_AT_MOST, Scope
+from indexing.tenant_search import QUERY_AT_MOST
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
 from memoryproject.ai.errors import ModelUnavailable
@@ -40,22 +39,17 @@ SEEN_BY = (
 )  # fmt: skip
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
-FAULTS = {"invalid": "Write a day like 2026-03-03, or 2026-03-03 14:30, in UTC."}
 SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
-class CaseForm(forms.Form):
+class CaseForm(TextForm):
     """What a person knows about an answer."""
 
-    phrase = WordsField(required=False, max_length=QUERY_AT_MOST, label="What you know")
-    memory = forms.UUIDField(required=False, label="Memory")
-    conversation = ConversationField(required=False, label="Conversation")
-    since = forms.DateTimeField(
-        required=False, label="Asked from", input_formats=MOMENTS, error_messages=FAULTS
-    )
-    until = forms.DateTimeField(
-        required=False, label="to", input_formats=MOMENTS, error_messages=FAULTS
-    )
+    phrase = WordsField(required=False, max_length=QUERY_AT_MOST)
+    memory = forms.UUIDField(required=False)
+    conversation = ConversationField(required=False)
+    since = forms.DateTimeField(required=False, input_formats=MOMENTS)
+    until = forms.DateTimeField(required=False, input_formats=MOMENTS)
 
     def clean_until(self) -> datetime | None:
         """Return the end of the day, or of the minute, that is named."""
@@ -66,28 +60,16 @@ class CaseForm(forms.Form):
         return until + (timedelta(days=1) if is_day else timedelta(minutes=1))
 
 
-class MemoryTestForm(forms.Form):
+class MemoryTestForm(TextForm):
     """What the answer to a question must and must not say."""
 
-    must_say = LinesField(
-        TEXTS_AT_MOST,
-        TEXT_AT_MOST,
-        label="Must say",
-        help_text="One text a line; case does not count.",
-    )
-    must_not_say = LinesField(
-        TEXTS_AT_MOST,
-        TEXT_AT_MOST,
-        label="Must not say",
-        help_text="One text a line. Lines marked as corrected do not count.",
-    )
-    at_most_tokens = forms.IntegerField(
-        label="Tokens of the answer, at most", required=False, min_value=1, max_value=1_000_000
-    )
+    must_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
+    must_not_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
+    at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
 
-@pages.page_for(*SEEN_BY)
-def show_entry(request: HttpRequest) -> HttpResponse:
+@pages.admin_page("console/cases/entry.html", "Why did it say that?", *SEEN_BY)
+def show_entry(request: HttpRequest) -> pages.Answer:
     """Show the form and the candidates; a receipt's id leads to its case."""
     form = CaseForm(request.GET)
     candidates: list[Any] = []
@@ -104,30 +86,25 @@ def show_entry(request: HttpRequest) -> HttpResponse:
             and pages.read_choice(request).offered
         ):
             return pages.ask_for_tenant(request)
-        tenant, hint = _read_hint(params, tenant, named)
+        hint = _read_hint(params, tenant, named)
         if hint is None:
             unknown = "There is nothing of that id."
         else:
+            tenant = hint.tenant
             candidates = search.find_candidates(hint, reader=Reader(request.user))
-    return pages.show_page(
-        request,
-        "console/cases/entry.html",
-        title="Why did it say that?",
-        form=form,
-        tenant=tenant,
-        candidates=candidates,
-        unknown=unknown,
-        asked=any(form["phrase"].value() or form[name].value() for name in form.fields),
-    )
+    return {
+        "form": form,
+        "tenant": tenant,
+        "candidates": candidates,
+        "unknown": unknown,
+        "asked": any(form[name].value() for name in form.fields),
+    }
 
 
 def _read_hint(
     params: dict[str, Any], tenant: Tenant | None, named: uuid.UUID | None
-) -> tuple[Tenant | None, Hint | None]:
-    """Return the tenant and what to search for; no hint: nothing has that id.
-
-    The owner of an id of ours is the tenant to search in.
-    """
+) -> Hint | None:
+    """Return what to search for, in the tenant that owns what is named; None: nobody does."""
     conversation = params["conversation"] or named
     home = _find_conversation(conversation, tenant) if conversation else None
     owner = tenant
@@ -138,16 +115,11 @@ def _read_hint(
     elif named is not None:
         owner = search.find_owner(named)
     if owner is None:
-        return tenant, None
-    scope = Scope(
-        tenant_id=owner.id,
-        conversation_id=home.id if home else None,
-        since=params["since"],
-        until=params["until"],
-    )
+        return None
     is_home = home is not None and named in {home.id, home.external_id}
     phrase = params["phrase"] if named is None else ""
-    return owner, Hint(owner, scope, phrase, None if is_home else named)
+    home_id, memory_id = home.id if home else None, None if is_home else named
+    return Hint(owner, home_id, params["since"], params["until"], phrase, memory_id)
 
 
 def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
@@ -157,12 +129,11 @@ def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation 
     return of_agent or rows.filter(id=named).first()
 
 
-@pages.page_for(*SEEN_BY)
-def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
+@pages.admin_page("console/cases/case.html", "Case file", *SEEN_BY)
+def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     """Show one answer, explained; with `format=json` as a file."""
-    rows = Retrieval.across_tenants.select_related("tenant", "conversation", "asked_by")
-    retrieval = get_object_or_404(rows, id=retrieval_id)
-    reader = Reader(request.user)
+    retrieval = pages.get_row(Retrieval, retrieval_id, "conversation", "asked_by")
+    home, reader = retrieval.conversation, Reader(request.user)
     case = Case(retrieval, reader=reader)
     if request.GET.get("format") == "json":
         return JsonResponse(
@@ -173,22 +144,17 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
                 "Cache-Control": "private, no-store",
             },
         )
-    may_test = request.user.has_perms(["retrieval.view_memorytest", CURATE])
-    return pages.show_page(
-        request,
-        "console/cases/case.html",
-        title="Case file",
-        case=case,
-        retrieval=retrieval,
-        conversation=retrieval.conversation,
-        reader=reader,
-        place=name_conversations([retrieval.conversation_id], reader).get(
-            retrieval.conversation_id, ""
-        ),
-        permalink=request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
-        parameters=sorted(retrieval.parameters.items()),
-        test_form=MemoryTestForm(prefix="test") if may_test and retrieval.conversation else None,
-    )
+    may_test = home is not None and request.user.has_perms(SEES_TEST)
+    return {
+        "case": case,
+        "retrieval": retrieval,
+        "conversation": home,
+        "reader": reader,
+        "place": name_conversations([home.id], reader)[home.id] if home else "",
+        "permalink": request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
+        "parameters": sorted(retrieval.parameters.items()),
+        "test_form": MemoryTestForm(prefix="test") if may_test else None,
+    }
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
@@ -223,9 +189,10 @@ def _link_to_playground(retrieval: Retrieval) -> str:
     return f"{reverse('console:playground')}?{urlencode(query)}"
 
 
-@pages.action_for(*SEEN_BY, *SEES_TEST)
-def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
-    """Make a memory test of an answered question, and run it."""
+@pages.admin_page(
+    "console/cases/test_form.html", "Turn this case into a test", *SEEN_BY, *SEES_TEST, posts=True
+)
+def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     rows = Retrieval.across_tenants.select_related("tenant", "conversation")
     retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
     form = MemoryTestForm(request.POST, prefix="test")
@@ -243,15 +210,11 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> HttpResponse:
         memory_tests.create_test(test)
         return pages.redirect_to(test)
 
-    template, title = "console/cases/test_form.html", "Turn this case into a test"
-    return submit(form, create) or pages.show_page(
-        request, template, title=title, form=form, retrieval=retrieval
-    )
+    return submit(form, create) or {"form": form, "retrieval": retrieval}
 
 
 @pages.action_for(*SEES_TEST)
 def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResponse:
-    """Run a memory test, or delete it."""
     test = pages.get_row(MemoryTest, test_id, "conversation")
     if name == "delete":
         pages.record(request, test, "deleted it")
@@ -265,8 +228,7 @@ def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResp
     return pages.redirect_to(test)
 
 
-def get_test_story(request: HttpRequest, test: MemoryTest) -> Mapping[str, Any]:
-    """Return what stands above a memory test's columns."""
+def get_test_story(request: HttpRequest, test: MemoryTest) -> dict[str, Any]:
     verdicts = {
         name: [
             (text, f"{name}.{place}" not in test.failures)

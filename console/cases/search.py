@@ -3,6 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
@@ -11,7 +12,7 @@ from django.utils.safestring import SafeString
 from console.highlights import show_snippet
 from console.labels import name_conversations
 from console.search import results
-from console.search.results import Result, SearchParams
+from console.search.results import SearchParams
 from episodic.models import Message, Role
 from episodic.revealing import Reader
 from indexing import tenant_search
@@ -44,9 +45,16 @@ class Hint(NamedTuple):
     """What the person knows, read from the form."""
 
     tenant: Tenant
-    scope: Scope
-    phrase: str = ""
-    id: uuid.UUID | None = None
+    conversation_id: uuid.UUID | None
+    since: datetime | None
+    until: datetime | None
+    phrase: str
+    id: uuid.UUID | None
+
+    @property
+    def scope(self) -> Scope:
+        """Where words are looked for, at any time: it was said a little before it was asked."""
+        return Scope(tenant_id=self.tenant.id, conversation_id=self.conversation_id)
 
 
 ReasonsById = dict[uuid.UUID, list[Reason]]
@@ -95,11 +103,10 @@ def _answers(hint: Hint) -> QuerySet[Retrieval]:
 
 def _narrow(hint: Hint, path: str) -> dict[str, Any]:
     """Return the filters of the scope, for rows from which `path` leads to an answer."""
-    scope = hint.scope
     filters = {
-        "conversation": scope.conversation_id,
-        "created_at__gte": scope.since,
-        "created_at__lt": scope.until,
+        "conversation": hint.conversation_id,
+        "created_at__gte": hint.since,
+        "created_at__lt": hint.until,
     }
     return {f"{path}{name}": value for name, value in filters.items() if value is not None}
 
@@ -122,11 +129,10 @@ def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalH
 
 def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:
     """Take the messages that hold the words, and the answers given shortly before them."""
-    # When it was said and when it was asked differ by little: times narrow the answers only.
-    scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
-    matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope).found
+    scope, kind = hint.scope, UnitKind.MESSAGE
+    matches = tenant_search.find(sought, kind=kind, scope=scope).found
     if not matches:
-        matches = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=scope, every=False).found
+        matches = tenant_search.find(sought, kind=kind, scope=scope, every=False).found
     kept = results.restrict_matches(matches, reader)[:MATCHES_AT_MOST]
     shown = results.show_messages(kept, reader)
     shown += results.find_unprocessed(SearchParams(sought, scope), reader=reader)[:MATCHES_AT_MOST]
@@ -136,7 +142,7 @@ def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Rea
 
 
 def _follow_messages(
-    messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Result]
+    messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Any]
 ) -> None:
     """Add the answers shortly before messages.
 
@@ -188,8 +194,7 @@ def _follow_questions(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
 
 def _follow_facts(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
     """Take the answers that served facts which hold the words."""
-    scope = Scope(tenant_id=hint.tenant.id, conversation_id=hint.scope.conversation_id)
-    matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=scope).found
+    matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=hint.scope).found
     kept = {match.memory_id: match for match in matches[:MATCHES_AT_MOST]}
     facts = Fact.objects.of(hint.tenant).in_bulk(list(kept))
     for hit in _serving(kept, hint):

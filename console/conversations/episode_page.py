@@ -20,36 +20,29 @@ from episodic.revealing import Reader
 STEPS = 120
 """Points of the curve."""
 AHEAD = timedelta(days=30)
-RATING_COLOURS = {
-    Rating.AGAIN: "red",
-    Rating.HARD: "orange",
-    Rating.GOOD: "green",
-    Rating.EASY: "blue",
-}
+RATING_COLOURS = {"again": "red", "hard": "orange", "good": "green", "easy": "blue"}
 
 
 def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
-    """Return what stands above an episode's columns."""
-    sees, reader = request.user.has_perm, Reader(request.user)
-    now = queries.database_now()
+    sees, now = request.user.has_perm, queries.database_now()
+    reader = Reader(request.user) if sees("episodic.view_message") else None
+    served_at_most = settings.EPISODE_ANSWERS_AT_MOST
     reviews = newest_reviews(episode) if sees("episodic.view_review") else []
     earlier, later = find_neighbours(episode)
     episode.conversation.tenant = episode.tenant  # loaded already
     drawn = facts_from(episode.conversation, [episode.id] if sees("semantic.view_fact") else [])
-    facts = drawn.get(episode.id, [])
-    reads = sees("episodic.view_message")
     return {
-        "reader": reader if reads else None,
+        "reader": reader,
         "conversation": episode.conversation,
-        "transcript": _transcript(episode, facts, reader=reader if reads else None),
+        "transcript": _transcript(episode, drawn.get(episode.id, []), reader=reader),
         "lasted": render_span(episode.end_at - episode.start_at),
         "memory": describe_memory(episode, now=now),
         "forgetting": draw_forgetting(episode, reviews, now=now),
         "reviews": reviews[::-1],
-        "served": list_servings(episode, at_most=settings.EPISODE_ANSWERS_AT_MOST)
+        "served": list_servings(episode, served_at_most)
         if sees("retrieval.view_retrieval")
         else [],
-        "served_at_most": settings.EPISODE_ANSWERS_AT_MOST,
+        "served_at_most": served_at_most,
         "earlier": earlier,
         "later": later,
     }
@@ -72,7 +65,6 @@ def newest_reviews(episode: Episode) -> list[Review]:
 
 
 def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
-    """Return the episodes before and after one in its conversation."""
     others = Episode.objects.of(episode.tenant).filter(conversation=episode.conversation_id)
     earlier = others.filter(first_seq__lt=episode.first_seq).order_by("-first_seq")
     later = others.filter(first_seq__gt=episode.first_seq).order_by("first_seq")
@@ -86,14 +78,11 @@ class Stretch(NamedTuple):
     stability_days: float
 
     def retrievability_at(self, moment: datetime) -> float:
-        """Return how likely it is still remembered at a time of the stretch."""
-        return fsrs_memory.retrievability(
-            elapsed=moment - self.since, stability_days=self.stability_days
-        )
+        elapsed = moment - self.since
+        return fsrs_memory.retrievability(elapsed=elapsed, stability_days=self.stability_days)
 
 
 def describe_memory(episode: Episode, *, now: datetime) -> dict[str, Any]:
-    """Return how well an episode is remembered now, as its page shows it."""
     last = Stretch(episode.last_reviewed_at, episode.stability)
     reviewed = episode.last_reviewed_at > episode.created_at
     return {

@@ -54,7 +54,6 @@ class PlaceForm(forms.Form):
 
 
 def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, Any]:
-    """Return what stands above a conversation's columns."""
     person, reader = request.user, Reader(request.user)
     form = PlaceForm(request.GET, last_seq=conversation.next_seq - 1)
     faults = {name: texts[0] for name, texts in form.errors.items()}

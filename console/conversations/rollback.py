@@ -29,42 +29,34 @@ GOES_ON = "A worker does it now, one conversation after the other. Reload this p
 class SourceForm(ReasonForm):
     """A source, and why it is rolled back."""
 
-    since = forms.DateTimeField(
-        label="Since (UTC)",
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="By the server's clock: what was received from then on.",
-    )
+    since = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
     posted_by = forms.ModelChoiceField(
-        APIKey.across_tenants.none(), label="API key", required=False, empty_label="any"
+        APIKey.across_tenants.none(), required=False, empty_label="any"
     )
     conversation = forms.ModelChoiceField(
         Conversation.across_tenants.none(),
         to_field_name="external_id",
         required=False,
         widget=forms.TextInput(attrs={"list": "conversation-choices"}),
-        help_text="The agent's id of the conversation; empty: in any.",
-        error_messages={"invalid_choice": "The tenant has no such conversation."},
     )
-    speaker = forms.CharField(
-        required=False, max_length=200, help_text="The name of the messages; empty: any."
-    )
+    speaker = forms.CharField(required=False, max_length=200)
     role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
     field_order = ("since", "posted_by", "conversation", "speaker", "role", "reason")
 
-    def __init__(self, *args: Any, tenant: Tenant | None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tenant: Tenant, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if tenant is not None:
-            keys = APIKey.objects.of(tenant).order_by("name", "id")
-            offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
-            self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
-            mine = Conversation.objects.of(tenant)
-            self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
+        keys = APIKey.objects.of(tenant).order_by("name", "id")
+        offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
+        self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
+        mine = Conversation.objects.of(tenant)
+        self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
 
 
-@pages.page_for(*SEES, of_one_tenant=True)
-def show_rollback(request: HttpRequest) -> HttpResponse:
+@pages.admin_page(
+    "console/conversations/roll_back.html", "Roll back a source", *SEES, of_one_tenant=True
+)
+def show_rollback(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     """Show the form and, once it is filled in, a preview; roll back with `do`."""
-    tenant = pages.choose_tenant(request)
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
 
@@ -77,25 +69,21 @@ def show_rollback(request: HttpRequest) -> HttpResponse:
         messages.success(request, UNDONE if row.done_at else GOES_ON)
         return pages.redirect_to(row)
 
-    result = submit(form, roll_back) if tenant is not None else None
+    result = submit(form, roll_back)
     if isinstance(result, HttpResponse):
         return result
     counts, remaining, taken = result or ({}, None, [])
-    return pages.show_page(
-        request,
-        "console/conversations/roll_back.html",
-        title="Roll back a source",
-        status=400 if posted and not counts else 200,
-        form=form,
-        owner=tenant,
-        remaining=remaining,
-        figures=name_figures(counts),
-        taken=taken,
-    )
+    return {
+        "status": 400 if posted and not counts else 200,
+        "form": form,
+        "owner": tenant,
+        "remaining": remaining,
+        "figures": name_figures(counts),
+        "taken": taken,
+    }
 
 
 def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return each number with what it is called."""
     figures = TEXTS["rollback_figures"]
     return [(called, counts[name]) for name, called in figures.items() if name in counts]
 
@@ -114,7 +102,6 @@ def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, An
 
 @pages.action_for(*SEES)
 def lift(request: HttpRequest, withholding_id: uuid.UUID) -> HttpResponse:
-    """Lift the quarantine of a source."""
     withholding = pages.get_row(Withholding, withholding_id)
     act = Act(withholding.tenant, request.user.get_username(), request.POST.get("reason", ""))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
@@ -22,6 +22,8 @@ from semantic import beliefs
 from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
 
+Ids = Iterable[uuid.UUID]
+Moment = datetime | None
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
 MESSAGES_A_PAGE = 100
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
@@ -74,8 +76,8 @@ def read_blocks(
     *,
     first_seq: int,
     reader: Reader,
-    as_of: datetime | None,
-    known_at: datetime | None,
+    as_of: Moment,
+    known_at: Moment,
     with_facts: bool,
 ) -> list[Block]:
     """Return the page that begins with `first_seq`, in five queries at most.
@@ -109,11 +111,7 @@ def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID
 
 
 def facts_from(
-    conversation: Conversation,
-    episode_ids: Iterable[uuid.UUID],
-    *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
+    conversation: Conversation, episode_ids: Ids, *, as_of: Moment = None, known_at: Moment = None
 ) -> dict[uuid.UUID, list[SupportedFact]]:
     """Return the facts that episodes of a conversation support, by episode; active ones first.
 
@@ -145,10 +143,7 @@ def facts_from(
 
 
 def _corrections_in(
-    tenant: Tenant,
-    episode_ids: Iterable[uuid.UUID],
-    as_of: datetime | None,
-    known_at: datetime | None,
+    tenant: Tenant, episode_ids: Ids, as_of: Moment, known_at: Moment
 ) -> Iterator[tuple[uuid.UUID, Fact]]:
     """Yield by episode the facts that people put in the place of wrong ones drawn from it.
 
@@ -205,45 +200,36 @@ def _range_of(episode: Episode) -> Q:
 
 
 class Cell(NamedTuple):
-    """An episode, or in a long conversation neighbouring ones."""
+    """An episode, or in a long conversation neighbouring ones, under a title of their own."""
 
     first_seq: int
     last_seq: int
     episodes: int
     surprise: float
     """On average."""
-    title: str
-    """Of the first."""
-    key_moments: int
-    """Of its episodes, flashbulbs included."""
-
-    @property
-    def name(self) -> str:
-        """Its title, or how much it covers."""
-        if self.episodes == 1:
-            return self.title
-        plural = "" if self.key_moments == 1 else "s"
-        return f"{self.episodes} episodes, {self.key_moments or 'no'} key moment{plural}"
+    name: str
+    level: str
+    """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
+    tone: int
+    """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
 
     @property
     def weight(self) -> int:
         """How many messages it has: its share of the strip."""
         return self.last_seq - self.first_seq + 1
 
-    @property
-    def level(self) -> str:
-        """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
-        return surprise_level(self.surprise) if self.episodes == 1 else "usual"
 
-    @property
-    def tone(self) -> int:
-        """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
-        share = self.key_moments / self.episodes
-        return min(int(self.surprise * 5 if self.episodes == 1 else share * 25), 4)
+def _to_cell(conversation: Conversation, row: tuple[Any, ...]) -> Cell:
+    _, first, last, count, surprise, title, engine, moments = row
+    if count == 1:
+        name = show_masked(title, conversation.id, engine)
+        tone = min(int(surprise * 5), 4)
+        return Cell(first, last, count, surprise, name, surprise_level(surprise), tone)
+    name = f"{count} episodes, {moments or 'no'} key moment{'s' * (moments != 1)}"
+    return Cell(first, last, count, surprise, name, "usual", min(int(moments / count * 25), 4))
 
 
 def surprise_level(surprise: float) -> str:
-    """Return `flashbulb`, `key` or `usual`."""
     if surprise >= FLASHBULB:
         return "flashbulb"
     return "key" if surprise >= KEY_MOMENT else "usual"
@@ -269,7 +255,4 @@ def read_cells(conversation: Conversation) -> list[Cell]:
         )
         .order_by("place")
     )
-    return [
-        Cell(first, last, count, surprise, show_masked(title, conversation.id, engine), moments)
-        for _, first, last, count, surprise, title, engine, moments in bins
-    ]
+    return [_to_cell(conversation, row) for row in bins]

@@ -46,7 +46,6 @@ def count_import_rows(tenant: Tenant) -> Counter[str]:
 
 
 def erase_import_batches(tenant: Tenant) -> Counter[str]:
-    """Delete the facts of a tenant's imports that are not written yet."""
     counts = count_import_rows(tenant)
     ImportBatch.objects.of(tenant).delete()
     return counts

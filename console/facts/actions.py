@@ -1,7 +1,6 @@
 """Retiring, restoring and correcting facts, one or many, and reverting a changeset."""
 
 import uuid
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,14 +13,13 @@ from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 
 from console.facts import forms
-from console.facts.forms import CURATE, ActForm, ManyForm
-from console.forms import submit
+from console.facts.forms import CURATE, ActForm
+from console.forms import ReasonForm, submit
 from console.highlights import show_difference
-from console.pages import action_for, find_way_back, get_row, page_for, redirect_to, show_page
+from console.pages import Answer, admin_page, find_way_back, get_row, redirect_to, show_page
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link, page_address
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy.models import Tenant
 from semantic import corrections, curation, reverts
 from semantic.curation import Act
 from semantic.engines import Category
@@ -37,12 +35,15 @@ FORMS: dict[str, tuple[type[ActForm], str]] = {
     "correct": (forms.CorrectForm, "Correct a fact"),
 }
 """By the act of an address: what it asks for, and its title."""
+FORMS_OF_MANY: dict[str, tuple[type[ReasonForm], str]] = {
+    "invalidate": (forms.BecauseForm, "Retire facts"),
+    "restore": (ReasonForm, "Restore facts"),
+}
 NAMED_AT_MOST = 10
-TITLES = {"invalidate": "Retire facts", "restore": "Restore facts"}
 
 
-@page_for(*SEES_FACT)
-def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResponse:
+@admin_page("console/facts/act.html", "Change a fact", *SEES_FACT)
+def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> Answer:
     """Do what the form says and go to the fact; with `preview`, or faults, show the form again."""
     fact = get_row(Fact, fact_id, "conversation")
     if request.method != "POST":
@@ -56,21 +57,19 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> HttpResp
         return redirect_to(shown, query=f"?done={changeset.id}")
 
     sentence = form.data.get(form.add_prefix("fact"), "")
-    return (None if preview else submit(form, act)) or show_page(
-        request,
-        "console/facts/act.html",
-        title=title,
-        status=200 if preview else None,
-        form=form,
-        fact=fact,
-        name=name,
-        difference=show_difference(fact.fact, " ".join(sentence.split())) if sentence else "",
-        has_changed=form.data.get(form.add_prefix("version")) != str(fact.version),
-    )
+    return (None if preview else submit(form, act)) or {
+        "title": title,
+        "status": 200 if preview else None,
+        "form": form,
+        "fact": fact,
+        "name": name,
+        "difference": show_difference(fact.fact, " ".join(sentence.split())) if sentence else "",
+        "has_changed": form.data.get(form.add_prefix("version")) != str(fact.version),
+    }
 
 
 def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[Fact, Changeset]:
-    """Do one of the acts; return the fact to look at, and the changeset."""
+    """Return the fact to look at, and the changeset."""
     act = Act(fact.tenant, actor, params["reason"], params["case_id"])
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
@@ -99,8 +98,8 @@ def do_to_facts(
     )
 
 
-@page_for(*SEES_CHANGESET)
-def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpResponse:
+@admin_page("console/facts/revert.html", "Undo a changeset", *SEES_CHANGESET)
+def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> Answer:
     """Show what undoing a changeset would do, and do it when a reason is given."""
     changeset = get_row(Changeset, changeset_id, "conversation")
     plan = reverts.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id)
@@ -119,14 +118,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> HttpRespo
         messages.success(request, "Undone. This changeset is on record, and can be undone, too.")
         return redirect(find_way_back(request, otherwise=page_address(revert)))
 
-    return submit(form, act) or show_page(
-        request,
-        "console/facts/revert.html",
-        title="Undo a changeset",
-        form=form,
-        changeset=changeset,
-        plan=plan,
-    )
+    return submit(form, act) or {"form": form, "changeset": changeset, "plan": plan}
 
 
 class Choice(NamedTuple):
@@ -140,20 +132,23 @@ class Choice(NamedTuple):
 
     @property
     def closes(self) -> bool:
-        """Whether the facts are to be retired."""
         return self.name == "invalidate"
 
 
 @admin.action(description="Retire …", permissions=["curate"])
 def invalidate_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
-    """Preview which facts would be retired."""
-    return show_choice(request, choose("invalidate", queryset), ManyForm(closes=True))
+    return _preview(request, "invalidate", queryset)
 
 
 @admin.action(description="Restore …", permissions=["curate"])
 def restore_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> HttpResponse:
-    """Preview which facts would be restored."""
-    return show_choice(request, choose("restore", queryset), ManyForm(closes=False))
+    return _preview(request, "restore", queryset)
+
+
+def _preview(request: HttpRequest, name: str, queryset: QuerySet[Fact]) -> HttpResponse:
+    form_class, title = FORMS_OF_MANY[name]
+    shown = _show_choice(choose(name, queryset), form_class())
+    return show_page(request, "console/facts/act_many.html", title=title, **shown)
 
 
 def choose(
@@ -180,20 +175,20 @@ def _fits(fact: Fact, *, closes: bool) -> bool:
     return fact.invalid_at is not None and fact.invalidated_because not in barred
 
 
-@action_for(*SEES_FACT)
-def change_facts(request: HttpRequest, name: str) -> HttpResponse:
+@admin_page("console/facts/act_many.html", "Change facts", *SEES_FACT, posts=True)
+def change_facts(request: HttpRequest, name: str) -> Answer:
     """Retire or restore the facts that the preview showed, or show it again with what is wrong."""
     versions = read_versions(request.POST.get("facts", ""))
     choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
-    form = ManyForm(request.POST, closes=choice.closes)
-    actor = request.user.get_username()
+    form_class, title = FORMS_OF_MANY[name]
+    form = form_class(request.POST)
 
     def act() -> HttpResponse:
-        changesets = act_on_all(choice, form.cleaned_data, actor)
+        changesets = act_on_all(choice, form.cleaned_data, request.user.get_username())
         messages.success(request, _name_changesets(choice, changesets))
         return redirect("admin:semantic_fact_changelist")
 
-    return submit(form, act) or show_choice(request, choice, form)
+    return submit(form, act) or {"title": title, **_show_choice(choice, form)}
 
 
 def read_versions(marked: str) -> dict[uuid.UUID, int]:
@@ -210,11 +205,6 @@ def read_versions(marked: str) -> dict[uuid.UUID, int]:
     return versions
 
 
-def write_versions(choice: Choice) -> str:
-    """Return what `read_versions` reads."""
-    return ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
-
-
 def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Changeset]:
     """Close or restore facts of any tenants, all or none.
 
@@ -225,14 +215,13 @@ def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Ch
         raise Problem("No fact was chosen: mark some in the list.")
     if len(choice.facts) < len(choice.versions) or choice.is_cut:
         raise Problem("Some of them have changed meanwhile: nothing was done. Mark them again.")
-    by_tenant: dict[Tenant, dict[uuid.UUID, int]] = defaultdict(dict)
-    for fact in choice.facts:
-        by_tenant[fact.tenant][fact.id] = choice.versions[fact.id]
     changesets: list[Changeset] = []
     with transaction.atomic():
-        for tenant in sorted(by_tenant, key=lambda tenant: tenant.pk):
+        for tenant in sorted({fact.tenant for fact in choice.facts}, key=lambda row: row.pk):
+            theirs = [fact.id for fact in choice.facts if fact.tenant == tenant]
+            seen = {fact_id: choice.versions[fact_id] for fact_id in theirs}
             act = Act(tenant, actor, params["reason"])
-            changesets += do_to_facts(choice.name, act, by_tenant[tenant], params)
+            changesets += do_to_facts(choice.name, act, seen, params)
     return changesets
 
 
@@ -245,14 +234,7 @@ def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeStr
     return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
 
 
-def show_choice(request: HttpRequest, choice: Choice, form: ManyForm) -> HttpResponse:
-    """Show the preview."""
-    return show_page(
-        request,
-        "console/facts/act_many.html",
-        title=TITLES[choice.name],
-        choice=choice,
-        marked=write_versions(choice),
-        form=form,
-        at_once=settings.FACTS_AT_ONCE,
-    )
+def _show_choice(choice: Choice, form: ReasonForm) -> dict[str, Any]:
+    """Return what the preview shows; `marked` is what `read_versions` reads."""
+    marked = ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
+    return {"choice": choice, "marked": marked, "form": form, "at_once": settings.FACTS_AT_ONCE}

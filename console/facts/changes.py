@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 
 from console.facts.forms import CURATE
 from console.forms import ConversationField, MomentField, submit
 from console.highlights import show_difference
 from console.jobs.page import find_calls, sum_up
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import Answer, admin_page
 from console.texts import TEXTS
 from episodic import queries as episodic_queries
 from jobs.models import Job
@@ -26,12 +25,8 @@ from semantic.models import Change, Changeset, Fact
 
 ACTIVE = "active"
 STATE_TONES = {
-    ACTIVE: "good",
-    "wrong": "bad",
-    "reverted": "bad",
-    "erased": "bad",
-    "superseded": "warn",
-}
+    ACTIVE: "good", "wrong": "bad", "reverted": "bad", "erased": "bad", "superseded": "warn",
+}  # fmt: skip
 """The colour of what was done, by the state after it."""
 CHANGES_A_PAGE = 100
 SHOWN_AT_MOST = 500
@@ -55,12 +50,13 @@ def _render_change(change: Change, facts: Mapping[Any, Fact], about: Fact | None
     before, after = render_states(change, about or fact)
     old_before, old_after = render_states(change, old)
     is_replaced = about is not None and change.other_memory_id == about.id
+    sentence = fact.fact if fact else ""
     return {
         "change": change,
         "what": _render_what(change, before, is_replaced=is_replaced),
         "note": render_note(change.note),
         "fact": fact,
-        "sentence": _render_sentence(fact, old),
+        "sentence": show_difference(old.fact, sentence) if fact and old else sentence,
         "old": old,
         "before": before,
         "after": after,
@@ -78,31 +74,19 @@ def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
     return TEXTS["actions"][change.action]
 
 
-def _render_sentence(fact: Fact | None, old: Fact | None) -> str:
-    """Return what a fact says, with what it changed in the fact that it replaced marked."""
-    if fact is None:
-        return ""
-    return show_difference(old.fact, fact.fact) if old else fact.fact
-
-
 def render_note(code: str) -> str:
-    """Return what the code of a change says."""
     return TEXTS["change_notes"].get(code, code.replace("_", " "))
 
 
 def render_states(change: Change, fact: Fact | None) -> tuple[str, str]:
     """Return a fact's state before and after a change; empty where it did not change it."""
     pair = change.states.get(str(fact.id)) if fact else None
-    before, after = map(states.from_json, pair or (None, None))
-    return _render_state(before), _render_state(after)
-
-
-def _render_state(state: states.State | None) -> str:
-    return "" if state is None else state.because or ACTIVE
+    known = map(states.from_json, pair or (None, None))
+    before, after = ((state.because or ACTIVE) if state else "" for state in known)
+    return before, after
 
 
 def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
-    """Return what stands above a changeset's columns."""
     sees = request.user.has_perm
     changes = Change.objects.of(changeset.tenant).filter(changeset=changeset)
     pages = Paginator(changes.order_by("position"), CHANGES_A_PAGE)
@@ -141,40 +125,33 @@ class ComparisonForm(forms.Form):
         return params
 
 
-@page_for("semantic.view_fact", "semantic.view_changeset", of_one_tenant=True)
-def show_comparison(request: HttpRequest) -> HttpResponse:
+@admin_page(
+    "console/facts/comparison.html", "Compare two moments",
+    "semantic.view_fact", "semantic.view_changeset", of_one_tenant=True,
+)  # fmt: skip
+def show_comparison(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show how what was believed at two moments differs, the newest act first."""
-    tenant = choose_tenant(request)
     yesterday = f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"
     form = ComparisonForm(
         request.GET if "since" in request.GET else None, initial={"since": yesterday}
     )
-    differences = submit(form, partial(_compare, form, tenant)) if tenant is not None else None
-    return show_page(
-        request,
-        "console/facts/comparison.html",
-        title="Compare two moments",
-        status=400 if form.errors else 200,
-        tenant=tenant,
-        form=form,
-        example=MOMENT_EXAMPLE,
-        differences=None if differences is None else _render(differences[:SHOWN_AT_MOST]),
-        left_out=max(len(differences or ()) - SHOWN_AT_MOST, 0),
-    )
+    differences = submit(form, lambda: _compare(tenant, **form.cleaned_data))
+    return {
+        "status": 400 if form.errors else 200,
+        "form": form,
+        "example": MOMENT_EXAMPLE,
+        "differences": None if differences is None else _render(differences[:SHOWN_AT_MOST]),
+        "left_out": max(len(differences or ()) - SHOWN_AT_MOST, 0),
+    }
 
 
-def _compare(form: ComparisonForm, tenant: Tenant) -> list[FactDifference]:
-    params, conversation = form.cleaned_data, None
-    if params["conversation"] is not None:
-        conversation = episodic_queries.find_conversation(
-            tenant=tenant, external_id=params["conversation"]
-        )
-        if conversation is None:
+def _compare(tenant: Tenant, *, conversation: Any, **moments: Any) -> list[FactDifference]:
+    home = None
+    if conversation is not None:
+        home = episodic_queries.find_conversation(tenant=tenant, external_id=conversation)
+        if home is None:
             return []
-    found = beliefs.compare(
-        tenant=tenant, since=params["since"], until=params["until"], conversation=conversation
-    )
-    return found[::-1]
+    return beliefs.compare(tenant=tenant, conversation=home, **moments)[::-1]
 
 
 def _render(differences: list[FactDifference]) -> list[dict[str, Any]]:

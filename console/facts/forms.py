@@ -20,32 +20,25 @@ class ActForm(ReasonForm):
     case_id = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
 
-class InvalidateForm(ActForm):
-    """Retire a fact."""
+class BecauseForm(ReasonForm):
+    """Retire facts."""
 
     because = forms.ChoiceField(
-        label="What is the matter?",
-        choices=list(TEXTS["reasons_to_retire"].items()),
-        widget=forms.RadioSelect,
-        error_messages={"required": "Say which of the two."},
+        choices=list(TEXTS["reasons_to_retire"].items()), widget=forms.RadioSelect
     )
     field_order = ("because", "reason")
+
+
+class InvalidateForm(ActForm, BecauseForm):
+    """Retire a fact."""
 
 
 class CorrectForm(ActForm):
     """Replace a fact by a better sentence."""
 
-    fact = forms.CharField(
-        label="The right sentence",
-        max_length=SENTENCE_AT_MOST,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One sentence that can be understood by itself.",
-    )
-    category = forms.ChoiceField(
-        label="Category", choices=[(category.value, category.value) for category in Category]
-    )
+    fact = forms.CharField(max_length=SENTENCE_AT_MOST, widget=forms.Textarea(attrs={"rows": 2}))
+    category = forms.ChoiceField(choices=[(kind.value, kind.value) for kind in Category])
     keywords = forms.CharField(
-        label="Keywords",
         required=False,
         help_text=f"Names and nouns, with commas between them; at most {KEYWORDS_AT_MOST}. Left "
         "empty or as they are, they follow the new sentence.",
@@ -69,22 +62,10 @@ class UndoForm(ReasonForm):
 class RevertForm(ReasonForm):
     """Undo a changeset."""
 
-    leave_conflicts = forms.BooleanField(
-        label="Leave what has changed since then as it is, and undo the rest", required=False
-    )
+    leave_conflicts = forms.BooleanField(required=False)
     field_order = ("leave_conflicts", "reason")
 
     def __init__(self, *args: Any, conflicts: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not conflicts:
             del self.fields["leave_conflicts"]
-
-
-class ManyForm(InvalidateForm):
-    """An act on many facts; `because` only where they are closed."""
-
-    def __init__(self, *args: Any, closes: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        del self.fields["version"], self.fields["case_id"]
-        if not closes:
-            del self.fields["because"]

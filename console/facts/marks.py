@@ -9,9 +9,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 from console.facts.actions import SEES_FACT
-from console.facts.forms import CURATE
 from console.forms import ReasonForm, submit
-from console.pages import action_for, get_row, redirect_to, show_page
+from console.pages import Answer, admin_page, get_row, redirect_to
 from console.texts import TEXTS
 from episodic.models import Episode, Message
 from episodic.revealing import Reader
@@ -30,9 +29,7 @@ class MarksForm(ReasonForm):
     """Decide on marks."""
 
     decision = forms.ChoiceField(
-        label="What about the chosen places?",
-        choices=list(TEXTS["mark_decisions"].items()),
-        widget=forms.RadioSelect,
+        choices=list(TEXTS["mark_decisions"].items()), widget=forms.RadioSelect
     )
     field_order = ("decision", "reason")
 
@@ -66,8 +63,8 @@ def _read_texts(
     return dict.fromkeys(notes, "a note") | texts
 
 
-@action_for(*SEES_FACT, CURATE)
-def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
+@admin_page("console/facts/marks.html", "Places that say the old", *SEES_FACT, posts=True)
+def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
     """Do with the chosen marks what the form says, and go back to the fact."""
     fact = get_row(Fact, fact_id, "conversation")
     form = MarksForm(request.POST, prefix="marks")
@@ -85,12 +82,9 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> HttpResponse:
         messages.success(request, TEXTS["decided_marks"][decision])
         return redirect_to(fact, anchor="#marks")
 
-    return submit(form, act) or show_page(
-        request,
-        "console/facts/marks.html",
-        title="Places that say the old",
-        form=form,
-        fact=fact,
-        marks=read_marks(fact, Reader(request.user)),
-        chosen=chosen,
-    )
+    return submit(form, act) or {
+        "form": form,
+        "fact": fact,
+        "marks": read_marks(fact, Reader(request.user)),
+        "chosen": chosen,
+    }

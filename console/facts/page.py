@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
@@ -25,6 +25,7 @@ from memoryproject.adminkit.values import link
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import RetrievalHit
 from semantic import queries, reverts, suggestions
+from semantic.admin import NEVER
 from semantic.corrections import CORRECTED
 from semantic.duplicates import MERGE_COSINE
 from semantic.engines import SuggestionKind
@@ -41,23 +42,9 @@ EXPOSURES_AT_MOST = 50
 RUN_PLAYGROUND = "retrieval.run_playground"
 MOMENTS_AT_MOST = 60
 """Of the timeline, the newest."""
-NEVER_TRUE = frozenset(
-    {Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING}
-)
-
-
-class FactSource(NamedTuple):
-    """An episode that supports a fact, with the messages that are evidence and their neighbours.
-
-    Of each message: whether it is evidence, and whether others before it are left out.
-    """
-
-    evidence: Evidence
-    lines: Sequence[tuple[ShownMessage, bool, bool]]
 
 
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
-    """Return what stands above a fact's columns."""
     reader, sees = Reader(request.user), request.user.has_perm
     changes = queries.changes_of(fact) if sees("semantic.view_change") else []
     suppressed = Change.objects.of(fact.tenant).filter(
@@ -72,11 +59,11 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
     sources = read_sources(fact, reader)
     history = render_changes(fact.tenant, changes, about=fact)
-    exposures = list_servings(fact, at_most=EXPOSURES_AT_MOST) if served else []
+    exposures = list_servings(fact, EXPOSURES_AT_MOST) if served else []
     return {
         "reader": reader if sees("episodic.view_message") else None,
         "conversation": fact.conversation,
-        "never_true": fact.invalidated_because in NEVER_TRUE,
+        "never_true": fact.invalidated_because in NEVER,
         "sources": sources,
         "timeline": build_timeline(sources, history, exposures),
         "versions": read_versions(fact),
@@ -97,7 +84,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
 
 
 def build_timeline(
-    sources: Sequence[FactSource],
+    sources: Sequence[Evidence],
     history: Sequence[Mapping[str, Any]],
     servings: Sequence[RetrievalHit],
 ) -> list[tuple[datetime, str, str]]:
@@ -105,7 +92,7 @@ def build_timeline(
 
     It was said, changed or served, in whatever conversation; what is masked stays so.
     """
-    episodes = [source.evidence.episode for source in sources]
+    episodes = [source.episode for source in sources]
     acts = [(step["change"].changeset, step["what"]) for step in history]
     answers = [hit.retrieval for hit in servings]
     moments = [
@@ -156,19 +143,24 @@ def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
     return done if done is not None and reverts.find_revert(done) is None else None
 
 
-def read_sources(fact: Fact, reader: Reader) -> list[FactSource]:
-    """Return the episodes behind a fact, in three queries; withdrawn ones come last."""
+def read_sources(fact: Fact, reader: Reader) -> list[Any]:
+    """Return the evidence of a fact with its episodes, in three queries; withdrawn comes last.
+
+    `lines` has the messages that are evidence and their neighbours; of each whether it is
+    evidence, and whether others before it are left out.
+    """
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact)
     rows = rows.select_related("episode", "changeset", "withdrawn_by")
-    evidence = sorted(
-        rows.order_by("id")[:EPISODES_AT_MOST], key=lambda row: row.withdrawn_by_id is not None
-    )
+    first: list[Any] = list(rows.order_by("id")[:EPISODES_AT_MOST])
+    evidence = sorted(first, key=lambda row: row.withdrawn_by_id is not None)
     seqs = {seq for row in evidence for seq in _seqs_shown(row)}
     messages = Message.objects.of(fact.tenant).filter(
         conversation=fact.conversation_id, seq__in=seqs
     )
     shown = read_transcript(messages, conversation_id=fact.conversation_id, reader=reader)
-    return [FactSource(row, list(_lines_of(row, shown))) for row in evidence]
+    for row in evidence:
+        row.lines = list(_lines_of(row, shown))
+    return evidence
 
 
 def _seqs_shown(row: Evidence) -> list[int]:

@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from console.graph import links
-from console.labels import MemoryLabel
-from console.pages import list_records, page_for, show_page
+from console.graph.links import CURATE, SEEN_BY, LinkForm
+from console.labels import MemoryLabel, name_memories
+from console.pages import Answer, admin_page, get_row, list_records
 from indexing.models import Memory
 from notes.kinds import LINK_TYPES, LinkType
+from retrieval import links
 from retrieval.links import Between, Node
 
 DEPTHS = {1: "1 step", 2: "2 steps", 3: "3 steps"}
 DEPTH = 2
 LEFT, RIGHT = "left", "right"
 LEAVES_ON_ONE_SIDE = 14
+NODES_AT_MOST = 60
+"""Beside the centre."""
 Pair = frozenset[uuid.UUID]
 
 
@@ -42,48 +45,90 @@ class GraphForm(forms.Form):
     )
 
 
-@page_for(*links.SEEN_BY)
-def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> HttpResponse:
+@admin_page("console/graph/graph.html", "Graph", *SEEN_BY)
+def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
     """Draw what lies around a memory, up to three steps and sixty memories."""
-    memory, form = links.find_memory(memory_id), GraphForm(request.GET)
+    memory, form = get_row(Memory, memory_id), GraphForm(request.GET)
     params = form.cleaned_data if form.is_valid() else {}
     depth, types = params.get("depth") or DEPTH, params.get("types", [])
-    if memory is None:
-        raise Http404("There is no such memory.")
-    graph = links.read_graph(
-        tenant=memory.tenant, centre=memory.id, depth=depth, link_types=types or LINK_TYPES
-    )
-    if graph is None:
-        raise Http404("There is no such memory.")
+    graph = read_graph(memory, depth=depth, link_types=types or LINK_TYPES)
     query = urlencode([("depth", depth), *(("types", word) for word in types)])
-    may_link = request.user.has_perm(links.CURATE)
-    return show_page(
-        request,
-        "console/graph/graph.html",
-        title="Graph",
-        graph=graph,
-        picture=render_picture(graph, query=query),
-        rows=list_links(graph),
-        records=list_records(Memory, memory_id),
-        depth=depth,
-        depths=DEPTHS,
-        types=[(word, word.replace("_", " "), word in types) for word in LINK_TYPES],
-        narrowed=bool(types),
-        at_most=links.NODES_AT_MOST,
-        link_form=links.LinkForm(initial={"from_id": memory_id}) if may_link else None,
+    may_link = request.user.has_perm(CURATE)
+    return {
+        "graph": graph,
+        "picture": render_picture(graph, query=query),
+        "rows": list_links(graph),
+        "records": list_records(Memory, memory_id),
+        "depth": depth,
+        "depths": DEPTHS,
+        "types": [(word, word.replace("_", " "), word in types) for word in LINK_TYPES],
+        "narrowed": bool(types),
+        "at_most": NODES_AT_MOST,
+        "link_form": LinkForm(initial={"from_id": memory_id}) if may_link else None,
+    }
+
+
+class Graph(NamedTuple):
+    """A memory and its neighbourhood. `cut`: there is more within the depth than is shown.
+
+    `hidden` says of each memory how many of its newest neighbours are not shown.
+    """
+
+    centre: MemoryLabel
+    nodes: Sequence[Node]
+    named: dict[uuid.UUID, MemoryLabel]
+    links: Sequence[Between]
+    hidden: dict[uuid.UUID, int]
+    cut: bool
+
+
+def read_graph(memory: Memory, *, depth: int, link_types: Sequence[str]) -> Graph:
+    """Return what lies around a memory, in nine statements, however much it is.
+
+    Raises:
+        Http404: it is a note that was deleted.
+    """
+    tenant, centre = memory.tenant, memory.id
+    named = name_memories(tenant=tenant, memory_ids=[centre])
+    if centre not in named:
+        raise Http404("There is no such memory.")
+    walk = links.walk(
+        tenant=tenant, start=centre, depth=depth, at_most=NODES_AT_MOST, link_types=link_types
+    )
+    named |= name_memories(tenant=tenant, memory_ids=[node.id for node in walk.nodes])
+    nodes = list(_within_reach(walk.nodes, centre, named))
+    shown = [centre, *(node.id for node in nodes)]
+    beside = links.neighbours(tenant=tenant, memory_ids=shown)
+    return Graph(
+        centre=named[centre],
+        nodes=nodes,
+        named={memory_id: named[memory_id] for memory_id in shown},
+        links=links.links_between(tenant=tenant, memory_ids=shown, link_types=link_types),
+        hidden={memory_id: len(set(ids).difference(shown)) for memory_id, ids in beside.items()},
+        cut=walk.cut,
     )
 
 
-def list_links(graph: links.Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
+def _within_reach(
+    nodes: Sequence[Node], centre: uuid.UUID, named: dict[uuid.UUID, MemoryLabel]
+) -> Iterator[Node]:
+    """Yield the nodes that have words, by a path of such: a row may go while it is read."""
+    kept = {centre}
+    for node in nodes:
+        if node.id in named and node.via in kept:
+            kept.add(node.id)
+            yield node
+
+
+def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
     """Return the links, nearest to the centre first, with the type in words and both ends."""
     place = {memory_id: at for at, memory_id in enumerate(graph.named)}
-    links = sorted(
-        graph.links,
-        key=lambda link: (*sorted((place[link.from_id], place[link.to_id])), link.link_type),
-    )
     return [
         (link, link.link_type.replace("_", " "), graph.named[link.from_id], graph.named[link.to_id])
-        for link in links
+        for link in sorted(
+            graph.links,
+            key=lambda link: (*sorted((place[link.from_id], place[link.to_id])), link.link_type),
+        )
     ]
 
 
@@ -101,36 +146,18 @@ class Box:
 
     @property
     def leaves(self) -> int:
-        """How many rows its tree takes."""
         return sum(child.leaves for child in self.children) or 1
 
     @property
     def depth(self) -> int:
-        """How many columns its tree takes."""
         return 1 + max((child.depth for child in self.children), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A whole picture."""
+def render_picture(graph: Graph, *, query: str) -> dict[str, Any]:
+    """Return the picture of a graph; `query` is kept in the addresses of the graphs beside it.
 
-    centre: MemoryLabel
-    trees: dict[str, list[Box]]
-    lines: list[dict[str, Any]]
-
-    @property
-    def columns(self) -> int:
-        """How many boxes stand side by side."""
-        return 1 + sum(max((box.depth for box in side), default=0) for side in self.trees.values())
-
-    @property
-    def rows(self) -> int:
-        """How many boxes stand one below the other."""
-        return max(sum(box.leaves for box in side) for side in self.trees.values())
-
-
-def render_picture(graph: links.Graph, *, query: str) -> Picture:
-    """Return the picture of a graph; `query` is kept in the addresses of the graphs beside it."""
+    `columns` boxes stand side by side, `rows` one below the other.
+    """
     pairs: dict[Pair, list[Between]] = defaultdict(list)
     for link in graph.links:  # none leads from a memory to itself: a constraint
         pairs[frozenset((link.from_id, link.to_id))].append(link)
@@ -155,7 +182,13 @@ def render_picture(graph: links.Graph, *, query: str) -> Picture:
     trees = {
         side: [boxes[node.id] for node in near if sides[node.id] == side] for side in (LEFT, RIGHT)
     }
-    return Picture(graph.centre, trees, _draw_lines(graph.nodes, pairs))
+    return {
+        "centre": graph.centre,
+        "trees": trees,
+        "lines": _draw_lines(graph.nodes, pairs),
+        "columns": 1 + sum(max((box.depth for box in side), default=0) for side in trees.values()),
+        "rows": max(sum(box.leaves for box in side) for side in trees.values()),
+    }
 
 
 def _choose_sides(near: Sequence[Node], boxes: dict[uuid.UUID, Box]) -> dict[uuid.UUID, str]:
@@ -208,7 +241,6 @@ def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list
 
 
 def _tone(links: Sequence[Between]) -> str:
-    """Return `against`, `drawn` or `derived`."""
     if any(link.link_type == LinkType.CONTRADICTS for link in links):
         return "against"
     return "drawn" if any(link.link_id for link in links) else "derived"

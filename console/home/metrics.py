@@ -45,7 +45,6 @@ def spans_of(days: int, *, now: datetime) -> list[Span]:
 
 
 def join_spans(spans: Sequence[Span]) -> Span:
-    """Return the span that they make up together."""
     return Span(spans[0].start, spans[-1].end)
 
 
@@ -78,8 +77,7 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
         id__gte=first_id_at(spans[0].start), id__lt=first_id_at(spans[-1].end)
     )
     newest = rows.order_by("-id")[: settings.COUNTED_AT_MOST]
-    count: int = newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"]
-    return count
+    return int(newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"])
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
@@ -114,5 +112,4 @@ def count_jobs(tenant: Tenant) -> dict[str, int]:
 
 
 def span_unit(spans: Sequence[Span]) -> str:
-    """Return what a span is called: a day or a week."""
     return "day" if (spans[0].end - spans[0].start).days == 1 else "week"

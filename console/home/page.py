@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery, Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,8 +19,8 @@ from console.charts import Chart
 from console.facts.forms import CURATE
 from console.home import metrics, sections
 from console.home.metrics import DAYS_A_SPAN, Span
-from console.home.sections import Spend, Tile, Widget
-from console.pages import choose_tenant, page_for, read_choice, show_page
+from console.home.sections import Tile, Widget
+from console.pages import Answer, admin_page, choose_tenant, read_choice
 from console.queue.page import list_items
 from console.texts import TOUR
 from episodic.models import Message
@@ -125,7 +125,7 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         tiles = [widget for widget in widgets if isinstance(widget, Tile)]
         charts = [widget for widget in widgets if isinstance(widget, Chart) and widget.has_values]
         shown |= {"tiles": tiles, "charts": charts}
-        shown["spend"] = next((widget for widget in widgets if isinstance(widget, Spend)), None)
+        shown["spend"] = next((widget for widget in widgets if isinstance(widget, dict)), None)
         shown["is_new"] = not Message.objects.of(tenant).exists()
     elif tenants := read_choice(request).offered:
         if request.user.has_perms(SEES_OVERVIEW):
@@ -138,7 +138,6 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def list_widgets(
     request: HttpRequest, tenant: Tenant, spans: Sequence[Span], now: datetime
 ) -> list[Widget]:
-    """Return what the person may see, in the order of the page."""
     parts: tuple[tuple[tuple[str, ...], Section], ...] = (
         (("episodic.view_message", "episodic.view_episode"), sections.render_memory),
         (("semantic.view_fact", "semantic.view_changeset"), sections.render_facts),
@@ -157,13 +156,8 @@ def list_widgets(
     ]
 
 
-@page_for()
-def show_tour(request: HttpRequest) -> HttpResponse:
+@admin_page("console/tour.html", "Tour")
+def show_tour(request: HttpRequest) -> Answer:
     """Show the first five steps that the person may take, each with a link to its page."""
     steps = [step for step in TOUR if request.user.has_perm(step["permission"])][:STEPS_AT_MOST]
-    return show_page(
-        request,
-        "console/tour.html",
-        title="Tour",
-        steps=[(step, reverse(step["page"])) for step in steps],
-    )
+    return {"steps": [(step, reverse(step["page"])) for step in steps]}

@@ -27,12 +27,7 @@ from retrieval.models import MemoryTest, Retrieval
 from retrieval.receipts import count_served
 from semantic.models import Changeset, Fact
 
-REASON_COLOURS = {
-    Fact.Because.SUPERSEDED.value: "blue",
-    Fact.Because.WRONG.value: "red",
-    Fact.Because.REVERTED.value: "orange",
-    Fact.Because.ERASED.value: "grey",
-}
+REASON_COLOURS = {"superseded": "blue", "wrong": "red", "reverted": "orange", "erased": "grey"}
 WRONG_AT_MOST = 1_000
 """Of the facts declared wrong, the latest: these are looked up among the answers."""
 ROWS_AT_MOST = 6
@@ -48,18 +43,8 @@ class Tile(NamedTuple):
     tone: str = ""
 
 
-class Spend(NamedTuple):
-    """What a tenant has spent today of its budget, and in the whole range."""
-
-    today: usage.Today
-    share: int
-    """Percent of the budget, at most 100."""
-    total: Decimal
-    calls: int
-    calls_list: str
-
-
-Widget = Tile | Chart | Spend
+Widget = Tile | Chart | dict[str, Any]
+"""A number, a picture, or what a tenant has spent of its budget."""
 
 
 def find_share(spent: Decimal, budget: Decimal | None) -> int:
@@ -92,13 +77,11 @@ def count_rows(
 
 
 def render_memory(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many messages and episodes came."""
     yield from count_rows(Message, "Messages", "primary", tenant, spans)
     yield from count_rows(Episode, "Episodes", "primary", tenant, spans)
 
 
 def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield which facts came, and which were retired and why."""
     yield from count_rows(Fact, "New facts", "green", tenant, spans)
     retired = metrics.count_retired(tenant, spans)
     total = sum(map(sum, retired.values()))
@@ -128,7 +111,6 @@ def list_retired(tenant: Tenant, span: Span) -> str:
 
 
 def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many questions were answered, and how fast."""
     yield from count_rows(Retrieval, "Answers", "blue", tenant, spans)
     whole, at_most = join_spans(spans), settings.COUNTED_AT_MOST
     (total,) = receipts.measure_pace(tenant, spans=[whole], at_most=at_most)
@@ -154,7 +136,6 @@ def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
 
 
 def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many jobs are open and dead."""
     counts = metrics.count_jobs(tenant)
     yield Tile(
         "Open jobs",
@@ -171,7 +152,6 @@ def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterato
 
 
 def render_tests(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many memory tests fail, where there are any."""
     verdicts = count_verdicts(MemoryTest.objects.of(tenant))
     if verdicts:
         failed, address = verdicts["failed"], values.list_address(MemoryTest, tenant__id=tenant.id)
@@ -202,20 +182,19 @@ def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> It
 
 
 def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield what the language model cost, and how much of today's budget is left."""
     days = usage.spend_by_day(tenant, since=spans[0].start)
     costs = [
         float(sum(day.cost for day in days if span.start.date() <= day.day < span.end.date()))
         for span in spans
     ]
     today = usage.measure_today(tenant, now=now)
-    yield Spend(
-        today,
-        min(100, find_share(today.spent_today, today.budget)),
-        sum((day.cost for day in days), Decimal(0)),
-        sum(day.calls for day in days),
-        rows_address(LLMCall, tenant, join_spans(spans)),
-    )
+    yield {
+        "today": today,
+        "share": min(100, find_share(today.spent_today, today.budget)),
+        "total": sum((day.cost for day in days), Decimal(0)),
+        "calls": sum(day.calls for day in days),
+        "calls_list": rows_address(LLMCall, tenant, join_spans(spans)),
+    }
     yield draw_spans(
         "spend",
         f"Cost of the language model a {span_unit(spans)}",
@@ -226,7 +205,6 @@ def render_spend(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
 
 
 def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
-    """Return how much is to be decided on, and since when."""
     oldest = min((item.row.created_at for item in items), default=now)
     return Tile(
         "Review queue",

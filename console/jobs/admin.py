@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
@@ -13,9 +12,9 @@ from django.utils import timezone
 from episodic.revealing import Reader
 from jobs import backlog, claims
 from jobs.models import Job, Kind, LLMCall, State
+from memoryproject.adminkit import values
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from memoryproject.adminkit.values import coloured_word, duration, link_to_page, pretty_json
 
 # A queued wake-up says nothing that its job does not say better.
 for model in apps.get_app_config("django_q").get_models():
@@ -34,42 +33,31 @@ Coloured = tuple[str, str] | None
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = (
-        "what", "state", "stands", "tries", "error_class", "created_at", "conversation", "tenant",
-    )  # fmt: skip
+    list_display = "what state stands tries error_class created_at conversation tenant".split()
     list_filter = ("state", "kind", recent_filter("made", "made"), "tenant")
     search_fields = ("error_class",)
     id_search = ("id", "scope")
-
-    def get_list_display(self, request: HttpRequest) -> list[Any]:
-        columns = super().get_list_display(request)
-        sees = request.user.has_perm("episodic.view_conversation")
-        return columns if sees else [one for one in columns if one != "conversation"]
+    column_permissions = {"conversation": "episodic.view_conversation"}
+    what = values.column("job", lambda job: job.get_kind_display(), "kind")
+    conversation = values.column(
+        "conversation",
+        lambda job: values.link_to_page("episodic_conversation", conversation_of(job)),
+    )
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Return whether the person may retry and cancel."""
         return request.user.has_perm("jobs.operate_job")
 
-    @admin.display(description="job", ordering="kind")
-    def what(self, job: Job) -> str:
-        return job.get_kind_display()
-
-    @coloured_word("stands", STANDING)
+    @values.coloured_word("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
         """Say for how long it has waited, how long it is held, or when it ended."""
         return stand_of(job, timezone.now())
 
-    @coloured_word("attempts", TRIES, ordering="attempts")
+    @values.coloured_word("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
-        """Say how many of its attempts are used up."""
         most = claims.attempts_at_most(job.kind)
         if job.attempts <= 1:
             return ("few", f"{job.attempts} of {most}")
         return ("last" if job.attempts >= most else "some", f"{job.attempts} of {most}")
-
-    @admin.display(description="conversation")
-    def conversation(self, job: Job) -> str:
-        return link_to_page("episodic_conversation", conversation_of(job))
 
 
 def conversation_of(job: Job) -> uuid.UUID | None:
@@ -82,74 +70,60 @@ def conversation_of(job: Job) -> uuid.UUID | None:
 
 
 def stand_of(job: Job, now: datetime) -> Coloured:
-    """Return how a job stands at a moment, and the word for its colour."""
     if job.state == State.READY:
         wait = job.run_after - now
         if wait > timedelta(0):
-            return ("waits", f"waits {duration(wait)} more")
+            return ("waits", f"waits {values.duration(wait)} more")
         late = -wait > backlog.STANDS_STILL_AFTER
-        return ("late" if late else "waits", f"due for {duration(-wait)}")
+        return ("late" if late else "waits", f"due for {values.duration(-wait)}")
     if job.state == State.RUNNING:
         left = (job.lease_until or now) - now
         if left <= timedelta(0):
-            return ("loose", f"lease ended {duration(-left)} ago")
-        return ("held", f"held {duration(left)} more")
+            return ("loose", f"lease ended {values.duration(-left)} ago")
+        return ("held", f"held {values.duration(left)} more")
     ended = job.finished_at
-    return ("over", f"{duration(now - ended)} ago") if ended else None
+    return ("over", f"{values.duration(now - ended)} ago") if ended else None
 
 
 def purposes() -> dict[str, Q]:
-    """Return what tells calls apart by what they were for."""
     return {word: Q(purpose=word) for word in ("segment", "consolidate", "review")}
 
 
-@admin.register(LLMCall)
-class LLMCallAdmin(ReadOnlyAdmin):
-    list_display = (
-        "purpose", "outcome", "tokens", "price", "latency", "model", "job", "created_at", "tenant",
-    )  # fmt: skip
-    list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
-    search_fields = ("model", "error_class")
-    id_search = ("id", "job")
-    points_at = {"job": "jobs_job"}
-    hidden = ("response",)
-    more_lines = ("answer",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[LLMCall]:
-        rows: QuerySet[LLMCall] = super().get_queryset(request)
-        reads = Reader(request.user).reads_all
-        return rows.annotate(shown=F("response") if reads else Value(None, JSONField()))
-
-    @admin.display(description="answer")
-    def answer(self, call: Any) -> str:
-        """An answer quotes what people said: it shows to those who may read that."""
-        return pretty_json(call.shown)
-
-    @coloured_word("outcome", OUTCOMES)
-    def outcome(self, call: LLMCall) -> Coloured:
-        return outcome_of(call)
-
-    @admin.display(description="tokens", ordering="input_tokens")
-    def tokens(self, call: LLMCall) -> str:
-        return tokens_of(call)
-
-    @admin.display(description="cost", ordering="cost")
-    def price(self, call: LLMCall) -> str:
-        return "no price" if call.cost is None else f"{call.cost:.5f}"
-
-    @admin.display(description="latency", ordering="latency_ms")
-    def latency(self, call: LLMCall) -> str:
-        return f"{call.latency_ms:,}\N{NO-BREAK SPACE}ms" if call.finished_at else "-"
-
-
 def outcome_of(call: LLMCall) -> tuple[str, str]:
-    """Return how a call ended, and the word for its colour."""
     if call.finished_at is None:
         return ("runs", "no answer yet")
     return ("answered", "answered") if call.ok else ("failed", call.error_class or "failed")
+
+
+def latency_of(call: LLMCall) -> str:
+    return f"{call.latency_ms:,}\N{NO-BREAK SPACE}ms" if call.finished_at else "-"
 
 
 def tokens_of(call: LLMCall) -> str:
     """Return what went in and came out; with ~ where the provider did not count."""
     arrow = "\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}"
     return f"{'~' if call.estimated else ''}{call.input_tokens:,}{arrow}{call.output_tokens:,}"
+
+
+@admin.register(LLMCall)
+class LLMCallAdmin(ReadOnlyAdmin):
+    list_display = "purpose outcome tokens price latency model job created_at tenant".split()
+    list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
+    search_fields = ("model", "error_class")
+    id_search = ("id", "job")
+    points_at = {"job": "jobs_job"}
+    hidden = ("response",)
+    more_lines = ("answer",)
+    # It quotes what people said: it shows to those who may read that.
+    answer = values.column("answer", lambda call: values.pretty_json(call.shown))
+    outcome = values.coloured_word("outcome", OUTCOMES)(lambda admin, call: outcome_of(call))
+    tokens = values.column("tokens", tokens_of, "input_tokens")
+    price = values.column(
+        "cost", lambda call: "no price" if call.cost is None else f"{call.cost:.5f}", "cost"
+    )
+    latency = values.column("latency", latency_of, "latency_ms")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[LLMCall]:
+        rows: QuerySet[LLMCall] = super().get_queryset(request)
+        reads = Reader(request.user).reads_all
+        return rows.annotate(shown=F("response") if reads else Value(None, JSONField()))

@@ -1,8 +1,7 @@
 """The pages of a job and of a model call; retrying, cancelling, delivering again, on record."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -35,26 +34,17 @@ ACTS_AT_ONCE = 500
 NAMED_AT_MOST = 10
 
 
-@dataclass(slots=True)
-class Step:
-    """One step of a job. `tone`: good, bad, warn, now, or nothing."""
-
-    title: str
-    at: datetime | None
-    note: str = ""
-    tone: str = ""
-    gap: str = ""
-    """How long after the step before."""
+Step = tuple[str, datetime | None, str, str]
+"""Title, time, note and tone of a step: good, bad, warn, now, or nothing."""
 
 
 def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
-    """Return a job's story, and what the person may do about it."""
     now = timezone.now()
     user = request.user
     calls = find_calls(job) if user.has_perm("jobs.view_llmcall") else []
     operates = user.has_perm(OPERATE)
     return {
-        "steps": with_gaps(path_of(job, now)),
+        "steps": list(with_gaps(path_of(job, now))),
         "tries": f"{job.attempts} of {claims.attempts_at_most(job.kind)}",
         "explained": TEXTS["failures"].get(job.error_class, ""),
         "made": list_results(request, job),
@@ -72,45 +62,40 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
 
 def path_of(job: Job, now: datetime) -> list[Step]:
     """Return the steps of a job so far, and what comes next if it is not over."""
-    steps = [Step("Queued", job.created_at)]
+    steps: list[Step] = [("Queued", job.created_at, "", "")]
     if job.started_at:
         runs = "its only run" if job.attempts <= 1 else f"run {job.attempts} began"
-        steps.append(Step("Taken by a worker", job.started_at, runs))
+        steps.append(("Taken by a worker", job.started_at, runs, ""))
     if job.error_class and job.state != State.DONE:
-        steps.append(Step(f"Failed: {job.error_class}", None, tone="bad"))
-    return [*steps, *_present(job, now)]
+        steps.append((f"Failed: {job.error_class}", None, "", "bad"))
+    return [*steps, _present(job, now)]
 
 
-def _present(job: Job, now: datetime) -> list[Step]:
+def _present(job: Job, now: datetime) -> Step:
     if job.state == State.READY:
         if job.run_after > now:
-            return [Step("Scheduled", job.run_after, "not before this", "now")]
-        return [Step("Due", job.run_after, "the next free worker takes it", "now")]
+            return ("Scheduled", job.run_after, "not before this", "now")
+        return ("Due", job.run_after, "the next free worker takes it", "now")
     if job.state == State.RUNNING:
         until = job.lease_until or now
         if until > now:
-            return [Step("Runs", until, "lease until then, renewed while it runs", "now")]
-        return [Step("Lease expired", until, "any other worker may take it", "warn")]
+            return ("Runs", until, "lease until then, renewed while it runs", "now")
+        return ("Lease expired", until, "any other worker may take it", "warn")
     if job.state == State.DONE:
-        return [Step("Done", job.finished_at, render_result(job.result), "good")]
+        numbers = (f"{count} {name.replace('_', ' ')}" for name, count in job.result.items())
+        return ("Done", job.finished_at, ", ".join(numbers), "good")
     if job.state == State.DEAD:
-        return [Step("Died", job.finished_at, "it is not retried by itself", "bad")]
-    return [Step("Cancelled", job.finished_at, "by a person", "warn")]
+        return ("Died", job.finished_at, "it is not retried by itself", "bad")
+    return ("Cancelled", job.finished_at, "by a person", "warn")
 
 
-def with_gaps(steps: list[Step]) -> list[Step]:
-    """Return the steps, each with the time since the one before that has one."""
+def with_gaps(steps: list[Step]) -> Iterator[tuple[Any, ...]]:
+    """Yield the steps, each with the time since the one before that has one."""
     before: datetime | None = None
-    for step in steps:
-        if step.at is not None and before is not None and step.at >= before:
-            step.gap = values.duration(step.at - before)
-        before = step.at or before
-    return steps
-
-
-def render_result(result: dict[str, Any]) -> str:
-    """Return the numbers of a run in words."""
-    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in result.items())
+    for title, at, note, tone in steps:
+        gap = values.duration(at - before) if at and before and at >= before else ""
+        yield title, at, note, tone, gap
+        before = at or before
 
 
 def find_calls(job: Job) -> list[LLMCall]:
@@ -169,7 +154,6 @@ def _episodes_of(job: Job) -> QuerySet[Episode]:
 
 
 def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
-    """Return a model call's story: how it ended, for what, and what came of it."""
     job = Job.objects.of(call.tenant).filter(id=call.job).first() if call.job else None
     tone, outcome = outcome_of(call)
     sees_changes = request.user.has_perm("semantic.view_changeset")
@@ -186,7 +170,6 @@ def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
 
 @action_for(OPERATE)
 def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpResponse:
-    """Make a dead or cancelled job ready again, or cancel one that is ready."""
     job = get_row(Job, job_id)
     if name == "retry":
         done = "It is ready: the next free worker takes it."
@@ -228,6 +211,5 @@ def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) 
 
 
 def name_refused(refused: list[tuple[Job, str]]) -> SafeString:
-    """Return in words which jobs were left as they are, and why."""
     named = [link(job, f"{job.get_kind_display()}: {why}") for job, why in refused[:NAMED_AT_MOST]]
     return lines([f"{len(refused)} left as they are:", *named])

@@ -1,6 +1,6 @@
 """The list of API keys, sortable by what each called; that by day, and as bars in a line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -21,7 +21,7 @@ from jobs import usage as spending
 from jobs.models import LLMCall
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
-from memoryproject.adminkit.values import NOTHING, coloured_word, page_address
+from memoryproject.adminkit.values import NOTHING, coloured_word, column, page_address
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.key_usage import bucket_ms
 from memoryproject.tenancy.models import APIKey, KeyUsage
@@ -79,13 +79,6 @@ def _share_of_cost(rows: QuerySet[KeyUsage]) -> Subquery:
     return Subquery(shares, output_field=models.DecimalField(max_digits=20, decimal_places=8))
 
 
-def fill_days(calls: Mapping[str, int], *, days: int = DAYS) -> list[tuple[str, int]]:
-    """Return the calls of each of the last days, oldest first, with zeros where there are none."""
-    today = timezone.now().date()
-    names = [str(today - timedelta(days=ago)) for ago in reversed(range(days))]
-    return [(name, calls.get(name, 0)) for name in names]
-
-
 def list_days(key: APIKey, *, days: int) -> list[Any]:
     """Return the days (UTC) on which a key was used, newest first.
 
@@ -103,26 +96,36 @@ def list_days(key: APIKey, *, days: int) -> list[Any]:
     return used
 
 
-def draw_sparkline(values: Sequence[tuple[str, int]]) -> SafeString:
-    """Return the bars of labelled numbers as SVG, which says them to who cannot see it."""
-    most = max((value for _, value in values), default=0) or 1
-    heights = [max(round(HEIGHT * value / most), 1) for _, value in values]
-    bars = [
-        {"x": at * (WIDTH + GAP), "y": HEIGHT - height, "height": height, "of": values[at]}
-        for at, height in enumerate(heights)
-    ]
-    size = {"width": len(values) * (WIDTH + GAP), "height": HEIGHT, "bar": WIDTH}
+def draw_days(calls: Mapping[str, int], *, days: int = DAYS) -> SafeString:
+    """Return the calls of each of the last days as SVG, which says them to who cannot see it."""
+    today = timezone.now().date()
+    names = [str(today - timedelta(days=ago)) for ago in reversed(range(days))]
+    most = max(calls.values(), default=0) or 1
+    bars = []
+    for at, name in enumerate(names):
+        count = calls.get(name, 0)
+        height = max(round(HEIGHT * count / most), 1)
+        bar = {"x": at * (WIDTH + GAP), "y": HEIGHT - height, "height": height}
+        bars.append({**bar, "of": (name, count)})
+    size = {"width": days * (WIDTH + GAP), "height": HEIGHT, "bar": WIDTH}
     return render_to_string("console/keys/sparkline.html", {"bars": bars, **size})
 
 
 def key_states() -> dict[str, Q]:
-    """Return what tells keys of each state apart."""
     expired = Q(expires_at__lte=timezone.now())
     return {
         "active": Q(revoked_at=None) & (Q(expires_at=None) | ~expired),
         "expired": Q(revoked_at=None) & expired,
         "revoked": Q(revoked_at__isnull=False),
     }
+
+
+def render_p95(key: Any) -> str:
+    return NOTHING if key.p95_place is None else f"≤ {bucket_ms(key.p95_place):,} ms"
+
+
+def render_cost(key: Any) -> str:
+    return NOTHING if key.used_cost is None else f"{key.used_cost:.4f}"
 
 
 @admin.register(APIKey)
@@ -132,11 +135,21 @@ class APIKeyAdmin(ReadOnlyAdmin):
     list_before_template = "console/keys/bar.html"
     hidden = ("hash", "previous_hash")
     list_display = (
-        "name", "state", "trend", "calls", "errors", "refused", "p95", "bytes", "cost",
-        "last_used_at", "acts", "prefix", "scopes", "tenant",
-    )  # fmt: skip
+        "name state trend calls errors refused p95 bytes cost last_used_at acts prefix scopes "
+        "tenant"
+    ).split()
     list_filter = (words_filter("state", key_states), "tenant")
     search_fields = ("name", "^prefix")
+    column_permissions = {"acts": MANAGE, "cost": "jobs.view_llmcall"}
+    trend = column(
+        "calls a day", lambda key: draw_days({one["day"]: one["calls"] for one in key.by_day})
+    )
+    calls = column("calls (7 days)", lambda key: f"{key.used_calls:,}", "used_calls")
+    errors = column("errors", lambda key: f"{key.used_errors:,}", "used_errors")
+    refused = column("Refused (429)", lambda key: f"{key.used_refused:,}", "used_refused")
+    p95 = column("p95", render_p95, "p95_place")
+    cost = column("cost (share)", render_cost, "used_cost")
+    bytes = column("bytes", lambda key: filesizeformat(key.used_bytes), "used_bytes")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[APIKey]:
         since = timezone.now().date() - timedelta(days=DAYS - 1)
@@ -147,13 +160,6 @@ class APIKeyAdmin(ReadOnlyAdmin):
         """Whoever calls most comes first: that is whom people look for."""
         return ("-used_calls", "-id")
 
-    def get_list_display(self, request: HttpRequest) -> list[Any]:
-        columns = super().get_list_display(request)
-        unseen = {"acts"} if not request.user.has_perm(MANAGE) else set()
-        if not request.user.has_perm("jobs.view_llmcall"):
-            unseen.add("cost")
-        return [column for column in columns if column not in unseen]
-
     @coloured_word("state")
     def state(self, key: Any) -> str | tuple[str, str]:
         state = key.state_at(timezone.now())
@@ -162,37 +168,8 @@ class APIKeyAdmin(ReadOnlyAdmin):
             return "fails", "all calls fail"
         return str(state)
 
-    @admin.display(description="calls a day")
-    def trend(self, key: Any) -> SafeString:
-        return draw_sparkline(fill_days({one["day"]: one["calls"] for one in key.by_day}))
-
-    @admin.display(description="calls (7 days)", ordering="used_calls")
-    def calls(self, key: Any) -> str:
-        return f"{key.used_calls:,}"
-
-    @admin.display(description="errors", ordering="used_errors")
-    def errors(self, key: Any) -> str:
-        return f"{key.used_errors:,}"
-
-    @admin.display(description="Refused (429)", ordering="used_refused")
-    def refused(self, key: Any) -> str:
-        return f"{key.used_refused:,}"
-
-    @admin.display(description="p95", ordering="p95_place")
-    def p95(self, key: Any) -> str:
-        return NOTHING if key.p95_place is None else f"≤ {bucket_ms(key.p95_place):,} ms"
-
-    @admin.display(description="bytes", ordering="used_bytes")
-    def bytes(self, key: Any) -> str:
-        return filesizeformat(key.used_bytes)
-
-    @admin.display(description="cost (share)", ordering="used_cost")
-    def cost(self, key: Any) -> str:
-        return NOTHING if key.used_cost is None else f"{key.used_cost:.4f}"
-
     @admin.display(description="")
     def acts(self, key: APIKey) -> SafeString | str:
-        """Return the ways to the forms of its page."""
         if key.revoked_at:
             return NOTHING
         return format_html(

@@ -1,7 +1,6 @@
 """The forms of an API key (a new one, a new secret, another rate) and of a tenant's budget."""
 
 from datetime import UTC, datetime, time, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -9,7 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from console.forms import LinesField
+from console.forms import LinesField, TextForm
 from jobs import spending
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits, quotas, services
@@ -17,19 +16,14 @@ from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
 USERS_AT_MOST, ID_AT_MOST = 100, 255
+CALLS_AT_MOST = limits.RATES_AT_MOST[limits.CALLS]
 GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 
 
-class RateForm(forms.Form):
+class RateForm(TextForm):
     """How often a key may call."""
 
-    rate = forms.IntegerField(
-        required=False,
-        label="Calls a minute",
-        min_value=0,
-        max_value=limits.RATES_AT_MOST[limits.CALLS],
-        help_text="0: no limit. Empty: as the server’s settings say.",
-    )
+    rate = forms.IntegerField(required=False, min_value=0, max_value=CALLS_AT_MOST)
 
 
 class QuotaForm(forms.Form):
@@ -44,49 +38,22 @@ class NewKeyForm(RateForm):
 
     key_id = forms.UUIDField(widget=forms.HiddenInput)
     tenant = forms.CharField(
-        max_length=200,
-        widget=forms.TextInput(attrs={"list": "key-tenants", "autocomplete": "off"}),
-        help_text="The name of a tenant that there is.",
+        max_length=200, widget=forms.TextInput(attrs={"list": "key-tenants", "autocomplete": "off"})
     )
-    name = forms.CharField(
-        max_length=200,
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="Who or what will use the key.",
-    )
-    scopes = forms.MultipleChoiceField(
-        choices=Scope.choices,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Give no more than is needed.",
-        error_messages={"required": "Choose at least one."},
-    )
-    user_ids = LinesField(
-        USERS_AT_MOST,
-        ID_AT_MOST,
-        label="Users",
-        help_text="User ids, one a line: it sees and writes only what is theirs. Empty: all.",
-    )
-    links = forms.ChoiceField(
-        choices=[(style, style) for style in LINK_STYLES],
-        initial=DEFANGED,
-        help_text="How answers print links: defanged, so that nothing follows them, or as said.",
-    )
-    expires_on = forms.DateField(
-        required=False,
-        label="Last day",
-        widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="It ends with this day (UTC). Empty: it does not end by itself.",
-    )
+    name = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    scopes = forms.MultipleChoiceField(choices=Scope.choices, widget=forms.CheckboxSelectMultiple)
+    user_ids = LinesField(USERS_AT_MOST, ID_AT_MOST)
+    links = forms.ChoiceField(choices=[(style, style) for style in LINK_STYLES], initial=DEFANGED)
+    expires_on = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}))
     field_order = ("tenant", "name", "scopes", "user_ids", "links", "expires_on", "rate")
 
     def clean_tenant(self) -> Tenant:
-        """Return the tenant of that name."""
         tenant = Tenant.objects.filter(name=self.cleaned_data["tenant"]).first()
         if tenant is None:
             raise ValidationError("No tenant has this name.")
         return tenant
 
     def clean_name(self) -> str:
-        """Return the name; it can be printed."""
         name = str(self.cleaned_data["name"])
         if not name.isprintable():
             raise ValidationError("Use characters that can be printed.")
@@ -113,18 +80,13 @@ class RotationForm(forms.Form):
     grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
 
 
-class BudgetForm(forms.Form):
+class BudgetForm(TextForm):
     """What the language model may cost a tenant in a day."""
 
     DEFAULT, NONE, OWN = "default", "none", "own"
-    kind = forms.ChoiceField(label="Limit", widget=forms.RadioSelect)
+    kind = forms.ChoiceField(widget=forms.RadioSelect)
     amount = forms.DecimalField(
-        required=False,
-        min_value=Decimal(0),
-        max_value=spending.MOST,
-        max_digits=15,
-        decimal_places=8,
-        help_text="A day, in the currency of the prices.",
+        required=False, min_value=0, max_value=spending.MOST, max_digits=15, decimal_places=8
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

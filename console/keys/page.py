@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from console import pages
 from console.keys import forms
-from console.keys.admin import DAYS, MANAGE, draw_sparkline, fill_days, list_days
+from console.keys.admin import DAYS, MANAGE, draw_days, list_days
 from jobs import spending, usage
 from jobs.models import Job
 from memoryproject.adminkit import values
@@ -32,7 +32,6 @@ DAYS_SHOWN = 7
 
 
 def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
-    """Return how a key stands, what it may do, and what people did to it."""
     now = timezone.now()
     state, manages = key.state_at(now), request.user.has_perm(MANAGE)
     days = list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
@@ -42,7 +41,7 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
-        "spark": draw_sparkline(fill_days(calls, days=USAGE_DAYS)) if days else "",
+        "spark": draw_days(calls, days=USAGE_DAYS) if days else "",
         "key_state": state,
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_key_rate(key),
@@ -57,7 +56,6 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
 
 
 def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
-    """Return a tenant's keys and what it spends, for those who may see them."""
     shown: dict[str, Any] = {
         "records": pages.list_records(Tenant, tenant.id),
         "stored": quotas.measure_storage(tenant),
@@ -80,8 +78,8 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
 
 @never_cache
 @sensitive_post_parameters()
-@pages.page_for(MANAGE)
-def make_key(request: HttpRequest) -> HttpResponse:
+@pages.admin_page("console/keys/form.html", "Make a key", MANAGE)
+def make_key(request: HttpRequest) -> pages.Answer:
     """Ask what a key is for; make it, and show its secret this one time."""
     offered = {
         "key_id": make_id(),
@@ -90,7 +88,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     }
     form = forms.NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)
     if not form.is_valid():
-        return pages.show_page(request, "console/keys/form.html", title="Make a key", form=form)
+        return {"form": form}
     params = form.cleaned_data
     try:
         with transaction.atomic():
@@ -105,7 +103,6 @@ def make_key(request: HttpRequest) -> HttpResponse:
 
 @pages.action_for(MANAGE)
 def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
-    """End a key for good."""
     key = pages.get_row(APIKey, key_id)
     return pages.act_on(
         request,
@@ -119,7 +116,6 @@ def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 @never_cache
 @pages.action_for(MANAGE)
 def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
-    """Give a key another secret, and show it this one time."""
     key = pages.get_row(APIKey, key_id)
     form = forms.RotationForm(request.POST)
     try:
@@ -130,9 +126,8 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         hours = form.cleaned_data["grace_hours"]
         with transaction.atomic():
             created = services.rotate_key(key=key, now=timezone.now(), grace=timedelta(hours=hours))
-            pages.record(
-                request, key, f"gave it a new secret; the old one ends after {hours} hours"
-            )
+            what = f"gave it a new secret; the old one ends after {hours} hours"
+            pages.record(request, key, what)
     except Problem as problem:
         messages.error(request, problem.message)
         return pages.redirect_to(key)
@@ -140,7 +135,6 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 
 def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> HttpResponse:
-    """Show a new secret this one time."""
     template = "console/keys/secret.html"
     return pages.show_page(request, template, title=title, key=created.key, secret=created.secret)
 
@@ -153,8 +147,7 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
     def set_rate() -> str:
         if not form.is_valid():
-            most = limits.RATES_AT_MOST[limits.CALLS]
-            raise Problem(f"A rate is a whole number from 0 to {most}.")
+            raise Problem(f"A rate is a whole number from 0 to {forms.CALLS_AT_MOST}.")
         with transaction.atomic():
             limits.set_key_rate(key, form.cleaned_data["rate"])
             pages.record(request, key, f"set its calls to: {limits.describe_key_rate(key)}")
@@ -180,9 +173,8 @@ def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     return pages.act_on(request, tenant, set_limits)
 
 
-@pages.page_for(SET_BUDGET)
-def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
-    """Show what a tenant may spend, and set it."""
+@pages.admin_page("console/keys/budget.html", "Budget", SET_BUDGET)
+def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
     tenant = get_object_or_404(Tenant, id=tenant_id)
     posted = request.POST if request.method == "POST" else None
     form = forms.BudgetForm(posted, initial=read_budget(tenant))
@@ -193,24 +185,19 @@ def set_budget(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
         goes_on = f" {freed} job{'s' * (freed != 1)} that waited for it will try again."
         messages.success(request, f"Done: {what}.{goes_on if freed else ''}")
         return pages.redirect_to(tenant)
-    return pages.show_page(
-        request,
-        "console/keys/budget.html",
-        title=f"Budget of {tenant.name}",
-        form=form,
-        owner=tenant,
-        used=usage.measure_today(tenant, now=timezone.now()),
-    )
+    return {
+        "title": f"Budget of {tenant.name}",
+        "form": form,
+        "owner": tenant,
+        "used": usage.measure_today(tenant, now=timezone.now()),
+    }
 
 
 def read_budget(tenant: Tenant) -> dict[str, Any]:
-    """Return a tenant's budget as the form holds it."""
     if spending.SETTING not in tenant.settings:
         return {"kind": forms.BudgetForm.DEFAULT}
     own = tenant.settings[spending.SETTING]
-    if own is None:
-        return {"kind": forms.BudgetForm.NONE}
-    return {"kind": forms.BudgetForm.OWN, "amount": own}
+    return {"kind": forms.BudgetForm.NONE if own is None else forms.BudgetForm.OWN, "amount": own}
 
 
 def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:

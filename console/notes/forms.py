@@ -12,13 +12,15 @@ from notes.forms import DESCRIPTION_AT_MOST, LABEL_AT_MOST, NotePatch
 from notes.kinds import Valence
 from notes.models import Note, NoteState
 
+SHARE = forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1})
 
-class LinesField(forms.CharField):
+
+class TextField(forms.CharField):
     """A text as written: browsers end its lines in their own way, which is no change."""
 
-    def __init__(self, *, rows: int, **options: Any) -> None:
+    def __init__(self, *, rows: int) -> None:
         widget = forms.Textarea(attrs={"rows": rows})
-        super().__init__(strip=False, required=False, widget=widget, **options)
+        super().__init__(strip=False, required=False, widget=widget)
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
@@ -28,26 +30,16 @@ class NoteForm(ReasonForm):
     """A new version of a note. What is left as it was is not written anew."""
 
     version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
-    label = forms.CharField(required=False, label="Label", help_text="A line to show it by.")
-    description = LinesField(rows=2, label="Description")
-    content = LinesField(rows=8, label="What it says")
-    importance = forms.FloatField(
-        required=False,
-        label="Importance, 0 to 1",
-        widget=forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1}),
-    )
-    category = forms.CharField(required=False, label="Category")
-    tags = forms.CharField(required=False, label="Tags", help_text="With commas between them.")
-    emotion_type = forms.CharField(required=False, label="Feeling")
-    emotion_intensity = forms.FloatField(
-        required=False,
-        label="How strong, 0 to 1",
-        widget=forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1}),
-    )
+    label = forms.CharField(required=False)
+    description = TextField(rows=2)
+    content = TextField(rows=8)
+    importance = forms.FloatField(required=False, widget=SHARE)
+    category = forms.CharField(required=False)
+    tags = forms.CharField(required=False)
+    emotion_type = forms.CharField(required=False)
+    emotion_intensity = forms.FloatField(required=False, widget=SHARE)
     emotion_valence = forms.ChoiceField(
-        required=False,
-        label="Which way",
-        choices=[("", "not said"), *((kind.value, kind.value) for kind in Valence)],
+        required=False, choices=[("", "not said"), *((kind.value, kind.value) for kind in Valence)]
     )
     TEXTS = (
         "label", "content", "description", "importance", "category", "tags", "emotion_type",

@@ -17,7 +17,7 @@ from console.graph.links import CURATE, SEEN_BY, LinkForm
 from console.highlights import mark_difference, show_difference
 from console.labels import MemoryLabel, list_servings, name_memories
 from console.notes.forms import NoteForm
-from console.pages import list_records, page_for, record_memory, redirect_to, show_page
+from console.pages import Answer, admin_page, list_records, record_memory, redirect_to
 from console.texts import TEXTS
 from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json
@@ -42,7 +42,6 @@ SEES_NOTE = ("notes.view_note", CURATE)
 
 
 def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
-    """Return what stands above a note's columns."""
     sees = request.user.has_perm
     versions, older = read_versions(note)
     links = read_links(note) if sees("notes.view_link") else []
@@ -55,9 +54,7 @@ def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
         "sees_graph": request.user.has_perms(SEEN_BY) and note.deleted_at is None,
         "links": links[:LINKS_AT_MOST],
         "more_links": len(links) > LINKS_AT_MOST,
-        "served": list_servings(note, at_most=SERVED_AT_MOST)
-        if sees("retrieval.view_retrieval")
-        else [],
+        "served": list_servings(note, SERVED_AT_MOST) if sees("retrieval.view_retrieval") else [],
         "contexts": newest_contexts(note) if sees("retrieval.view_context") else [],
         "records": list_records(Memory, note.id),
         **list_actions(request, note),
@@ -119,7 +116,6 @@ def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
 
 
 def compare(before: NoteState, after: NoteState) -> Iterator[tuple[str, SafeString | str]]:
-    """Yield name and text, escaped, of the columns that differ, with the changes marked."""
     for column, name in TEXTS["note_columns"].items():
         old, new = getattr(before, column), getattr(after, column)
         if old != new:
@@ -173,8 +169,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 2 * CONTEXT else f"{text[:CONTEXT]} … {text[-CONTEXT:]}"
 
 
-@page_for(*SEES_NOTE)
-def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
+@admin_page("console/notes/change.html", "Change a note", *SEES_NOTE)
+def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
     """Write a new version of a note; with `preview`, show the difference only."""
     note = get_note(note_id)
     if request.method != "POST":
@@ -199,19 +195,16 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> HttpResponse:
         return redirect_to(note)
 
     content = form.cleaned_data.get("content", "") if preview and form.is_valid() else ""
-    return (None if preview else submit(form, write)) or show_page(
-        request,
-        "console/notes/change.html",
-        title="Change a note",
-        form=form,
-        note=note,
-        difference=show_change(note.content, content) if content else "",
-        has_changed=form.data.get(form.add_prefix("version")) != str(note.version),
-    )
+    return (None if preview else submit(form, write)) or {
+        "form": form,
+        "note": note,
+        "difference": show_change(note.content, content) if content else "",
+        "has_changed": form.data.get(form.add_prefix("version")) != str(note.version),
+    }
 
 
-@page_for(*SEES_NOTE)
-def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> HttpResponse:
+@admin_page("console/notes/end.html", "Delete or restore a note", *SEES_NOTE)
+def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Answer:
     """Delete or restore a note with a reason, or show the form again with what is wrong."""
     deletes = name == "delete"
     note = get_note(note_id, deleted=not deletes)
@@ -233,9 +226,7 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Ht
         return redirect_to(note)
 
     title = f"{name.capitalize()} a note"
-    return submit(form, write) or show_page(
-        request, "console/notes/end.html", title=title, form=form, note=note, name=name
-    )
+    return submit(form, write) or {"title": title, "form": form, "note": note, "name": name}
 
 
 def get_note(note_id: uuid.UUID, *, deleted: bool = False) -> Note:

@@ -1,6 +1,5 @@
 """The list of a person's notifications, the number at the bell, and the choice of mails."""
 
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -8,10 +7,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.shortcuts import redirect
 
-from console.pages import page_for, show_page
+from console.forms import TextForm
+from console.pages import Answer, admin_page
 from events.models import MailChoice, Notification
 from events.notices import NOTICES, find_address, render_words
 from memoryproject.adminkit.base import read_id
@@ -19,25 +19,22 @@ from memoryproject.adminkit.base import read_id
 SHOWN_AT_MOST = 100
 
 
-class ChoiceForm(forms.Form):
+class ChoiceForm(TextForm):
     """When the person gets mails."""
 
-    when = forms.ChoiceField(
-        label="Mail about notifications", choices=MailChoice.When, widget=forms.RadioSelect
-    )
+    when = forms.ChoiceField(choices=MailChoice.When, widget=forms.RadioSelect)
 
 
 def offer_bell(request: HttpRequest) -> dict[str, Any]:
-    """Return what every page's header asks for: how many notifications are new."""
-    return {"count_unread": partial(count_unread, request)}
-
-
-def count_unread(request: HttpRequest) -> int:
-    """Return how many new notifications the person has in the tenant looked at, up to a bound.
+    """Return what every page's header asks for: how many notifications are new, up to a bound.
 
     Uses index: events_notification_unread.
     """
-    return find_notifications(request).filter(read_at=None)[:SHOWN_AT_MOST].count()
+
+    def count() -> int:
+        return find_notifications(request).filter(read_at=None)[:SHOWN_AT_MOST].count()
+
+    return {"count_unread": count}
 
 
 def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
@@ -47,8 +44,8 @@ def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
     return Notification.across_tenants.filter(person=user, type__in=types)
 
 
-@page_for()
-def show_notifications(request: HttpRequest) -> HttpResponse:
+@admin_page("console/notifications/list.html", "Notifications")
+def show_notifications(request: HttpRequest) -> Answer:
     """Show the latest notifications; a form that was sent marks those that it showed as read."""
     rows = find_notifications(request)
     newest = read_id(request.POST.get("newest", ""))
@@ -57,11 +54,8 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
             rows.filter(id__lte=newest, read_at=None).update(read_at=Now())
         return redirect("console:notifications")
     latest = list(rows.select_related("tenant").order_by("-id")[:SHOWN_AT_MOST])
-    return show_page(
-        request,
-        "console/notifications/list.html",
-        title="Notifications",
-        entries=[
+    return {
+        "entries": [
             (
                 row,
                 render_words(row.type, row.count),
@@ -69,27 +63,20 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
             )
             for row in latest
         ],
-        newest=latest[0].id if latest else "",
-        has_unread=any(row.read_at is None for row in latest),
-    )
+        "newest": latest[0].id if latest else "",
+        "has_unread": any(row.read_at is None for row in latest),
+    }
 
 
-@page_for()
-def choose_mail(request: HttpRequest) -> HttpResponse:
-    """Let a person choose when to get mails."""
+@admin_page("console/notifications/choice.html", "Notifications by mail")
+def choose_mail(request: HttpRequest) -> Answer:
     user: Any = request.user
     choice = MailChoice.objects.filter(person=user).first() or MailChoice(person=user)
-    is_sent = request.method == "POST"
-    form = ChoiceForm(request.POST if is_sent else None, initial={"when": choice.when})
+    posted = request.POST if request.method == "POST" else None
+    form = ChoiceForm(posted, initial={"when": choice.when})
     if form.is_valid():
         MailChoice.objects.update_or_create(person=user, defaults=form.cleaned_data)
         messages.success(request, "Your choice is stored.")
         return redirect("console:notification_choice")
-    return show_page(
-        request,
-        "console/notifications/choice.html",
-        title="Notifications by mail",
-        form=form,
-        has_mail=bool(settings.EMAIL_HOST),
-        refused_at=choice.refused_at,
-    )
+    mail = {"has_mail": bool(settings.EMAIL_HOST), "refused_at": choice.refused_at}
+    return {"form": form, **mail}

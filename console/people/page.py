@@ -14,32 +14,31 @@ from django.utils import timezone
 
 from console import pages
 from console.facts.forms import CURATE
-from console.forms import LinesField, ReasonForm, submit
+from console.forms import LinesField, ReasonForm, TextForm, submit
 from memoryproject.edge.pages import PAGE_AT_MOST
+from memoryproject.tenancy.models import Tenant
 from people import queries, services
 from people.api import KINDS, take_kind
 from people.models import Person
 
+FORM = "console/people/form.html"
 SHOWN_AT_MOST = 20
 NAMES_AT_MOST = 50
 NAME_AT_MOST = 255
 SEES_PERSON = ("people.view_person", CURATE)
+SEEN_BY = {
+    "facts": "semantic.view_fact", "episodes": "episodic.view_episode",
+    "answers": "retrieval.view_retrieval",
+}  # fmt: skip
 EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
-class PersonForm(forms.Form):
+class PersonForm(TextForm):
     """Somebody who is not known yet."""
 
-    name = forms.CharField(max_length=NAME_AT_MOST, label="What people call them")
-    user_ids = LinesField(
-        NAMES_AT_MOST, NAME_AT_MOST, label="User ids", help_text="One a line, as agents give them."
-    )
-    speakers = LinesField(
-        NAMES_AT_MOST,
-        NAME_AT_MOST,
-        label="Names of speakers",
-        help_text="One a line, as messages have them.",
-    )
+    name = forms.CharField(max_length=NAME_AT_MOST)
+    user_ids = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
+    speakers = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
 
     def clean(self) -> dict[str, Any]:
         """Return what was written; there is a name or an id."""
@@ -52,7 +51,7 @@ class PersonForm(forms.Form):
 class MergeForm(ReasonForm):
     """Say that a person is another one."""
 
-    into_id = forms.ModelChoiceField(Person.across_tenants.none(), label="The person they are")
+    into_id = forms.ModelChoiceField(Person.across_tenants.none())
     field_order = ("into_id", "reason")
 
     def __init__(self, *args: Any, person: Person, **options: Any) -> None:
@@ -61,7 +60,6 @@ class MergeForm(ReasonForm):
         self.fields["into_id"].queryset = others.order_by("name", "id")  # type: ignore[attr-defined]
 
     def clean_into_id(self) -> uuid.UUID:
-        """Return the id of the chosen person."""
         return uuid.UUID(str(self.cleaned_data["into_id"].pk))
 
 
@@ -70,19 +68,14 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     identity, sees = queries.find_identity(person), request.user.has_perm
     belongings = queries.list_belongings(person.tenant, identity)
     others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
-    merge = queries.find_merge(person)
     shown = {
         kind: list(belongings[kind].order_by("-id")[:SHOWN_AT_MOST])
-        for kind, permission in (
-            ("facts", "semantic.view_fact"),
-            ("episodes", "episodic.view_episode"),
-            ("answers", "retrieval.view_retrieval"),
-        )
+        for kind, permission in SEEN_BY.items()
         if sees(permission)
     }
     return {
         "identity": identity,
-        "merged_into": merge,
+        "merged_into": queries.find_merge(person),
         "others": list(others.order_by("id")),
         "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
         "shown": shown,
@@ -92,27 +85,20 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     }
 
 
-@pages.page_for(*SEES_PERSON, of_one_tenant=True)
-def add_person(request: HttpRequest) -> HttpResponse:
-    """Ask under which names and ids somebody is known, and add them."""
-    tenant = pages.choose_tenant(request)
+@pages.admin_page(FORM, "Add a person", *SEES_PERSON, of_one_tenant=True)
+def add_person(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     form = PersonForm(request.POST if request.method == "POST" else None)
 
     def add() -> HttpResponse:
-        assert tenant is not None
         person = services.add_person(tenant=tenant, **form.cleaned_data)
         pages.record(request, person, "added them", is_new=True)
         return pages.redirect_to(person)
 
-    added = submit(form, add) if tenant is not None else None
-    return added or pages.show_page(
-        request, "console/people/form.html", title="Add a person", form=form
-    )
+    return submit(form, add) or {"form": form}
 
 
-@pages.action_for(*SEES_PERSON)
-def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> HttpResponse:
-    """Say that a person is another one, or undo that, with a reason."""
+@pages.admin_page(FORM, "Merge two people", *SEES_PERSON, posts=True)
+def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages.Answer:
     person, actor = pages.get_row(Person, person_id), request.user.get_username()
     named: dict[str, Any] = {"tenant": person.tenant, "person_id": person.id, "actor": actor}
     form: Any = ReasonForm(request.POST, prefix=name)
@@ -123,9 +109,7 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> HttpR
     done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))
     if done is not None:
         messages.success(request, "Done.")
-    return done or pages.show_page(
-        request, "console/people/form.html", title=title, form=form, person=person
-    )
+    return done or {"title": title, "form": form, "person": person}
 
 
 @pages.action_for(*EXPORTS)

@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.pages import choose_tenant, page_for, show_page
+from console.pages import Answer, admin_page
 from console.texts import TEXTS
 from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
@@ -56,7 +56,6 @@ class Row(NamedTuple):
 
     @property
     def href(self) -> str:
-        """The address of the memory's page."""
         place = MEMORY_PAGES[self.found.shelf.value]
         return reverse(f"admin:{place}_change", args=[self.found.memory_id])
 
@@ -92,26 +91,23 @@ ORDERS = (
 )
 
 
-def list_kinds(analysis: Analysis, *, at_most: int) -> list[dict[str, Any]]:
-    """Return facts and episodes, and their columns with at most so many memories in each."""
+def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return facts and episodes, each with the columns of its memories."""
     kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
-    return [_to_kind(name, title, rows, at_most) for name, title, rows in kinds if rows]
+    return [_to_kind(name, title, rows) for name, title, rows in kinds if rows]
 
 
-def _to_kind(
-    name: str, title: str, candidates: Sequence[RankedMemory], at_most: int
-) -> dict[str, Any]:
+def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[str, Any]:
     served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
     hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
     rows = [Row(row.found, row.outcome, hues.get(row.found.memory_id)) for row in candidates]
     orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
-    columns = [_to_column(order, rows, at_most) for order in orders]
-    return {
-        "name": name, "title": title, "columns": columns, "rows": rows, "served": len(served),
-    }  # fmt: skip
+    columns = [_to_column(order, rows) for order in orders]
+    shown = {"columns": columns, "rows": rows, "served": len(served)}
+    return {"name": name, "title": title, **shown}
 
 
-def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any]:
+def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
     """Return one order of the memories, best first; `more` of them are left out."""
     ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
     ranked.sort(key=lambda pair: pair[0])
@@ -120,9 +116,9 @@ def _to_column(order: Order, rows: Sequence[Row], at_most: int) -> dict[str, Any
         ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
     cards = [
         (rank, row, getattr(row.found, order.score), _render_note(order, row))
-        for rank, row in ranked[:at_most]
+        for rank, row in ranked[:CARDS_AT_MOST]
     ]
-    return {"order": order, "cards": cards, "more": max(len(ranked) - at_most, 0)}
+    return {"order": order, "cards": cards, "more": max(len(ranked) - CARDS_AT_MOST, 0)}
 
 
 def _render_note(order: Order, row: Row) -> str:
@@ -133,14 +129,13 @@ def _render_note(order: Order, row: Row) -> str:
     return row.outcome.value if is_cut else ""
 
 
-@page_for(PERMISSION, of_one_tenant=True)
-def show_playground(request: HttpRequest) -> HttpResponse:
+@admin_page("console/playground/playground.html", "Playground", PERMISSION, of_one_tenant=True)
+def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form, and what the question in the address finds, if there is one."""
-    tenant = choose_tenant(request)
     params = request.GET
     call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
     shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
-    if tenant is not None and "query" in params:
+    if "query" in params:
         body = read_body(params)
         checked = form(data=body)
         if checked.is_valid():
@@ -151,15 +146,17 @@ def show_playground(request: HttpRequest) -> HttpResponse:
         else:
             faults = flatten_details(checked.errors).items()
             shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
-    return show_page(
-        request,
-        "console/playground/playground.html",
-        title="Playground",
-        is_fullwidth="1",
-        fusion_fields=list_fusion_fields(tenant, params, shown["errors"]),
+    return {
         **shown,
-        **list_choices(),
-    )
+        "is_fullwidth": "1",
+        "fusion_fields": list_fusion_fields(tenant, params, shown["errors"]),
+        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
+        "details": [word for word in DETAILS if word != "auto"],
+        "categories": [category.value for category in Category],
+        "semantic_default": SEMANTIC_LIMIT,
+        "episodic_default": EPISODIC_LIMIT,
+        "budget_at_most": BUDGET_AT_MOST,
+    }
 
 
 def read_body(params: Mapping[str, str]) -> dict[str, Any]:
@@ -196,24 +193,11 @@ def write_curl(address: str, body: Mapping[str, Any]) -> str:
     )
 
 
-def list_choices() -> dict[str, Any]:
-    """Return what the form offers to choose from."""
-    return {
-        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
-        "details": [word for word in DETAILS if word != "auto"],
-        "categories": [category.value for category in Category],
-        "semantic_default": SEMANTIC_LIMIT,
-        "episodic_default": EPISODIC_LIMIT,
-        "budget_at_most": BUDGET_AT_MOST,
-    }
-
-
 def list_fusion_fields(
-    tenant: Tenant | None, params: Mapping[str, str], errors: Mapping[str, str]
+    tenant: Tenant, params: Mapping[str, str], errors: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return the numbers of the formula, each with what the tenant uses otherwise."""
-    settings = tenant.settings.get(scores.SETTING) if tenant else None
-    usual = scores.DEFAULTS.changed(settings).as_parameters()
+    usual = scores.DEFAULTS.changed(tenant.settings.get(scores.SETTING)).as_parameters()
     return [
         {
             "name": name,
@@ -229,7 +213,6 @@ def list_fusion_fields(
 def render_analysis(
     request: HttpRequest, analysis: Analysis, *, budget: int | None
 ) -> dict[str, Any]:
-    """Return what the page shows of an answer."""
     draft = analysis.draft
     conversation = draft.conversation
     reader = Reader(request.user)
@@ -245,5 +228,5 @@ def render_analysis(
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
         "numbers": draft.fusion.as_parameters(),
-        "kinds_of_memory": list_kinds(analysis, at_most=CARDS_AT_MOST),
+        "kinds_of_memory": list_kinds(analysis),
     }

@@ -10,16 +10,17 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
 from console.facts.actions import SEES_FACT, read_versions
 from console.facts.changes import render_note
-from console.facts.page import FactSource, find_done, read_sources
+from console.facts.page import find_done, read_sources
 from console.labels import name_conversations
-from console.pages import action_for, choose_tenant, page_for, record, show_page
+from console.pages import Answer, admin_page, record
+from console.texts import TEXTS
 from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
@@ -32,23 +33,13 @@ from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion,
 
 CANDIDATES = 200
 """Of each kind, the newest: these are ranked."""
-REASONS = {
-    "pending": "it would steer the assistant, or may come from a tool, and not from users alone",
-    "dangling": "it begins with a word for somebody whom it does not name",
-    "marks": "other places may still say what was corrected: confirm or drop them",
-    "test": "an answer no longer says what it must",
-}
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
 SNOOZE = timedelta(days=7)
-DECISIONS = {"accept": "Accepted", "decline": "Declined", "merge": "Merged", "correct": "Corrected"}
-SET_ASIDE = {
-    "keep": "Kept as it is",
-    "snooze": "Snoozed for a week",
-    "return": "Back in the queue",
-    "note": "Noted",
-}
+REASONS = TEXTS["queue_reasons"]
+DECISIONS, SET_ASIDE = TEXTS["queue_decisions"], TEXTS["queue_set_aside"]
 FILTERS = ("fact", "mine", "aside")
+PAGE = ("console/queue/queue.html", "Review queue")
 
 
 @dataclass(slots=True)
@@ -66,7 +57,7 @@ class Item:
     times: int = 0
     conversations: int = 0
     triage: Triage | None = None
-    facts: list[tuple[str, Fact, Sequence[FactSource]]] = field(default_factory=list)
+    facts: list[tuple[str, Fact, list[Any]]] = field(default_factory=list)
     """What is shown: each fact under a label, and with its sources."""
     place: str = ""
     """Which conversation it is about, in words."""
@@ -157,22 +148,22 @@ class NoteForm(forms.Form):
     comment = forms.CharField(max_length=500, required=False)
 
 
-@page_for("semantic.view_fact", "semantic.view_suggestion", of_one_tenant=True)
-def show_queue(request: HttpRequest) -> HttpResponse:
+@admin_page(*PAGE, "semantic.view_fact", "semantic.view_suggestion", of_one_tenant=True)
+def show_queue(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show what is to be looked at in a tenant, what matters most first.
 
     With `fact` what is about it, with `mine` what the person took on, with `aside` the rest.
     """
-    return _render(request)
+    return _read(request, tenant)
 
 
-@action_for(*SEES_FACT, of_one_tenant=True)
-def decide(request: HttpRequest) -> HttpResponse:
+@admin_page(*PAGE, *SEES_FACT, of_one_tenant=True, posts=True)
+def decide(request: HttpRequest, tenant: Tenant) -> Answer:
     """Do something about one item, and go back to the queue."""
-    tenant, decision = choose_tenant(request), request.POST.get("decision", "")
+    decision = request.POST.get("decision", "")
     kept = {name: request.POST[name] for name in FILTERS if request.POST.get(name)}
     try:
-        if tenant is None or decision not in DECISIONS | SET_ASIDE:
+        if decision not in DECISIONS | SET_ASIDE:
             raise Problem("Accept or decline an entry.")
         entry, actor = request.POST.get("entry", ""), request.user.get_username()
         if decision in DECISIONS:
@@ -184,7 +175,7 @@ def decide(request: HttpRequest) -> HttpResponse:
             set_aside(tenant, request.POST, decision, actor=actor)
             messages.success(request, f"{SET_ASIDE[decision]}.")
     except Problem as problem:
-        return _render(request, problem=problem.message)
+        return _read(request, tenant, problem=problem.message)
     query = urlencode({"tenant": tenant.name, **kept})
     return redirect(f"{reverse('console:review_queue')}?{query}")
 
@@ -219,20 +210,20 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
     return changeset
 
 
-@action_for(*SEES_FACT, of_one_tenant=True)
-def allow(request: HttpRequest) -> HttpResponse:
+@admin_page(*PAGE, *SEES_FACT, of_one_tenant=True, posts=True)
+def allow(request: HttpRequest, tenant: Tenant) -> Answer:
     """Let a rule decide by itself so many times a day, or no longer; put it on record."""
-    tenant, at_most = choose_tenant(request), request.POST.get("at_most", "")
+    at_most = request.POST.get("at_most", "")
     kind, _, reason = request.POST.get("rule", "").partition(":")
     try:
-        if tenant is None or not (at_most.isascii() and at_most.isdecimal()):
+        if not (at_most.isascii() and at_most.isdecimal()):
             raise Problem("Say how many suggestions a day.")
         rule, at_once = (kind, reason), int(at_most[:4])
         with transaction.atomic():
             automatic.allow_rule(tenant, rule, at_most=at_once, now=timezone.now())
             record(request, tenant, f"let the rule {kind}:{reason} accept {at_most[:4]} a day")
     except Problem as problem:
-        return _render(request, problem=problem.message)
+        return _read(request, tenant, problem=problem.message)
     messages.success(request, "Saved.")
     return redirect("console:review_queue")
 
@@ -256,39 +247,32 @@ def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
     triage.set_triage(tenant, fact_id, actor=actor, **values)
 
 
-def _render(request: HttpRequest, *, problem: str = "") -> HttpResponse:
-    tenant = choose_tenant(request)
+def _read(request: HttpRequest, tenant: Tenant, *, problem: str = "") -> dict[str, Any]:
     chosen = {name: request.GET.get(name, "") for name in FILTERS}
-    items, rules, now = [], [], timezone.now()
-    if tenant is not None:
-        rates = triage.measure_rules(tenant)
-        rules = automatic.list_automations(tenant, now=now, rates=rates)
-        items = list_items(
-            tenant,
-            now=now,
-            rates=rates,
-            about=read_id(chosen["fact"]),
-            assignee=request.user.get_username() if chosen["mine"] else "",
-            set_aside=bool(chosen["aside"]),
-        )
-        show_sources(items[:SHOWN_AT_MOST], Reader(request.user))
-    done = find_done(request, tenant) if tenant else None
-    return show_page(
-        request,
-        "console/queue/queue.html",
-        title="Review queue",
-        problem=problem,
-        owner=tenant,
-        items=items[:SHOWN_AT_MOST],
-        total=len(items),
-        is_cut=len(items) >= CANDIDATES,
-        chosen=chosen,
-        rules=rules,
-        proven_from=(automatic.DECIDED_AT_LEAST, automatic.PERCENT_AT_LEAST),
-        done=done,
-        done_fact=_find_fact(done) if done else None,
-        reason_at_most=REASON_AT_MOST,
+    rates, now = triage.measure_rules(tenant), timezone.now()
+    items = list_items(
+        tenant,
+        now=now,
+        rates=rates,
+        about=read_id(chosen["fact"]),
+        assignee=request.user.get_username() if chosen["mine"] else "",
+        set_aside=bool(chosen["aside"]),
     )
+    show_sources(items[:SHOWN_AT_MOST], Reader(request.user))
+    done = find_done(request, tenant)
+    return {
+        "problem": problem,
+        "owner": tenant,
+        "items": items[:SHOWN_AT_MOST],
+        "total": len(items),
+        "is_cut": len(items) >= CANDIDATES,
+        "chosen": chosen,
+        "rules": automatic.list_automations(tenant, now=now, rates=rates),
+        "proven_from": (automatic.DECIDED_AT_LEAST, automatic.PERCENT_AT_LEAST),
+        "done": done,
+        "done_fact": _find_fact(done) if done else None,
+        "reason_at_most": REASON_AT_MOST,
+    }
 
 
 def _find_fact(done: Changeset) -> uuid.UUID | None:

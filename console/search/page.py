@@ -7,14 +7,14 @@ from typing import Any, cast
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
-from console.forms import ConversationField, WordsField
+from console.forms import ConversationField, TextForm, WordsField
 from console.models import SavedFilter
-from console.pages import action_for, choose_tenant, page_for, read_choice, show_page
+from console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
 from episodic.models import Conversation
 from episodic.revealing import Reader
@@ -37,19 +37,16 @@ SAVED_AT_MOST = 100
 """Of one person."""
 
 
-class SearchForm(forms.Form):
+class SearchForm(TextForm):
     """What to look for, and where."""
 
     q = WordsField(required=False, max_length=QUERY_AT_MOST, label="Words")
     kind = forms.ChoiceField(
         required=False,
-        label="In",
         choices=[("", "everything"), *((kind.value, f"{kind.value}s") for kind in KINDS)],
     )
     state = forms.ChoiceField(
-        required=False,
-        label="Facts that are",
-        choices=[("", "active or retired"), (HELD, "active"), (CLOSED, "retired")],
+        required=False, choices=[("", "active or retired"), (HELD, "active"), (CLOSED, "retired")]
     )
     conversation = ConversationField(required=False, label="Conversation")
     since = forms.DateField(required=False, label="From")
@@ -57,8 +54,8 @@ class SearchForm(forms.Form):
     page = forms.IntegerField(required=False, min_value=1, max_value=1_000)
 
 
-@page_for(*SEEN_BY)
-def show_search(request: HttpRequest) -> HttpResponse:
+@admin_page("console/search/search.html", "Search", *SEEN_BY)
+def show_search(request: HttpRequest) -> Answer:
     """Show the form and what it finds in the tenant looked at, and how much in the others."""
     tenant = choose_tenant(request)
     form = SearchForm(request.GET)
@@ -70,23 +67,20 @@ def show_search(request: HttpRequest) -> HttpResponse:
         ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
     )
     groups = _find(request, search, kind, first, at_most, pool) if search else []
-    return show_page(
-        request,
-        "console/search/search.html",
-        title="Search",
-        form=form,
-        tenant=tenant,
-        groups=groups,
-        elsewhere=count_elsewhere(request, params) if words and page == 1 else [],
-        tenants_searched=TENANTS_SEARCHED,
-        total=sum(group.total + len(group.unprocessed) for group in groups),
-        unknown=bool(words and tenant and search is None),
-        one_kind=bool(kind),
-        page=page,
-        has_more=len(groups) == 1 and page * A_PAGE < groups[0].total,
-        saved=filters_for(request.user.get_username(), sees_all=read_choice(request).sees_all),
-        path=request.get_full_path(),
-    )
+    return {
+        "form": form,
+        "tenant": tenant,
+        "groups": groups,
+        "elsewhere": count_elsewhere(request, params) if words and page == 1 else [],
+        "tenants_searched": TENANTS_SEARCHED,
+        "total": sum(group.total + len(group.unprocessed) for group in groups),
+        "unknown": bool(words and tenant and search is None),
+        "one_kind": bool(kind),
+        "page": page,
+        "has_more": len(groups) == 1 and page * A_PAGE < groups[0].total,
+        "saved": filters_for(request),
+        "path": request.get_full_path(),
+    }
 
 
 def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:
@@ -165,11 +159,11 @@ class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
         return path
 
 
-def filters_for(person: str, *, sees_all: bool) -> list[SavedFilter]:
+def filters_for(request: HttpRequest) -> QuerySet[SavedFilter]:
     """Return what a person has saved and, to who sees all tenants, what others share, by name."""
-    seen = Q(owner=person) | Q(shared=True) if sees_all else Q(owner=person)
-    rows = SavedFilter.objects.filter(seen)
-    return list(rows.order_by("name", "id")[: 2 * SAVED_AT_MOST])
+    mine, others = Q(owner=request.user.get_username()), Q(shared=True)
+    rows = SavedFilter.objects.filter(mine | others if read_choice(request).sees_all else mine)
+    return rows.order_by("name", "id")[: 2 * SAVED_AT_MOST]
 
 
 @action_for(SAVES)
@@ -194,7 +188,6 @@ def save_filter(request: HttpRequest) -> HttpResponse:
 
 @action_for(SAVES)
 def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
-    """Delete an address that the person has saved; others' stay."""
     mine = SavedFilter.objects.filter(owner=request.user.get_username())
     deleted, _ = mine.filter(id=filter_id).delete()
     if not deleted:

@@ -1,16 +1,12 @@
 """Results of a search as the page shows them: facts, episodes, notes and messages of a tenant."""
 
-import uuid
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
-
-from django.utils.safestring import SafeString
 
 from console.highlights import show_marked, show_snippet
 from console.labels import label_memory
 from episodic import queries
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Episode, Message
 from episodic.revealing import Reader
 from indexing import tenant_search
 from indexing.languages import SIMPLE
@@ -28,30 +24,18 @@ MEMORIES: dict[UnitKind, Any] = {
 }
 
 
-class Result(NamedTuple):
-    """One line of the results. `text` is escaped, or a mask."""
-
-    kind: str
-    id: uuid.UUID
-    text: SafeString | str
-    conversation: Conversation | None
-    """None: of a note that belongs to the whole tenant."""
-    at: datetime
-    about: str = ""
-    """Category of a fact, type of a note, speaker of a message."""
-    state: str = ""
-    is_masked: bool = False
-    more: SafeString | str = ""
-
-
 class Group(NamedTuple):
-    """The results of one kind. `total` counts all; `complete`: none was left unread."""
+    """The results of one kind. `total` counts all; `complete`: none was left unread.
+
+    A result is a row with what a line shows of it: `kind`, `text` (escaped, or a mask), `at`,
+    `about` (category of a fact, type of a note, speaker of a message), `state`, and `more`.
+    """
 
     kind: str
-    results: Sequence[Result]
+    results: Sequence[Any]
     total: int
     complete: bool
-    unprocessed: Sequence[Result] = ()
+    unprocessed: Sequence[Any] = ()
 
 
 class SearchParams(NamedTuple):
@@ -101,7 +85,7 @@ def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
     return tuple(match for match in matches if (match.memory_id in active) == (state == HELD))
 
 
-def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Result]:
+def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Any]:
     """Return facts, episodes or notes with the words marked; none of them is masked."""
     rows = MEMORIES[kind].across_tenants.select_related("conversation")
     if kind is UnitKind.NOTE:
@@ -110,19 +94,15 @@ def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Result]:
     return [_render(by_id[match.memory_id], match) for match in matches if match.memory_id in by_id]
 
 
-def _render(row: Fact | Episode | Note, match: Match) -> Result:
+def _render(row: Any, match: Match) -> Any:
     named = label_memory(row)
     rest = _read_note(row) if isinstance(row, Note) else getattr(row, "summary", "")
-    return Result(
-        kind=named.kind,
-        id=row.id,
-        text=show_marked(named.label, match.lexemes, match.language),
-        conversation=row.conversation,
-        at=row.created_at if isinstance(row, Fact) else named.at,
-        about=named.about,
-        state=named.state or ("active" if isinstance(row, Fact) else ""),
-        more=show_snippet(rest, match.lexemes, match.language),
-    )
+    row.kind, row.about, row.at, row.state = named.kind, named.about, named.at, named.state
+    if named.kind == "fact":
+        row.at, row.state = row.created_at, named.state or "active"
+    row.text = show_marked(named.label, match.lexemes, match.language)
+    row.more = show_snippet(rest, match.lexemes, match.language)
+    return row
 
 
 def _read_note(note: Note) -> str:
@@ -131,7 +111,7 @@ def _read_note(note: Note) -> str:
     return "\n".join(text for text in texts if text)
 
 
-def show_messages(matches: Sequence[Match], reader: Reader) -> list[Result]:
+def show_messages(matches: Sequence[Match], reader: Reader) -> list[Any]:
     """Return messages, those that the person may read with the words marked."""
     places = [(match.conversation_id, match.seq or 0) for match in matches]
     messages = queries.messages_in_places(places).select_related("conversation")
@@ -143,23 +123,20 @@ def show_messages(matches: Sequence[Match], reader: Reader) -> list[Result]:
     ]
 
 
-def show_message(message: Message, lexemes: Sequence[str], language: str, reader: Reader) -> Result:
-    """Return a message around the words, or its mask."""
-    readable = reader.may_read(message.conversation_id)
-    return Result(
-        kind="message",
-        id=message.id,
-        text=show_snippet(message.content, lexemes, language)
-        if readable
-        else reader.show(message.content, message.conversation_id),
-        conversation=message.conversation,
-        at=message.occurred_at,
-        about=f"{message.name or message.role}, message {message.seq}",
-        is_masked=not readable,
+def show_message(message: Any, lexemes: Sequence[str], language: str, reader: Reader) -> Any:
+    """Return a message with what stands around the words, or its mask."""
+    message.is_masked = not reader.may_read(message.conversation_id)
+    message.text = (
+        reader.show(message.content, message.conversation_id)
+        if message.is_masked
+        else show_snippet(message.content, lexemes, language)
     )
+    message.kind, message.at = "message", message.occurred_at
+    message.about = f"{message.name or message.role}, message {message.seq}"
+    return message
 
 
-def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Result]:
+def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Any]:
     """Return the newest messages that are in no episode yet and hold the words as typed."""
     scope, words = params.scope, params.sought.words.split()
     if not words:

@@ -101,7 +101,6 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(refuse(request, "Your account there gives no role here."))
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Keep somebody new, without a password."""
         person: User = super().save_user(request, sociallogin, form)
         set_roles(person, find_grants(sociallogin.claims))
         return person
@@ -119,19 +118,15 @@ class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Keeps secrets of second factors encrypted by the server's pepper."""
 
     def get_totp_issuer(self) -> str:
-        """Return what an authenticator app calls this server."""
         return "Memory server"
 
     def encrypt(self, text: str) -> str:
-        """Return the text as the table holds it."""
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return what `encrypt` was given."""
         return _cipher().decrypt(encrypted_text.encode()).decode()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Return whether people may do without a second factor."""
         return not settings.REQUIRE_TOTP
 
 
@@ -141,7 +136,6 @@ def _cipher() -> Fernet:
 
 
 def refuse(request: HttpRequest, reason: str, *, status: int = 403) -> HttpResponse:
-    """Show the page for those who are not let in."""
     return show_page(
         request, "console/signin/refused.html", title="Not signed in", status=status, reason=reason
     )
@@ -204,7 +198,6 @@ class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return config
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
-        """Return where the provider sends people back to."""
         return request.build_absolute_uri(reverse("oidc_callback"))
 
     def complete_login(
@@ -259,12 +252,10 @@ class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
 
 def go_to_provider(request: HttpRequest) -> HttpResponse:
-    """Send somebody to the provider."""
     return _ask_provider(request, _leave)
 
 
 def come_back(request: HttpRequest) -> HttpResponse:
-    """Sign in who comes back from the provider."""
     return _ask_provider(request, OAuth2CallbackView.adapter_view(TokenAdapter(request, PROVIDER)))
 
 

@@ -24,7 +24,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.forms import AuthenticationForm  # type: ignore[import-untyped]
 
-from console.pages import page_for, show_page
+from console.pages import Answer, admin_page, show_page
 from console.signin.adapters import refuse
 
 TOTP = [Authenticator.Type.TOTP]
@@ -37,20 +37,17 @@ class SignInView(LoginView):
     authentication_form = AuthenticationForm
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show the form, but to those who are in."""
         if admin.site.has_permission(request):
             return redirect("admin:index")
         return super().get(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Go on with who knew the password."""
         login = Login(user=form.get_user(), redirect_url=self.get_success_url())
         given = {"username": form.get_user().get_username()}
         answer: HttpResponse = perform_password_login(self.request, given, login)
         return answer
 
     def get_context_data(self, **shown: Any) -> dict[str, Any]:
-        """Return what the page shows."""
         frame = {**admin.site.each_context(self.request), "title": "Log in"}
         path, provider = self.request.get_full_path(), urlsplit(settings.OIDC_ISSUER).hostname
         username = self.request.user.get_username()
@@ -104,8 +101,8 @@ def in_frame(view: Callable[..., Any], title: str) -> Callable[..., Any]:
     return page
 
 
-@page_for()
-def show_sign_in(request: HttpRequest) -> HttpResponse:
+@admin_page("console/signin/overview.html", "Signing in")
+def show_sign_in(request: HttpRequest) -> Answer:
     """Show a person's second factor and open sessions; a form that was sent ends some of these.
 
     One that is named, or all but this one.
@@ -120,13 +117,8 @@ def show_sign_in(request: HttpRequest) -> HttpResponse:
                 session.end()
         messages.success(request, "What was signed in there is signed out.")
         return redirect("mfa_index")
-    return show_page(
-        request,
-        "console/signin/overview.html",
-        title="Signing in",
-        has_totp=is_mfa_enabled(user, TOTP),
-        sessions=sorted(sessions, key=lambda session: session.created_at, reverse=True),
-    )
+    newest = sorted(sessions, key=lambda session: session.created_at, reverse=True)
+    return {"has_totp": is_mfa_enabled(user, TOTP), "sessions": newest}
 
 
 def answer_locked_out(
@@ -150,7 +142,6 @@ def answer_locked_out(
 
 
 def show_refusal(request: HttpRequest) -> HttpResponse:
-    """Show that an account is not open."""
     return refuse(request, "This account is not active.")
 
 

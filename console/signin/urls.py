@@ -9,12 +9,12 @@ from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
-from console.pages import page_for
+from console.pages import Page, page_for
 from console.signin import adapters, pages
 from console.signin.pages import in_frame
 
 CONFIRM = "Confirm that it is you"
-OURS = [
+OURS: list[tuple[str, Page, str]] = [
     ("login/", pages.SignInView.as_view(), "account_login"),
     ("sign-in/", pages.show_sign_in, "mfa_index"),
     ("sign-in/provider/", adapters.go_to_provider, "oidc_login"),

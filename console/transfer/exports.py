@@ -10,13 +10,13 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils import timezone
 from django_filters import ChoiceFilter, DateFilter, FilterSet, UUIDFilter
 
 from console.counting import count_capped, render_sum
 from console.models import ExportRun
-from console.pages import action_for, choose_tenant, page_for, show_page
+from console.pages import Answer, admin_page
 from console.transfer import export_tables, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export, Record
 from memoryproject.database.clock import read_database_clock
@@ -24,7 +24,7 @@ from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import Tenant
 from semantic import fact_imports
 
-PERMISSION = "semantic.view_fact"
+PAGE = ("console/transfer/export.html", "Export", "semantic.view_fact")
 LATEST = 20
 FIELDS = ("table", "conversation_id", "state", "since", "until")
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson; charset=utf-8"}
@@ -69,7 +69,6 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
         return rows.filter(self._export.states[state])
 
     def filter_day(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
-        """Keep what is of that day or later, or earlier."""
         lookup, at = ("gte", time.min) if name == "since" else ("lte", time.max)
         moment = datetime.combine(day, at, tzinfo=UTC)
         return rows.filter(**{f"{self._export.moment}__{lookup}": moment})
@@ -169,7 +168,6 @@ def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:
 
 
 def _to_cells(record: Record) -> Record:
-    """Return a record with its lists as a spreadsheet shows them, not as JSON."""
     cells = dict(record)
     for name in ("keywords", "tags"):
         words = cells.get(name)
@@ -184,21 +182,20 @@ def _render_evidence(episode: str, messages: Sequence[int]) -> str:
     return f"{episode}:{','.join(map(str, messages))}" if messages else episode
 
 
-@page_for(PERMISSION, of_one_tenant=True)
-def show_exports(request: HttpRequest) -> HttpResponse:
+@admin_page(*PAGE, of_one_tenant=True)
+def show_exports(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show what can be chosen and, of what is chosen, how many rows there are."""
-    return _show(request, request.GET)
+    return _read_page(request, tenant, request.GET)
 
 
-@action_for(PERMISSION, of_one_tenant=True)
-def download(request: HttpRequest) -> HttpResponseBase:
+@admin_page(*PAGE, of_one_tenant=True, posts=True)
+def download(request: HttpRequest, tenant: Tenant) -> Answer:
     """Send the rows as a file, as they come from the database, and put it on record."""
     params = request.POST
-    export, tenant = _choose(request, params), choose_tenant(request)
-    form = params.get("format", "")
-    filters = ExportFilter(params, export=export, tenant=tenant) if tenant else None
-    if not tenant or not filters or form not in row_files.FORMATS or not filters.is_valid():
-        return _show(request, params)
+    export, form = _choose(request, params), params.get("format", "")
+    filters = ExportFilter(params, export=export, tenant=tenant)
+    if form not in row_files.FORMATS or not filters.is_valid():
+        return _read_page(request, tenant, params)
     person = request.user.get_username()
     pieces = start_export(export=export, tenant=tenant, filters=filters, form=form, person=person)
     day = timezone.now().strftime("%Y-%m-%d")
@@ -221,23 +218,16 @@ def _choose(request: HttpRequest, params: Mapping[str, str]) -> Export:
     return export
 
 
-def _show(request: HttpRequest, params: Mapping[str, str]) -> HttpResponse:
-    tenant = choose_tenant(request)
+def _read_page(request: HttpRequest, tenant: Tenant, params: Mapping[str, str]) -> dict[str, Any]:
     export = _choose(request, params)
-    errors, size = {}, None
-    if tenant is not None:
-        filters = ExportFilter(params, export=export, tenant=tenant)
-        errors = {name: faults[0] for name, faults in filters.errors.items()}
-        size = None if errors else render_sum([count_capped(filters.qs)])
-    return show_page(
-        request,
-        "console/transfer/export.html",
-        title="Export",
-        tenant=tenant,
-        export=export,
-        tables=[row for row in EXPORTS.values() if request.user.has_perm(row.permission)],
-        params={name: params.get(name, "") for name in FIELDS},
-        errors=errors,
-        size=size,
-        latest=ExportRun.objects.of(tenant).order_by("-id")[:LATEST] if tenant else [],
-    )
+    filters = ExportFilter(params, export=export, tenant=tenant)
+    errors = {name: faults[0] for name, faults in filters.errors.items()}
+    return {
+        "tenant": tenant,
+        "export": export,
+        "tables": [row for row in EXPORTS.values() if request.user.has_perm(row.permission)],
+        "params": {name: params.get(name, "") for name in FIELDS},
+        "errors": errors,
+        "size": None if errors else render_sum([count_capped(filters.qs)]),
+        "latest": ExportRun.objects.of(tenant).order_by("-id")[:LATEST],
+    }

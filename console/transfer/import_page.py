@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import redirect
 
 from console.models import ImportBatch, ImportRun
-from console.pages import action_for, choose_tenant, get_row, page_for, show_page
+from console.pages import Answer, action_for, admin_page, get_row
 from console.transfer import imports
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
@@ -22,38 +22,26 @@ SAMPLE = 20
 CHANGESETS_SHOWN = 200
 
 
-@page_for(PERMISSION, of_one_tenant=True)
-def show_imports(request: HttpRequest) -> HttpResponse:
+@admin_page("console/transfer/import.html", "Import facts", PERMISSION, of_one_tenant=True)
+def show_imports(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form for a file and the last imports; validate a file and go to its preview."""
-    tenant = choose_tenant(request)
     fault = ""
-    if request.method == "POST" and tenant is not None:
+    if request.method == "POST":
         try:
-            run = _take_file(request, tenant)
+            return redirect("console:import_run", run_id=_take_file(request, tenant).id)
         except Problem as problem:
             fault = problem.message
-        else:
-            return redirect("console:import_run", run_id=run.id)
-    runs = ImportRun.objects.of(tenant).order_by("-id")[:RUNS_SHOWN] if tenant else []
-    return show_page(
-        request,
-        "console/transfer/import.html",
-        title="Import facts",
-        fault=fault,
-        tenant=tenant,
-        runs=runs,
-        conversation=request.POST.get("conversation_id", ""),
-        megabytes=settings.MAX_UPLOAD_BYTES // 1024**2,
-        rows_at_most=f"{settings.IMPORT_ROWS_AT_MOST:,}",
-    )
+    return {
+        "fault": fault,
+        "tenant": tenant,
+        "runs": ImportRun.objects.of(tenant).order_by("-id")[:RUNS_SHOWN],
+        "conversation": request.POST.get("conversation_id", ""),
+        "megabytes": settings.MAX_UPLOAD_BYTES // 1024**2,
+        "rows_at_most": f"{settings.IMPORT_ROWS_AT_MOST:,}",
+    }
 
 
 def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
-    """Validate the file of a request.
-
-    Raises:
-        Problem: there is none, or it holds no facts.
-    """
     upload = request.FILES.get("file")
     if not isinstance(upload, UploadedFile) or upload.file is None:
         raise Problem("Choose a file.")
@@ -73,29 +61,26 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
     )
 
 
-@page_for(PERMISSION)
-def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> HttpResponse:
+@admin_page("console/transfer/import_run.html", "Import", PERMISSION)
+def show_run(request: HttpRequest, run_id: uuid.UUID, fault: str = "") -> Answer:
     run = get_row(ImportRun, run_id)
     batch = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
     first = batch.order_by("position").first()
-    return show_page(
-        request,
-        "console/transfer/import_run.html",
-        title=f"Import of {run.file_name}",
-        run=run,
-        tenant=run.tenant,
-        fault=fault,
-        sample=first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
-        changesets=imports.list_changesets(run, at_most=CHANGESETS_SHOWN),
-        changesets_shown=CHANGESETS_SHOWN,
-        reason_at_most=REASON_AT_MOST,
-        reason=request.POST.get("reason", ""),
-    )
+    return {
+        "title": f"Import of {run.file_name}",
+        "run": run,
+        "tenant": run.tenant,
+        "fault": fault,
+        "sample": first.rows[:SAMPLE] if first and run.state == ImportRun.State.PREVIEW else [],
+        "changesets": imports.list_changesets(run, at_most=CHANGESETS_SHOWN),
+        "changesets_shown": CHANGESETS_SHOWN,
+        "reason_at_most": REASON_AT_MOST,
+        "reason": request.POST.get("reason", ""),
+    }
 
 
 @action_for(PERMISSION)
 def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
-    """Confirm the import, with a reason, or cancel it."""
     run = get_row(ImportRun, run_id)
     try:
         if "discard" in request.POST:

@@ -51,7 +51,6 @@ EPISODES_AT_ONCE = 50
 
 
 def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the rows of a file by table, some at a time, in order."""
     try:
         with path.open(encoding="utf-8") as file:
             if json.loads(file.readline() or "null") != export_tables.HEADER:
@@ -158,7 +157,6 @@ class MemoryImport(FileImport):
         return self.ids.get(uuid.UUID(name))
 
     def _find_fates(self, table: str, rows: Sequence[Row]) -> Iterator[str]:
-        """Yield what becomes of each row."""
         for row, is_known in zip(rows, self._find_known(table, rows), strict=True):
             is_there = table not in ANONYMOUS and self._find_ours(row["id"])
             yield THERE if is_there else FATES.get(table, THERE) if is_known else NEW

@@ -141,7 +141,6 @@ class PeerImport(FileImport):
         fact_imports.note_imported(changeset, rows=rows)
 
     def _write_messages(self, records: Sequence[Record], now: datetime) -> Named:
-        """Write messages of one conversation."""
         new = [
             NewMessage(
                 role=record.role,

@@ -43,7 +43,6 @@ class Line(NamedTuple):
 
 
 def defuse(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if FORMULA.match(cell) else cell
 
 
@@ -56,7 +55,6 @@ def render_header(columns: Sequence[str], *, form: str) -> str:
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, form: str) -> str:
-    """Return a line of a file for each row."""
     if form == "csv":
         return "".join(_to_csv([defuse(to_cell(row[name])) for name in columns]) for row in rows)
     records = ({name: row[name] for name in columns} for row in rows)

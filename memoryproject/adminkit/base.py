@@ -140,6 +140,8 @@ class ReadOnlyAdmin(ListAdmin):
     """Where a UUID in the search box is looked up."""
     points_at: Mapping[str, str] = {}
     """Columns that hold an id without a foreign key, and whose page it leads to."""
+    column_permissions: Mapping[str, str] = {}
+    """Columns of the list that show only to those with a permission."""
     more_lines: tuple[str, ...] = ()
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
@@ -196,7 +198,12 @@ class ReadOnlyAdmin(ListAdmin):
         return bool(super().lookup_allowed(lookup, value, request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return [self._cells.get(name, name) for name in super().get_list_display(request)]
+        needs, sees = self.column_permissions, request.user.has_perm
+        return [
+            self._cells.get(name, name)
+            for name in super().get_list_display(request)
+            if name not in needs or sees(needs[name])
+        ]
 
     def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:
         keys = [field.name for field in self.model._meta.fields if field.is_relation]

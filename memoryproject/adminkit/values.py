@@ -50,6 +50,11 @@ def coloured_word(
     return column
 
 
+def column(description: str, show: Callable[[Any], Any], ordering: str | None = None) -> Any:
+    """Return a column of an admin that shows something of each row."""
+    return display(description=description, ordering=ordering)(lambda admin, row: show(row))
+
+
 def show_in_list(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
     """Return a field's column: by its name where Django's own form will do.
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from axes.models import AccessAttempt, AccessLog
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -18,7 +18,7 @@ from unfold.forms import (  # type: ignore[import-untyped]
 )
 
 from memoryproject.adminkit.base import ListAdmin, ReadOnlyAdmin
-from memoryproject.adminkit.values import coloured_word
+from memoryproject.adminkit.values import coloured_word, column
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.key_usage import find_p95
 from memoryproject.tenancy.models import KeyUsage, Membership, Tenant
@@ -37,10 +37,7 @@ class KeyUsageAdmin(ReadOnlyAdmin):
     id_search = ("id", "key")
     search_help_text = "A whole id, also of a key"
     ordering = ("-day", "-id")
-
-    @admin.display(description="p95 (ms)")
-    def p95(self, usage: KeyUsage) -> int | str:
-        return find_p95(usage.latencies) or "-"
+    p95 = column("p95 (ms)", lambda usage: find_p95(usage.latencies) or "-")
 
 
 admin.site.unregister(User)
@@ -93,12 +90,3 @@ class FailedLoginAdmin(ReadOnlyAdmin):
         ended = attempt.attempt_time + settings.AXES_COOLOFF_TIME <= timezone.now()
         locks = attempt.failures_since_start >= settings.AXES_FAILURE_LIMIT
         return "locked" if locks and not ended else "free"
-
-
-@admin.register(AccessLog)
-class LoginAdmin(ReadOnlyAdmin):
-    list_display = ("attempt_time", "username", "ip_address", "logout_time", "user_agent")
-    list_filter = ("attempt_time",)
-    search_fields = ("username", "ip_address", "=id")
-    search_help_text = "A name or an address"
-    hidden = ("session_hash",)

@@ -1,4 +1,8 @@
-"""Write facts, episodes, notes, links or messages to a file."""
+"""Write a tenant's facts, episodes, notes, links or messages to a file.
+
+A row a line, or all of it as JSON lines, which import_from memory reads. Memory stays bounded,
+however many there are.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +20,7 @@ PERSON = "manage.py"
 
 
 class Command(BaseCommand):
-    help = (
-        "Write a tenant's facts, episodes, notes, links or messages to a file, a row a line, or "
-        "all of it as JSON lines, which import_from memory reads. Memory stays bounded, however "
-        "many there are."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("table", choices=[*EXPORTS, ALL])

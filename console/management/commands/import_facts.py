@@ -1,4 +1,9 @@
-"""Bring in facts from a file."""
+"""Bring in facts from a file, CSV or JSONL.
+
+Those that are not active yet are opened, as changesets that can be reverted. Without --reason it
+only prints a preview. What was broken off goes on with --resume; the admin's page of imports
+shows it, too.
+"""
 
 import uuid
 from pathlib import Path
@@ -16,11 +21,7 @@ PERSON = "manage.py"
 
 
 class Command(ServiceCommand):
-    help = (
-        "Open the facts of a CSV or JSONL file that are not active yet, as changesets that can be "
-        "reverted. Without --reason it only prints a preview. What was broken off goes on "
-        "with --resume; the admin's page of imports shows it, too."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", nargs="?", type=Path, help="the file")

@@ -1,4 +1,9 @@
-"""Bring in what another memory system, a chat product or this one has exported."""
+"""Bring in what another memory system, a chat product or this one has exported.
+
+The export of another system, or of `export_memory all` (memory), becomes one changeset that can
+be undone. Without --reason it only prints a table of what would come of it. A second run of the
+same file changes nothing.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -19,11 +24,7 @@ PERSON = "manage.py"
 
 
 class Command(ServiceCommand):
-    help = (
-        "Import the export of another system, or of `export_memory all` (memory), as one changeset "
-        "that can be undone. Without --reason it only prints a table of what would come of it. A "
-        "second run of the same file changes nothing."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", choices=[*SOURCES, MEMORY], help="what has written it")

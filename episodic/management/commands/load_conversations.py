@@ -1,4 +1,8 @@
-"""Load conversations from a file."""
+"""Load conversations from a file.
+
+Post the conversations of a JSONL file, or of LoCoMo's JSON, as an agent would. Running it again
+goes on where it was broken off. Workers do the rest; without one, run drain_jobs.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -12,11 +16,7 @@ from memoryproject.tenancy.services import get_or_create_tenant
 
 
 class Command(BaseCommand):
-    help = (
-        "Post the conversations of a JSONL file, or of LoCoMo's JSON, as an agent would. "
-        "Running it again goes on where it was broken off. Workers do the rest; without "
-        "one, run drain_jobs."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="the file")

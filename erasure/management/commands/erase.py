@@ -1,4 +1,9 @@
-"""Erase for good, in the foreground."""
+"""Erase for good, in the foreground.
+
+Erase a message, a conversation, a note, all notes of a user, an import or a tenant, with all that
+was made of it. There is no way back. With --dry-run it only says how much it would be. A run that
+was broken off is finished by the workers, or by running it again.
+"""
 
 import getpass
 from typing import Any
@@ -21,11 +26,7 @@ from retrieval.mirror import FolderAway
 
 
 class Command(ServiceCommand):
-    help = (
-        "Erase a message, a conversation, a note, all notes of a user, an import or a tenant, with "
-        "all that was made of it. There is no way back. With --dry-run it only says how much it "
-        "would be. A run that was broken off is finished by the workers, or by running it again."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("scope", choices=Scope.values)

@@ -1,4 +1,8 @@
-"""Keep a conversation or a tenant from being erased, or let it go again."""
+"""Keep a conversation or a tenant from being erased, or let it go again.
+
+Place a legal hold: until it is lifted nothing of a conversation, or without one of the whole
+tenant, is erased, by whomever. Without --reason it lists the holds.
+"""
 
 import getpass
 import uuid
@@ -15,10 +19,7 @@ from memoryproject.tenancy.walls import acting_for
 
 
 class Command(ServiceCommand):
-    help = (
-        "Place a legal hold: until it is lifted nothing of a conversation, or without one of the "
-        "whole tenant, is erased, by whomever. Without --reason it lists the holds."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

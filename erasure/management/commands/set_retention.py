@@ -1,4 +1,9 @@
-"""Make, list and delete retention policies."""
+"""Make, list and delete retention policies.
+
+Have what a tenant no longer needs erased by itself, within the hour: what meets all that is
+asked. Prints how much that would be now; without --apply nothing is set. Without a kind it lists
+the policies.
+"""
 
 import getpass
 from typing import Any
@@ -13,11 +18,7 @@ from notes.kinds import SourceType
 
 
 class Command(BaseCommand):
-    help = (
-        "Have what a tenant no longer needs erased by itself, within the hour: what meets all that "
-        "is asked. Prints how much that would be now; without --apply nothing is set. "
-        "Without a kind it lists the policies."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

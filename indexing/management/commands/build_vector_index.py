@@ -1,4 +1,9 @@
-"""Build an approximate vector index for a large conversation or a tenant."""
+"""Build an approximate vector index for a large conversation or a tenant.
+
+Build a partial HNSW index over the vectors of one conversation, or of a whole tenant, and print
+its recall against an exact scan. Worth it above some 30,000 vectors: below, the exact scan is as
+fast. Each row written into that scope then costs 2 ms more. Reads and writes go on meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +21,7 @@ from memoryproject.tenancy.models import Tenant
 
 
 class Command(BaseCommand):
-    help = (
-        "Build a partial HNSW index over the vectors of one conversation, or of a whole tenant, "
-        "and print its recall against an exact scan. Worth it above some 30,000 vectors: below, "
-        "the exact scan is as fast. Each row written into that scope then costs 2 ms more. Reads "
-        "and writes go on meanwhile."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

@@ -1,4 +1,9 @@
-"""Change the embedding model: make vectors that are missing, pause, and delete the old ones."""
+"""Change the embedding model: make vectors that are missing, pause, and delete the old ones.
+
+Have workers make every vector that the configured embedding model, or during a change the one
+before it, has not made; and say how many conversations lack some. Search goes on meanwhile. What
+was paused goes on.
+"""
 
 from typing import Any
 
@@ -12,11 +17,7 @@ from memoryproject.tenancy.models import Tenant
 
 
 class Command(BaseCommand):
-    help = (
-        "Have workers make every vector that the configured embedding model, or during a change "
-        "the one before it, has not made; and say how many conversations lack some. Search goes "
-        "on meanwhile. What was paused goes on."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", help="name of one tenant; without it all")

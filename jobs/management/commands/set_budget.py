@@ -1,4 +1,7 @@
-"""Set what the language model may cost a tenant in a day."""
+"""Set what the language model may cost a tenant in a day (UTC), in the currency of the prices.
+
+The work goes on that waits for money. Without an amount: print only.
+"""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -12,10 +15,7 @@ from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 
 
 class Command(ServiceCommand):
-    help = (
-        "Set what the language model may cost a tenant in a day (UTC), in the currency of the "
-        "prices, and let the work go on that waits for money. Without an amount: print only."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

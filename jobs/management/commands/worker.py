@@ -1,4 +1,7 @@
-"""Run background workers."""
+"""Run background workers in the foreground, with the reconciler beside them.
+
+Start as many as you like, on as many machines as you like. SIGTERM lets running jobs end.
+"""
 
 from typing import Any
 
@@ -9,10 +12,7 @@ from memoryproject.process import logs
 
 
 class Command(BaseCommand):
-    help = (
-        "Run background workers in the foreground, with the reconciler beside them. Start "
-        "as many as you like, on as many machines as you like. SIGTERM lets running jobs end."
-    )
+    help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
         logs.install_hooks()

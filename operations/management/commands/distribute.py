@@ -1,4 +1,8 @@
-"""Distribute the tenants of a database over the nodes of Citus."""
+"""Distribute the tenants of a database over the nodes of Citus.
+
+Distribute the tables of a migrated database by tenant, on the coordinator of a cluster of Citus.
+Nothing is served meanwhile. If it is stopped, run it again: it goes on.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,7 @@ from operations import distribution
 
 
 class Command(BaseCommand):
-    help = (
-        "Distribute the tables of a migrated database by tenant, on the coordinator of a cluster "
-        "of Citus. Nothing is served meanwhile. If it is stopped, run it again: it goes on."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="print what is left to be done")

@@ -1,4 +1,8 @@
-"""Prints how to reach the server: a call to try, the API key, and the admin's login."""
+"""Prints how to reach the server: a call to try, the API key, and the admin's login.
+
+A password that somebody changed cannot be printed: the admin gets a new one, which is stored
+nowhere.
+"""
 
 import secrets
 from typing import Any
@@ -15,10 +19,7 @@ QUESTION = "Where does Mira work and what does she plan?"
 
 
 class Command(BaseCommand):
-    help = (
-        "Print the addresses, the API key of `make run` and the admin's login. A password that "
-        "somebody changed cannot be printed: the admin gets a new one, which is stored nowhere."
-    )
+    help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = seed_demo.find_or_create_password() or set_password()
@@ -36,13 +37,11 @@ def set_password() -> str:
 
 
 def read_address() -> str:
-    """Return where the settings say that the server listens."""
     host = env.read_text("MEMORY_HOST", "127.0.0.1")
     return f"http://{host}:{env.read_integer('PORT', 8000, at_least=1, at_most=65535)}"
 
 
 def render_access(address: str, *, password: str) -> str:
-    """Return what a newcomer needs, the login last."""
     conversation = read_conversations(seed_demo.DEMO)[0].external_id
     key = seed_demo.get_or_create_key()
     return f"""

@@ -1,4 +1,9 @@
-"""Roll back one source: quarantine what it posted since some moment."""
+"""Roll back one source: quarantine what it posted since some moment.
+
+Quarantine what a key, a conversation, a speaker or a role has posted since some moment, and
+revert what was made from it. All of it is kept, and you can lift the quarantine later. Without
+--reason: count only.
+"""
 
 from typing import Any
 
@@ -11,11 +16,7 @@ from semantic.rollback import preview, roll_back
 
 
 class Command(ServiceCommand):
-    help = (
-        "Quarantine what a key, a conversation, a speaker or a role has posted since some moment, "
-        "and revert what was made from it. All of it is kept, and you can lift the quarantine "
-        "later. Without --reason: count only."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

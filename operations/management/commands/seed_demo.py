@@ -66,12 +66,10 @@ def write_private(file: Path, text: str) -> None:
 
 
 def has_conversations() -> bool:
-    """Return whether any tenant has one, so that the server needs no demo."""
     return Conversation.across_tenants.exists()
 
 
 def seed_conversation(tenant: Tenant) -> None:
-    """Post the demo conversation, and do all that the tenant has to do."""
     post_conversations(read_conversations(DEMO), tenant=tenant)
     for conversation in Conversation.objects.of(tenant):
         episodic.request_flush(conversation=conversation)

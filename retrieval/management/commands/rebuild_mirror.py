@@ -1,4 +1,8 @@
-"""Write the mirror anew from the database."""
+"""Write the mirror anew from the database.
+
+Write every active episode, fact and note as a file under MEMORY_MIRROR_DIR, and remove the files
+of what is not. Everything may go on meanwhile.
+"""
 
 from typing import Any
 
@@ -12,10 +16,7 @@ from retrieval import mirror
 
 
 class Command(BaseCommand):
-    help = (
-        "Write every active episode, fact and note as a file under MEMORY_MIRROR_DIR, and "
-        "remove the files of what is not. Everything may go on meanwhile."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", help="only this one, by name (default: all)")

@@ -1,4 +1,8 @@
-"""Set the numbers by which a tenant's memories are ordered."""
+"""Set the numbers by which a tenant's memories are ordered.
+
+Set the numbers by which a tenant's memories are ordered, and print those in force. A call may
+still bring its own. Without numbers: print only.
+"""
 
 import json
 from typing import Any
@@ -11,10 +15,7 @@ from retrieval.search.scores import DEFAULTS, SETTING
 
 
 class Command(BaseCommand):
-    help = (
-        "Set the numbers by which a tenant's memories are ordered, and print those in force. A "
-        "call may still bring its own. Without numbers: print only."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

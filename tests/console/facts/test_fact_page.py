@@ -79,7 +79,7 @@ def test_evidence_that_was_taken_back_is_shown_as_such(curator: Client, talk: Ta
     talk.learn(confirm(PIANO))
     undo = _revert(talk, first.id)
     sources = look(curator, talk.fact(PIANO)).context["sources"]
-    assert [source.evidence.withdrawn_by for source in sources] == [None, undo]
+    assert [source.withdrawn_by for source in sources] == [None, undo]
 
 
 def _revert(talk: Talk, changeset_id: uuid.UUID) -> Any:

@@ -76,7 +76,7 @@ def test_a_picture_and_a_table_show_the_same_links_with_type_and_direction(
     for memory in star:
         assert reverse("admin:notes_note_change", args=[memory]) in picture
     assert picture.count('tabindex="-1"') == picture.count("<a ")
-    lines = {(line["from"], line["to"]): line for line in answer.context["picture"].lines}
+    lines = {(line["from"], line["to"]): line for line in answer.context["picture"]["lines"]}
     assert len(lines) == len(expected)
     assert lines[centre, near]["ends"] and not lines[centre, near]["starts"]
     assert lines[centre, other]["starts"] and not lines[centre, other]["ends"]
@@ -88,7 +88,7 @@ def test_what_the_centre_points_at_lies_right_and_what_points_at_it_left(
     curator: Client, star: tuple[str, str, str, str]
 ) -> None:
     centre, near, other, far = star
-    trees = look(curator, centre).context["picture"].trees
+    trees = look(curator, centre).context["picture"]["trees"]
     assert [str(box.named.id) for box in trees["right"]] == [near]
     (left,) = trees["left"]
     assert str(left.named.id) == other and str(left.children[0].named.id) == far
@@ -99,7 +99,7 @@ def test_a_side_that_would_be_far_longer_is_shared(curator: Client, ana: Agent) 
     for at in range(20):
         link(ana, write(ana, f"Leaf {at}."), hub)
     picture = look(curator, hub).context["picture"]
-    assert [len(picture.trees[side]) for side in ("left", "right")] == [10, 10]
+    assert [len(picture["trees"][side]) for side in ("left", "right")] == [10, 10]
 
 
 def test_the_depth_is_what_was_asked_for_and_at_most_three(

@@ -153,8 +153,12 @@ def test_what_the_model_cost_is_told_against_the_budget(boss: Client, ana: Agent
         )
     answer = open_home(boss, days=7)
     spend = answer.context["spend"]
-    today = spend.today
-    assert (today.spent_today, today.budget, spend.share) == (Decimal("0.10"), Decimal("0.40"), 25)
+    today = spend["today"]
+    assert (today.spent_today, today.budget, spend["share"]) == (
+        Decimal("0.10"),
+        Decimal("0.40"),
+        25,
+    )
     costs = chart_of(answer, "spend").series[0].values
     assert (costs[-1], costs[-4], sum(filter(None, costs))) == (0.1, 0.1, 0.2)
 

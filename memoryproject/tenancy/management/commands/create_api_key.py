@@ -1,4 +1,8 @@
-"""Make a key from the shell."""
+"""Make a key from the shell.
+
+Make an API key and print it, alone, on standard output. It is shown once. The tenant is made if
+there is none of that name.
+"""
 
 from typing import Any
 
@@ -11,10 +15,7 @@ from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
 
 class Command(BaseCommand):
-    help = (
-        "Make an API key and print it, alone, on standard output. It is shown once. "
-        "The tenant is made if there is none of that name."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", required=True, help="name of the tenant")

@@ -1,4 +1,10 @@
-"""Make somebody who can log in to the admin, in a role."""
+"""Make a person who can log in to the admin, in a role.
+
+Prints the first password, alone, on standard output. Curators read and mend memory; auditors read
+it, what was said only when they have it shown, which is recorded; operators see to jobs, keys and
+budgets; superusers may do everything and manage people. With --tenant the role holds in these
+tenants, else in all.
+"""
 
 import secrets
 from collections.abc import Sequence
@@ -19,13 +25,7 @@ NAME_AT_MOST = 150
 
 
 class Command(BaseCommand):
-    help = (
-        "Make a person who can log in to the admin, and print the first password, alone, on "
-        "standard output. Curators read and mend memory; auditors read it, what was said only "
-        "when they have it shown, which is recorded; operators see to jobs, keys and budgets; "
-        "superusers may do everything and manage people. With --tenant the role holds in these "
-        "tenants, else in all."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="the name to log in with")

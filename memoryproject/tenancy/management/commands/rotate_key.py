@@ -1,4 +1,8 @@
-"""Give a key another secret from the shell."""
+"""Give a key another secret from the shell.
+
+Give a key a new secret and print it, alone, on standard output. It is shown once. The old secret
+goes on being accepted until the grace is over.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -11,10 +15,7 @@ from memoryproject.tenancy.management.naming import NAMED, ServiceCommand, find_
 
 
 class Command(ServiceCommand):
-    help = (
-        "Give a key a new secret and print it, alone, on standard output. It is shown once. "
-        "The old secret goes on being accepted until the grace is over."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key", help=NAMED)

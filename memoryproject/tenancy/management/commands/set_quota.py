@@ -1,4 +1,8 @@
-"""Set how much a tenant may store."""
+"""Set how much a tenant may store.
+
+Set how many bytes, and how many messages and notes, a tenant may store. Without a limit: print
+only.
+"""
 
 from typing import Any
 
@@ -10,10 +14,7 @@ from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 
 
 class Command(ServiceCommand):
-    help = (
-        "Set how many bytes, and how many messages and notes, a tenant may store. "
-        "Without a limit: print only."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")

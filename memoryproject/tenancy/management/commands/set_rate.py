@@ -1,4 +1,8 @@
-"""Set how often a key, or all keys of a tenant together, may call, and how much they may send."""
+"""Set how often a key, or all keys of a tenant together, may call, and how much they may send.
+
+Set how many calls a minute a key, or all keys of a tenant together, may make, or how many bytes a
+tenant may send. Without a rate: print only.
+"""
 
 from typing import Any
 
@@ -11,10 +15,7 @@ DEFAULT = "default"
 
 
 class Command(naming.ServiceCommand):
-    help = (
-        "Set how many calls a minute a key, or all keys of a tenant together, may make, or how "
-        "many bytes a tenant may send. Without a rate: print only."
-    )
+    help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         whose = parser.add_mutually_exclusive_group(required=True)
