@@ -1,6 +1,18 @@
-"""Constraints and indexes of tables, in a line each: the name, then the fields."""
+"""Constraints and indexes of tables, in a line each: the name, then the fields; codes of enums."""
+
+from enum import StrEnum
 
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+
+
+def values_of(codes: type[StrEnum]) -> list[str]:
+    """Return what a column of these codes may hold."""
+    return [code.value for code in codes]
+
+
+def choices_of(codes: type[StrEnum]) -> list[tuple[str, str]]:
+    """Return the choices of a column of these codes."""
+    return [(value, value) for value in values_of(codes)]
 
 
 def check(name: str, condition: Q) -> CheckConstraint:

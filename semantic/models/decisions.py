@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from episodic.models import Conversation
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import SuggestionKind
@@ -26,9 +26,7 @@ class Suggestion(TenantModel):
 
     conversation = TenantForeignKey(Conversation)
     changeset = TenantForeignKey(Changeset, help_text="The run that made it.")
-    kind = models.CharField(
-        max_length=16, choices=[(kind.value, kind.value) for kind in SuggestionKind]
-    )
+    kind = models.CharField(max_length=16, choices=choices_of(SuggestionKind))
     old_fact = TenantForeignKey(Fact)
     new_fact = TenantForeignKey(Fact, null=True, help_text="NULL: nothing takes its place.")
     reason = models.CharField(max_length=40, help_text="A code: same_slot, near_words, cap, …")

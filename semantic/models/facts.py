@@ -9,7 +9,7 @@ from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Episode
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import Category
@@ -81,9 +81,7 @@ class Fact(TenantModel):
         WAITING = "waiting", "it waits for a curator"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
-    category = models.CharField(
-        max_length=16, choices=[(category.value, category.value) for category in Category]
-    )
+    category = models.CharField(max_length=16, choices=choices_of(Category))
     fact = models.TextField(help_text="One sentence, understandable by itself.")
     keywords = ArrayField(models.TextField(), default=list, help_text="Names and nouns.")
     search_text = models.GeneratedField(
@@ -126,10 +124,7 @@ class Fact(TenantModel):
             unique(
                 "semantic_fact_held_once", "tenant conversation content_hash", Q(invalid_at=None)
             ),
-            check(
-                "semantic_fact_category_known",
-                Q(category__in=[category.value for category in Category]),
-            ),
+            check("semantic_fact_category_known", Q(category__in=values_of(Category))),
             check("semantic_fact_not_empty", ~Q(fact="")),
             check(
                 "semantic_fact_closed_for_a_reason",
