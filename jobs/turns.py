@@ -1,8 +1,6 @@
 """Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first."""
 
 import uuid
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +9,7 @@ from django.db.models.functions import Now
 
 from jobs.flows import get_flow
 from jobs.models import INTERACTIVE, Kind, State
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 
 KINDS = ", ".join(f"'{kind.value}'" for kind in INTERACTIVE)
 THAT_ARE_INTERACTIVE = f"AND job.kind IN ({KINDS})"
@@ -43,12 +41,9 @@ def _find(only: str, **params: Any) -> uuid.UUID | None:
     return rows[0][0] if rows else None
 
 
-@cache
 def read_statement(only: str) -> str:
     """Return the text of `sql/next_job.sql` for all jobs, or only those that a condition names."""
-    text = (Path(__file__).parent / "sql" / "next_job.sql").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("--")]
-    return "\n".join(lines).replace("{only}", only)
+    return read_sql(__file__, "next_job.sql").replace("{only}", only)
 
 
 def _list_pairs() -> list[str]:
