@@ -76,8 +76,7 @@ class Curating(KeyedView):
         """Return a fact as the act has left it."""
         fact = find_fact(self.tenant(), fact_id)
         evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id])[fact.id]
-        external_id = fact.conversation.external_id
-        body = render_fact(fact, external_id, evidence, CuratedFact, changeset_id=changeset.id)
+        body = render_fact(fact, evidence, CuratedFact, changeset_id=changeset.id)
         return Response(body, status=status)
 
     def change(
