@@ -17,6 +17,7 @@ from episodic import services
 from episodic.api import MessageInput, make_message
 from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
@@ -28,7 +29,7 @@ TURN_LENGTH = timedelta(seconds=40)
 LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
 
 
-class UnreadableFile(Exception):
+class UnreadableFile(Problem):
     """The file does not hold conversations in a known form; the message says where."""
 
 

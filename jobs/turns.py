@@ -37,15 +37,12 @@ def find_next(*, interactive: bool) -> uuid.UUID | None:
 
 
 def _find(only: str, **params: Any) -> uuid.UUID | None:
-    rows = execute(read_statement(only), {"pairs": _list_pairs(), **params})
+    # Each kind with one that it waits for.
+    pairs = [f"{kind.value} {other.value}" for kind in Kind for other in get_flow(kind).waits_for]
+    rows = execute(read_statement(only), {"pairs": pairs, **params})
     return rows[0][0] if rows else None
 
 
 def read_statement(only: str) -> str:
     """Return the text of `sql/next_job.sql` for all jobs, or only those that a condition names."""
     return read_sql(__file__, "next_job.sql").replace("{only}", only)
-
-
-def _list_pairs() -> list[str]:
-    """Return each kind with one that it waits for, apart by a space."""
-    return [f"{kind.value} {other.value}" for kind in Kind for other in get_flow(kind).waits_for]

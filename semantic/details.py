@@ -3,18 +3,15 @@
 import re
 
 from memoryproject.text.words import STOP_WORDS, read_words, stem
-from semantic.patterns import read_pattern
+from semantic.patterns import read_pattern, read_table, read_text
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-_UNITS += " fifteen sixteen seventeen eighteen nineteen"
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70}
-_TENS |= {"eighty": 80, "ninety": 90}
-NUMBER_WORDS = (
-    {word: str(number) for number, word in enumerate(_UNITS.split())}
-    | {word: str(number) for word, number in _TENS.items()}
-    | {"hundred": "100", "thousand": "1000", "half": "0.5", "once": "1", "first": "1"}
-    | {"twice": "2", "second": "2", "third": "3"}
-)
+_UNITS = read_text("details.units").split()
+_TENS = {word: 10 * tens for tens, word in enumerate(read_text("details.tens").split(), start=2)}
+NUMBER_WORDS: dict[str, str] = {
+    **{word: str(number) for number, word in enumerate(_UNITS)},
+    **{word: str(number) for word, number in _TENS.items()},
+    **read_table("number_words"),
+}
 DATE_WORDS = read_words("dates")
 CHINESE_DATES = read_pattern("details.chinese_dates")
 NEGATION = read_pattern("details.negation")
@@ -32,11 +29,9 @@ ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 NAME = re.compile(r"\b[A-Z][\w-]*")
 NO_NAMES = STOP_WORDS | DATE_WORDS
 NO_NAMES |= frozenset("since every during when while until because each although".split())
-_COMPOUND = re.compile(
-    rf"\b({'|'.join(_TENS)})-({'|'.join(_UNITS.split()[1:10])})\b", re.IGNORECASE
-)
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})-({'|'.join(_UNITS[1:10])})\b", re.IGNORECASE)
 
-_WRITTEN = re.compile(rf"\b(?:{'|'.join([*_UNITS.split()[2:], *_TENS])})\b")
+_WRITTEN = re.compile(rf"\b(?:{'|'.join([*_UNITS[2:], *_TENS])})\b")
 
 
 def read_numbers(text: str) -> frozenset[str]:

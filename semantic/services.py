@@ -17,7 +17,6 @@ from indexing.services import Entry, tell_mirror
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
-from memoryproject.database.ids import make_id
 from semantic import queries
 from semantic.announcing import announce_changes
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -162,7 +161,7 @@ def open_facts(
 def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
     """Make a fact that the ledger inserts with its evidence; no step is noted."""
     fact, home = new.row, ledger.conversation
-    fact.id, fact.tenant, fact.conversation = make_id(), home.tenant, home
+    fact.tenant, fact.conversation = home.tenant, home
     fact.content_hash = queries.content_hash(fact.fact)
     fact.changeset, fact.created_at = ledger.changeset, ledger.now
     ledger.drafts[fact] = new

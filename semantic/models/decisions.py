@@ -71,9 +71,6 @@ class Suggestion(TenantModel):
         facts = filter(None, (self.old_fact, self.new_fact))
         return not (self.is_withdrawn or is_decided or any(fact.invalid_at for fact in facts))
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class CorrectionMark(TenantModel):
     """That a place still says what a retired fact said.
@@ -136,6 +133,3 @@ class Triage(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "triage"
         constraints = [unique("semantic_triage_once", "tenant fact")]
-
-    def __str__(self) -> str:
-        return f"triage {self.id}"

@@ -48,9 +48,6 @@ class Changeset(TenantModel):
     class Meta(TenantModel.Meta):
         indexes = [index("semantic_changeset_by_time", "tenant started_at")]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 DANGERS = (  # to somebody who is not asked about them: allergies, illnesses, medication
     r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"

@@ -177,16 +177,12 @@ def trim(sentence: Sentence) -> Sentence:
         lexicon = sentence.lexicon
         is_statement = sentence.writing is Writing.CHINESE or own.match(clauses[0])
         asks = is_question(last, lexicon) and (is_statement or QUESTION_START.match(bare))
-        if not asks and not is_imperative(bare, lexicon) and not is_unreal(bare, lexicon):
+        supposes = lexicon.has("hypothetical", bare)
+        if not asks and not is_imperative(bare, lexicon) and not supposes:
             break
         clauses = clauses[:-2]
     text = "".join(clauses).strip(" ,，;–-")
     return replace(sentence, text=text[0].upper() + text[1:]) if text else sentence
-
-
-def is_unreal(text: str, lexicon: Lexicon) -> bool:
-    """Whether a text only supposes something."""
-    return lexicon.has("hypothetical", text)
 
 
 def states_something(sentence: Sentence) -> bool:

@@ -96,7 +96,7 @@ class _Rewriting:
     def _put_subject(self, at: int, word: str) -> None:
         joins = self._is_subject and self._before(at) in {"and", "but"}
         ending = CONTRACTED.get(word, "")
-        if word == "i'd" and self._after(at) in HAD_AFTER:
+        if word == "i'd" and _first_word(self._tokens[at + 1 :]) in HAD_AFTER:
             ending = "had"
         subject = "" if joins else self._speaker
         self._out.append(f"{subject} {ending}".strip())
@@ -126,9 +126,6 @@ class _Rewriting:
 
     def _before(self, at: int) -> str:
         return _first_word(reversed(self._tokens[:at]))
-
-    def _after(self, at: int) -> str:
-        return _first_word(self._tokens[at + 1 :])
 
 
 def _first_word(tokens: Iterable[str]) -> str:
