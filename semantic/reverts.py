@@ -199,14 +199,13 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, 
     active_hashes = set(active.exclude(id__in=closing).values_list("content_hash", flat=True))
     checked = []
     for step in steps:
-        reopens = step.verdict is Verdict.REOPEN
-        if reopens and step.fact.content_hash in active_hashes:
-            current = states.read_state(step.fact)
-            checked.append(replace(step, verdict=Verdict.HELD_ANEW, state=current))
-        else:
-            checked.append(step)
-        if reopens:
-            active_hashes.add(step.fact.content_hash)
+        if step.verdict is Verdict.REOPEN:
+            content_hash = step.fact.content_hash
+            if content_hash in active_hashes:
+                current = states.read_state(step.fact)
+                step = replace(step, verdict=Verdict.HELD_ANEW, state=current)
+            active_hashes.add(content_hash)
+        checked.append(step)
     return tuple(checked)
 
 

@@ -25,6 +25,11 @@ def unique(name: str, fields: str, condition: Q | None = None) -> UniqueConstrai
     return UniqueConstraint(fields=fields.split(), condition=condition, name=name)
 
 
+def unique_null(name: str, fields: str) -> UniqueConstraint:
+    """Return that no two rows are alike in all fields, NULL being like NULL."""
+    return UniqueConstraint(fields=fields.split(), nulls_distinct=False, name=name)
+
+
 def index(name: str, fields: str, condition: Q | None = None) -> Index:
     """Return an index of the rows that fit the condition."""
     return Index(fields=fields.split(), condition=condition, name=name)

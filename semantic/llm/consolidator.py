@@ -57,11 +57,9 @@ class LLMConsolidator:
             proposed = ask_mended(
                 self._ask,
                 file=PROMPT,
-                material=question.material,
                 reply=replies.ConsolidationReply,
                 check=lambda reply: list(read_reply(reply, episodes=episodes, known=known)),
-                left_out=question.left_out,
-                lines=question.lines,
+                **question,
             )
             if proposed is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)

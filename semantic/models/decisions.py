@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from episodic.models import Conversation
-from memoryproject.database.constraints import check, choices_of, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, unique_null
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import SuggestionKind
@@ -45,11 +45,7 @@ class Suggestion(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "old_fact", "new_fact", "kind"],
-                nulls_distinct=False,
-                name="semantic_suggestion_made_once",
-            ),
+            unique_null("semantic_suggestion_made_once", "tenant old_fact new_fact kind"),
             check("semantic_suggestion_reason_is_code", Q(reason__regex="^[a-z_]+$")),
             check(
                 "semantic_suggestion_decided_by",

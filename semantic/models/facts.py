@@ -13,6 +13,7 @@ from memoryproject.database.constraints import check, choices_of, index, unique,
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import Category
+from semantic.patterns import read_text
 
 
 class Changeset(TenantModel):
@@ -49,13 +50,8 @@ class Changeset(TenantModel):
         indexes = [index("semantic_changeset_by_time", "tenant started_at")]
 
 
-DANGERS = (  # to somebody who is not asked about them: allergies, illnesses, medication
-    r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"
-    r"warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|"
-    r"\m[0-9]+ ?(mg|µg|mcg|micrograms?)\M|"
-    r"allergi|unverträglich|zöliakie|schwanger|medikament|alérgic|alergi|celíac|embaraz|"
-    r"cœliaque|enceinte|médicament|过敏|不耐|胰岛素|糖尿病|癫痫|哮喘|怀孕|吃药|服药|アレルギー|薬を"
-)
+DANGERS = read_text("facts.dangers")
+"""A pattern of PostgreSQL's."""
 
 
 class Fact(TenantModel):
