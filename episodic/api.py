@@ -32,7 +32,6 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
 
 
 Show = Callable[[list[Message]], Mapping[str, Any]]
-OWNER = "The first call that names one decides; another one later is refused with 409."
 
 
 def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View]:
@@ -60,8 +59,8 @@ class AddInput(fields.Strict):
     """What both calls take that store messages."""
 
     conversation_id = fields.IdField()
-    user_id = fields.NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
-    agent_id = fields.NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
+    user_id = fields.NameField()
+    agent_id = fields.NameField()
 
 
 class AddMessageInput(AddInput):

@@ -151,11 +151,8 @@ class DiffQuery(Strict):
     conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        since = pages.QueryMomentField(
-            required=False,
-            help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
-        )
-        return {"from": since, **super().get_fields()}
+        """Return the fields; `from` is a word of Python's own."""
+        return {"from": pages.QueryMomentField(required=False), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs = {"from": EARLIEST, "to": timezone.now(), **attrs}
@@ -192,10 +189,7 @@ class DiffOutput(Output):
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
-        return {
-            "from": serializers.DateTimeField(help_text="The earlier moment."),
-            **super().get_fields(),
-        }
+        return {"from": serializers.DateTimeField(), **super().get_fields()}
 
 
 class Diff(ReadView):

@@ -142,11 +142,6 @@ class MarkOutput(fields.Output):
 
     table = CorrectionMark
     columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"
-    state = serializers.ChoiceField(
-        choices=CorrectionMark.State.choices,
-        help_text="active: answers print the correction beside it; proposed: not until somebody "
-        "confirms; dropped: never.",
-    )
 
 
 class MarksOutput(fields.Output):
