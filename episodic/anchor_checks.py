@@ -48,7 +48,7 @@ def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
         if span is None or " ".join(inside.split()).lower() in talk:
             return match[0]  # no date, or none of the model's
         right = [read_span(phrase.label) for phrase in meanings.get(match.start(), ())]
-        wrong = all(known is not None and not _meet(span, known) for known in right)
+        wrong = all(known and (known[1] < span[0] or span[1] < known[0]) for known in right)
         if right:
             return "" if wrong else match[0]
         return "" if _is_other_weekday(span, text[: match.start()]) else match[0]
@@ -129,10 +129,6 @@ def _to_span(numbers: Iterable[str | None]) -> Span | None:
         return first, date(year, last_month, monthrange(year, last_month)[1])
     except ValueError:
         return None
-
-
-def _meet(span: Span, other: Span) -> bool:
-    return span[0] <= other[1] and other[0] <= span[1]
 
 
 def _is_other_weekday(span: Span, before: str) -> bool:

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -13,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries, services
-from episodic.models import Role
-from episodic.services import IdempotencyKey, NewMessage, Posted
+from episodic.models import Message, Role
+from episodic.services import IdempotencyKey, NewMessage
 from memoryproject.edge import fields
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.edge.schema import Error, View, describe
@@ -30,7 +31,7 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
 )
 
 
-OWNER = "The first call that names one decides; another one later is refused with 409."
+Show = Callable[[list[Message]], Mapping[str, Any]]
 
 
 def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View]:
@@ -49,12 +50,17 @@ class MessageInput(fields.Strict):
     metadata = fields.MetadataField(required=False)
 
 
+def make_message(checked: dict[str, Any], *, now: datetime) -> NewMessage:
+    """Return a message to store; one that bears no time is said now."""
+    return NewMessage(**{"occurred_at": checked.pop("timestamp", now), **checked})
+
+
 class AddInput(fields.Strict):
     """What both calls take that store messages."""
 
     conversation_id = fields.IdField()
-    user_id = fields.NameField(help_text=f"Whose the conversation is, by your own id. {OWNER}")
-    agent_id = fields.NameField(help_text=f"Which agent leads it, by your own id. {OWNER}")
+    user_id = fields.NameField()
+    agent_id = fields.NameField()
 
 
 class AddMessageInput(AddInput):
@@ -99,33 +105,24 @@ class AddView(KeyedView):
     scope = Scope.INGEST
     memory_operations = {"POST": "create_memory"}
 
-    def add(self, params: dict[str, Any], messages: list[dict[str, Any]]) -> Posted:
-        """Store checked messages in the conversation that the checked body names."""
+    def store(self, params: dict[str, Any], messages: list[dict[str, Any]], show: Show) -> Response:
+        """Store checked messages in the conversation that the checked body names, and answer."""
         now = timezone.now()
         place = str(params["conversation_id"])
-        known = {traces.CONVERSATION: place, traces.RECORDS: len(messages)}
-        traces.describe(known)
-        return services.add_messages(
+        traces.describe({traces.CONVERSATION: place, traces.RECORDS: len(messages)})
+        posted = services.add_messages(
             tenant=self.tenant(),
             posted_by=self.key(),
             external_id=params["conversation_id"],
             user_id=params.get("user_id", ""),
             agent_id=params.get("agent_id", ""),
-            messages=[
-                NewMessage(**{"occurred_at": message.pop("timestamp", now), **message})
-                for message in messages
-            ],
+            messages=[make_message(message, now=now) for message in messages],
             idempotency=read_idempotency(self.request),
             capped=True,
         )
-
-    def respond(self, external_id: uuid.UUID, posted: Posted, shown: dict[str, Any]) -> Response:
-        """Return the answer, which says whether an earlier request stored them."""
         pending = posted.messages[-1].pending_after
-        body = {"conversation_id": str(external_id), **shown, "pending": pending}
-        if posted.replayed:
-            return Response(body, headers={"Idempotent-Replayed": "true"})
-        return Response(body, status=201)
+        body = {"conversation_id": place, **show(posted.messages), "pending": pending}
+        return respond_stored(body, replayed=posted.replayed)
 
 
 class AddMessage(AddView):
@@ -134,9 +131,7 @@ class AddMessage(AddView):
     @describe_storing("add_message", AddMessageInput, AddMessageOutput)
     def post(self, request: Request) -> Response:
         params = self.read(AddMessageInput)
-        posted = self.add(params, [params["message"]])
-        shown = StoredMessage(posted.messages[0]).data
-        return self.respond(params["conversation_id"], posted, shown)
+        return self.store(params, [params["message"]], lambda rows: StoredMessage(rows[0]).data)
 
 
 class AddMessages(AddView):
@@ -145,9 +140,19 @@ class AddMessages(AddView):
     @describe_storing("add_messages", AddMessagesInput, AddMessagesOutput)
     def post(self, request: Request) -> Response:
         params = self.read(AddMessagesInput)
-        posted = self.add(params, params["messages"])
-        shown = {"messages": StoredMessage(posted.messages, many=True).data}
-        return self.respond(params["conversation_id"], posted, shown)
+        return self.store(
+            params,
+            params["messages"],
+            lambda rows: {"messages": StoredMessage(rows, many=True).data},
+        )
+
+
+def respond_stored(
+    body: dict[str, Any], *, replayed: bool, headers: dict[str, str] | None = None
+) -> Response:
+    """Return the answer to what stored something, or had stored it before under the same key."""
+    replay = {"Idempotent-Replayed": "true"} if replayed else {}
+    return Response(body, status=200 if replayed else 201, headers={**(headers or {}), **replay})
 
 
 def read_idempotency(request: Request) -> IdempotencyKey | None:

@@ -78,7 +78,6 @@ class Segmenter(Protocol):
         `vectors` has one unit vector a line, in order. `previous_summary` tells what
         the conversation was about before the window; it may be empty.
         """
-        ...
 
 
 class Rating(StrEnum):
@@ -128,4 +127,3 @@ class Reviewer(Protocol):
 
         `vectors` has one unit vector a line.
         """
-        ...

@@ -83,26 +83,20 @@ PATIENCE = timedelta(minutes=5)
 """After this, memories that are found by their words are better than none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """One unit vector a text; `storable` where the configured model made them."""
+def embed_lines(texts: Sequence[str], *, waited: timedelta) -> tuple[Vectors, bool]:
+    """Return a unit vector a text, and whether the configured model made them: to be stored.
 
-    vectors: Vectors
-    storable: bool
-
-
-def embed_lines(texts: Sequence[str], *, waited: timedelta) -> Embedded:
-    """Return the vectors of lines that have `waited` for them since their job was made.
+    The texts have `waited` for them since their job was made.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: the model is away, and may yet come back.
     """
     try:
-        return Embedded(vectors=embeddings.embed_passages(texts), storable=True)
+        return embeddings.embed_passages(texts), True
     except (ModelUnavailable, ModelMisbehaved):
         if waited < PATIENCE or not isinstance(embeddings.get_embedder(), OpenAIEmbedder):
             raise
-        return Embedded(vectors=embeddings.LocalEmbedder().embed_passages(texts), storable=False)
+        return embeddings.LocalEmbedder().embed_passages(texts), False
 
 
 def headline(episode: Episode | Segment) -> str:

@@ -10,13 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
+from rest_framework.exceptions import ValidationError
 
 from episodic import services
+from episodic.api import MessageInput, make_message
 from episodic.models import Role
 from episodic.services import IdempotencyKey, NewMessage
-from memoryproject.edge.fields import count_bytes
+from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
@@ -28,7 +29,7 @@ TURN_LENGTH = timedelta(seconds=40)
 LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
 
 
-class UnreadableFile(Exception):
+class UnreadableFile(Problem):
     """The file does not hold conversations in a known form; the message says where."""
 
 
@@ -75,7 +76,7 @@ def _from_lines(text: str, path: Path) -> Iterator[LoadedConversation]:
         try:
             messages = tuple(_to_message(message) for message in row["messages"])
             name = str(row["id"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, ValidationError) as error:
             raise UnreadableFile(
                 f'{where} must be {{"id", "messages": [{{"role", "content", …}}]}} with known '
                 "roles, no empty content, and times with an offset."
@@ -92,25 +93,10 @@ def to_uuid(name: str) -> uuid.UUID:
 
 
 def _to_message(row: dict[str, Any]) -> NewMessage:
-    moment = row.get("timestamp")
-    occurred_at = datetime.fromisoformat(moment) if moment else timezone.now()
-    content, role, name = row["content"], row["role"], row.get("name") or ""
-    metadata = row.get("metadata") or {}
-    if role not in Role.values or not isinstance(name, str) or not isinstance(metadata, dict):
-        raise ValueError("role, name or metadata")
-    if not isinstance(content, str) or not content.strip() or occurred_at.tzinfo is None:
-        raise ValueError("content or timestamp")
-    if len(content.encode()) > settings.MAX_CONTENT_BYTES or "\0" in content + name:
-        raise ValueError("content")
-    if count_bytes(metadata) > settings.MAX_METADATA_BYTES:
-        raise ValueError("metadata")
-    return NewMessage(
-        role=role,
-        content=content,
-        occurred_at=occurred_at.astimezone(UTC),
-        name=name,
-        metadata=metadata,
-    )
+    """Return a message of a file, checked as the API checks one; other fields are passed over."""
+    form = MessageInput()
+    known = {name: value for name, value in dict(row).items() if name in form.fields}
+    return make_message(form.run_validation(known), now=timezone.now())
 
 
 def _from_locomo(sample: dict[str, Any]) -> LoadedConversation:

@@ -22,8 +22,7 @@ from memoryproject.text.tokens import in_use
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
 AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
-LOCK = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
-AND coalesce(user_id = ANY(%s::text[]), TRUE) FOR UPDATE"""
+LOCK = f"{FIND} FOR UPDATE"
 """What `of` would ask; composing it takes Django a millisecond of each answer."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""

@@ -133,22 +133,21 @@ def plan_episodes(
     if not messages:
         return []
     lines = queries.to_lines(messages)
-    embedded = embed_lines([line.text for line in lines], waited=waited)
+    vectors, is_storable = embed_lines([line.text for line in lines], waited=waited)
     pass_point(Point.WINDOW_EMBEDDED)
     segmentation = segmenter.segment(
-        lines=lines, vectors=embedded.vectors, previous_summary=conversation.previous_summary
+        lines=lines, vectors=vectors, previous_summary=conversation.previous_summary
     )
     pass_point(Point.WINDOW_DIVIDED)
     closed = window.count_closed(len(segmentation.segments), doubled=doubled, everything=everything)
     segments = segmentation.segments[:closed]
-    headlines = embed_lines([headline(segment) for segment in segments], waited=waited)
-    storable = embedded.storable and headlines.storable
+    headlines, as_well = embed_lines([headline(segment) for segment in segments], waited=waited)
     planned = []
-    for segment, vector in zip(segments, headlines.vectors, strict=True):
+    for segment, vector in zip(segments, headlines, strict=True):
         run = slice(segment.first, segment.last + 1)
         episode = _draft(segment, messages[run], segmentation)
-        vectors = [vector, *embedded.vectors[run]] if storable else ()
-        planned.append(PlannedEpisode(episode, messages[run], vectors))
+        stored = [vector, *vectors[run]] if is_storable and as_well else ()
+        planned.append(PlannedEpisode(episode, messages[run], stored))
     return planned
 
 
@@ -181,20 +180,14 @@ def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language:
         services.request_consolidation(locked, force=is_flashbulb)
         locked.previous_summary = episodes[-1].summary
         locked.pending_count -= sum(len(plan.messages) for plan in planned)
-        _announce(episodes, locked)
+        ids = {"conversation_id": str(locked.external_id)}
+        events = [
+            NewEvent(EventType.EPISODE_CREATED, {**ids, "episode_id": str(episode.id)})
+            for episode in episodes
+        ]
+        announce(events, tenant=locked.tenant, scope=locked.id)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
-
-
-def _announce(episodes: Sequence[Episode], conversation: Conversation) -> None:
-    home = str(conversation.external_id)
-    events = [
-        NewEvent(
-            EventType.EPISODE_CREATED, {"conversation_id": home, "episode_id": str(episode.id)}
-        )
-        for episode in episodes
-    ]
-    announce(events, tenant=conversation.tenant, scope=conversation.id)
 
 
 def _check_snapshot(

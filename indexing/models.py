@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from indexing.languages import LANGUAGES
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, index, unique, unique_null
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
@@ -186,11 +186,7 @@ class ShelfSize(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "shelf"],
-                nulls_distinct=False,
-                name="indexing_shelf_size_one_a_shelf",
-            ),
+            unique_null("indexing_shelf_size_one_a_shelf", "tenant conversation shelf"),
         ]
 
     def __str__(self) -> str:
@@ -210,11 +206,7 @@ class WordCount(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "shelf", "slot"],
-                nulls_distinct=False,
-                name="indexing_word_count_one_a_word",
-            ),
+            unique_null("indexing_word_count_one_a_word", "tenant conversation shelf slot"),
         ]
 
     def __str__(self) -> str:
@@ -245,11 +237,7 @@ class VectorIndex(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "vector indexes"
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "conversation", "shelf", "model"],
-                nulls_distinct=False,
-                name="indexing_vector_index_one_a_scope",
-            ),
+            unique_null("indexing_vector_index_one_a_scope", "tenant conversation shelf model"),
             # Over all tenants Postgres sees to it, which has no two indexes of a name.
             unique("indexing_vector_index_name", "tenant name"),
         ]

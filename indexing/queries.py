@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,13 +12,10 @@ from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from memoryproject.ai.embeddings import Vectors, get_embedder
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
-
-_NEAREST_TO_ANY = Path(__file__).parent / "sql" / "nearest_to_any.sql"
-_NEAREST_TO_EACH = Path(__file__).parent / "sql" / "nearest_to_each.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +43,22 @@ def nearest_to_each(
     *,
     tenant: Tenant,
     conversation_id: uuid.UUID,
-    shelf: MemoryKind,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
-    """Return for each vector what is still believed and lies nearest, nearest first.
+    """Return for each vector the active facts that lie nearest, nearest first.
 
     See `sql/nearest_to_each.sql`.
     """
     near: list[list[Neighbour]] = [[] for _ in vectors]
     if not len(vectors):
         return near
-    params = {
+    params = _facts_in(tenant, conversation_id, dim=vectors.shape[1]) | {
         "vectors": [HalfVector(vector).to_text() for vector in vectors],
-        "tenant": tenant.id,
-        "conversation": conversation_id,
-        "shelf": shelf,
-        "model": get_embedder().name,
-        "dim": vectors.shape[1],
         "distance": -cosine_at_least,
         "at_most": at_most,
     }
-    for position, *neighbour in execute(_NEAREST_TO_EACH.read_text(encoding="utf-8"), params):
+    for position, *neighbour in execute(read_sql(__file__, "nearest_to_each.sql"), params):
         near[position - 1].append(Neighbour(*neighbour))
     return near
 
@@ -88,28 +78,22 @@ def nearest_units(
 
 
 def nearest_to_any(
-    memory_ids: Sequence[uuid.UUID],
-    *,
-    tenant: Tenant,
-    conversation_id: uuid.UUID,
-    shelf: MemoryKind,
-    at_most: int,
+    memory_ids: Sequence[uuid.UUID], *, tenant: Tenant, conversation_id: uuid.UUID, at_most: int
 ) -> list[uuid.UUID]:
-    """Return what is still believed and lies nearest to any unit of some memories, nearest first.
+    """Return the active facts that lie nearest to any unit of some memories, nearest first.
 
     See `sql/nearest_to_any.sql`.
     """
-    params = {
-        "tenant": tenant.id,
-        "conversation": conversation_id,
-        "shelf": shelf,
-        "model": get_embedder().name,
-        "dim": get_embedder().dim,
-        "memories": list(memory_ids),
-        "at_most": at_most,
-    }
-    rows = execute(_NEAREST_TO_ANY.read_text(encoding="utf-8"), params)
+    params = _facts_in(tenant, conversation_id, dim=get_embedder().dim)
+    params |= {"memories": list(memory_ids), "at_most": at_most}
+    rows = execute(read_sql(__file__, "nearest_to_any.sql"), params)
     return [memory_id for memory_id, _ in rows]
+
+
+def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, *, dim: int) -> dict[str, Any]:
+    """Return the parameters by which statements find the facts of a conversation."""
+    home = {"tenant": tenant.id, "conversation": conversation_id, "shelf": MemoryKind.FACT}
+    return {**home, "model": get_embedder().name, "dim": dim}
 
 
 def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:

@@ -18,7 +18,6 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.clock import execute
-from memoryproject.database.ids import make_id
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
@@ -66,9 +65,7 @@ def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[V
 
 def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
     """Insert `count` memories of a kind; the rows that share their ids come next."""
-    return Memory.objects.bulk_create(
-        [Memory(id=make_id(), tenant=tenant, kind=kind) for _ in range(count)]
-    )
+    return Memory.objects.bulk_create(Memory(tenant=tenant, kind=kind) for _ in range(count))
 
 
 def add_entries(

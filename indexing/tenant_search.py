@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -18,7 +17,7 @@ from django.db import transaction
 from indexing import text
 from indexing.languages import LANGUAGES
 from indexing.models import UnitKind
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 
 CANDIDATES_AT_MOST = 8_000
 """Units that the index names; where there are more the newest are walked through instead."""
@@ -29,7 +28,6 @@ FREQUENT = 2_000
 """Units in which a word occurs, counted no further."""
 WORDS_AT_MOST = 20
 QUERY_AT_MOST = 1_000
-FOLDER = Path(__file__).parent / "sql"
 ASKED = re.compile(r'"([^"]*)"|(\S+)')
 
 
@@ -154,18 +152,12 @@ def _run(statement: str, params: dict[str, Any]) -> list[Any]:
 @cache
 def _statement(*, walks: bool, of_tenant: bool) -> str:
     """Return the text of the statement, put together from files only."""
-    body = _read("tenant_words.sql")
+    body = read_sql(__file__, "tenant_words.sql")
     parts = {
-        "pool": _read("pool_by_walking.sql" if walks else "pool_by_index.sql"),
-        "narrowed": _read("narrowed.sql"),
+        "pool": read_sql(__file__, "pool_by_walking.sql" if walks else "pool_by_index.sql"),
+        "narrowed": read_sql(__file__, "narrowed.sql"),
         "of_tenant": " AND tenant_id = %(tenant)s::uuid" if of_tenant else "",
     }
     for name, part in parts.items():
         body = body.replace(f"{{{name}}}", part)
     return body
-
-
-def _read(name: str) -> str:
-    """Return a file of SQL without its header."""
-    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if not line.startswith("--"))

@@ -25,22 +25,18 @@ def measure_backlog() -> dict[str, int | None]:
     Uses indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
     """
     longest = _find_longest_due()
+    age = ExpressionWrapper(Now() - F("finished_at"), output_field=DurationField())
+    done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
     return {
         "due_jobs": Job.across_tenants.filter(is_due())[:COUNTED_AT_MOST].count(),
         "dead_jobs": Job.across_tenants.filter(state=State.DEAD)[:COUNTED_AT_MOST].count(),
         "oldest_due_s": _to_seconds(longest[1] if longest else None),
-        "last_done_s": _to_seconds(_since_last_done()),
+        "last_done_s": _to_seconds(done.values_list(age, flat=True).first()),
     }
 
 
 def _to_seconds(age: timedelta | None) -> int | None:
     return None if age is None else max(0, round(age.total_seconds()))
-
-
-def _since_last_done() -> timedelta | None:
-    age = ExpressionWrapper(Now() - F("finished_at"), output_field=DurationField())
-    done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
-    return done.values_list(age, flat=True).first()
 
 
 def _find_longest_due() -> tuple[Job, timedelta] | None:

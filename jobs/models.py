@@ -38,6 +38,7 @@ class State(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
+OPEN = Q(state__in=[State.READY, State.RUNNING])
 DUE = Coalesce("lease_until", "run_after")
 """When an open job may be claimed: a running one when its lease ends."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
@@ -100,19 +101,13 @@ class Job(TenantModel):
             check("jobs_job_state_known", Q(state__in=State.values)),
         ]
         indexes = [
-            index("jobs_job_open", "run_after", Q(state__in=[State.READY, State.RUNNING])),
+            index("jobs_job_open", "run_after", OPEN),
+            models.Index("tenant", DUE, "id", condition=OPEN, name="jobs_job_turn"),
             models.Index(
                 "tenant",
                 DUE,
                 "id",
-                condition=Q(state__in=[State.READY, State.RUNNING]),
-                name="jobs_job_turn",
-            ),
-            models.Index(
-                "tenant",
-                DUE,
-                "id",
-                condition=Q(state__in=[State.READY, State.RUNNING], kind__in=INTERACTIVE),
+                condition=Q(kind__in=INTERACTIVE) & OPEN,
                 name="jobs_job_interactive",
             ),
             index("jobs_job_by_start", "started_at", Q(started_at__isnull=False)),

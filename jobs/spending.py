@@ -109,19 +109,14 @@ def check_budget(budget: Decimal) -> None:
         raise Problem(f"{settings.CHAT_MODEL} has no price: give it one in MEMORY_PRICES.")
 
 
-def set_budget(tenant: Tenant, budget: Decimal | None) -> int:
-    """Give a tenant a budget of its own, or none; return how many parked jobs go on."""
-    return _change(tenant, None if budget is None else str(budget))
+def set_budget(tenant: Tenant, budget: Decimal | type[NOT_PROVIDED] | None) -> int:
+    """Give a tenant a budget of its own, or no limit; return how many parked jobs go on.
 
-
-def use_default_budget(tenant: Tenant) -> int:
-    """Take a tenant's own budget away; return how many parked jobs go on."""
-    return _change(tenant, NOT_PROVIDED)
-
-
-def _change(tenant: Tenant, budget: object) -> int:
+    NOT_PROVIDED: the server's default.
+    """
+    amount = str(budget) if isinstance(budget, Decimal) else budget
     with transaction.atomic():
-        tenant.change_setting(SETTING, budget)
+        tenant.change_setting(SETTING, amount)
         return parked_jobs(tenant).update(run_after=Now())
 
 

@@ -1,8 +1,6 @@
 """Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first."""
 
 import uuid
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +9,7 @@ from django.db.models.functions import Now
 
 from jobs.flows import get_flow
 from jobs.models import INTERACTIVE, Kind, State
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 
 KINDS = ", ".join(f"'{kind.value}'" for kind in INTERACTIVE)
 THAT_ARE_INTERACTIVE = f"AND job.kind IN ({KINDS})"
@@ -39,18 +37,12 @@ def find_next(*, interactive: bool) -> uuid.UUID | None:
 
 
 def _find(only: str, **params: Any) -> uuid.UUID | None:
-    rows = execute(read_statement(only), {"pairs": _list_pairs(), **params})
+    # Each kind with one that it waits for.
+    pairs = [f"{kind.value} {other.value}" for kind in Kind for other in get_flow(kind).waits_for]
+    rows = execute(read_statement(only), {"pairs": pairs, **params})
     return rows[0][0] if rows else None
 
 
-@cache
 def read_statement(only: str) -> str:
     """Return the text of `sql/next_job.sql` for all jobs, or only those that a condition names."""
-    text = (Path(__file__).parent / "sql" / "next_job.sql").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("--")]
-    return "\n".join(lines).replace("{only}", only)
-
-
-def _list_pairs() -> list[str]:
-    """Return each kind with one that it waits for, apart by a space."""
-    return [f"{kind.value} {other.value}" for kind in Kind for other in get_flow(kind).waits_for]
+    return read_sql(__file__, "next_job.sql").replace("{only}", only)

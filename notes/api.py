@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic.api import describe_storing, read_idempotency
+from episodic.api import describe_storing, read_idempotency, respond_stored
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.pages import describe_page, load_rows
 from memoryproject.edge.schema import Error, describe
@@ -15,6 +15,9 @@ from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from notes import forms, link_services, queries, renderings, services
 from notes.models import Link, Note, NoteState
+
+INDEXED = {"Memory-Indexed": "words"}
+"""How what was stored is found by now."""
 
 
 class StoringView(KeyedView):
@@ -56,7 +59,8 @@ class Notes(StoringView):
     def post(self, request: Request) -> Response:
         body = self.read(forms.NoteInput)
         note, first = services.add_note(**self.make_request(body), fields=body)
-        return _respond(renderings.render_note(note, first), replayed=first is not None)
+        shown = renderings.render_note(note, first)
+        return respond_stored(shown, replayed=first is not None, headers=INDEXED)
 
 
 class NoteBatch(StoringView):
@@ -67,15 +71,7 @@ class NoteBatch(StoringView):
         body = self.read(forms.NotesInput)
         posted = services.add_notes(**self.make_request(body), notes=body["notes"])
         shown = {"notes": renderings.StoredNote(posted.notes, many=True).data}
-        return _respond(shown, replayed=posted.replayed)
-
-
-def _respond(shown: dict[str, Any], *, replayed: bool) -> Response:
-    """Return the answer to what stored notes, or had stored them before."""
-    answer = Response(shown, status=200 if replayed else 201, headers={"Memory-Indexed": "words"})
-    if replayed:
-        answer["Idempotent-Replayed"] = "true"
-    return answer
+        return respond_stored(shown, replayed=posted.replayed, headers=INDEXED)
 
 
 class OneNote(KeyedView):

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from episodic.models import Conversation
 from indexing.models import Memory
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
@@ -21,9 +21,7 @@ class NoteState(TenantModel):
     """The columns that a note and each of its versions have in common."""
 
     version = models.PositiveIntegerField(default=1, help_text="1, 2, 3, …; each PATCH makes one.")
-    source_type = models.CharField(
-        max_length=16, choices=[(kind.value, kind.value) for kind in SourceType]
-    )
+    source_type = models.CharField(max_length=16, choices=choices_of(SourceType))
     source_id = models.TextField(blank=True, help_text="The agent's own id of what it is about.")
     user_id = models.TextField(blank=True, help_text="Whom it is about, by the agent's own id.")
     label = models.TextField(help_text="A line to show it by.")
@@ -33,9 +31,7 @@ class NoteState(TenantModel):
     category = models.CharField(max_length=100, blank=True, help_text="A word of the agent's own.")
     emotion_type = models.CharField(max_length=100, blank=True)
     emotion_intensity = models.FloatField(null=True, help_text="0 to 1; NULL: not said.")
-    emotion_valence = models.CharField(
-        max_length=8, choices=[(kind.value, kind.value) for kind in Valence], blank=True
-    )
+    emotion_valence = models.CharField(max_length=8, choices=choices_of(Valence), blank=True)
     tags = ArrayField(models.TextField(), default=list)
     metadata = models.JSONField(
         default=dict, help_text="Of a summary its counts and points; else the agent's own."
@@ -54,11 +50,11 @@ class NoteState(TenantModel):
         constraints = [
             check(
                 "%(app_label)s_%(class)s_source_type_known",
-                Q(source_type__in=[kind.value for kind in SourceType]),
+                Q(source_type__in=values_of(SourceType)),
             ),
             check(
                 "%(app_label)s_%(class)s_valence_known",
-                Q(emotion_valence__in=["", *(kind.value for kind in Valence)]),
+                Q(emotion_valence__in=["", *values_of(Valence)]),
             ),
             check(
                 "%(app_label)s_%(class)s_shares",
@@ -163,9 +159,7 @@ class Link(TenantModel):
 
     from_memory = TenantForeignKey(Memory, db_index=False)
     to_memory = TenantForeignKey(Memory, db_index=False)
-    link_type = models.CharField(
-        max_length=16, choices=[(kind.value, kind.value) for kind in LinkType]
-    )
+    link_type = models.CharField(max_length=16, choices=choices_of(LinkType))
     made_by = models.CharField(max_length=8, choices=MadeBy.choices)
     actor = models.CharField(max_length=200, help_text="Which key or person.")
     created_at = models.DateTimeField(db_default=Now())
@@ -174,7 +168,7 @@ class Link(TenantModel):
         constraints = [
             unique("notes_link_once", "tenant from_memory to_memory link_type"),
             check("notes_link_not_to_itself", ~Q(from_memory=F("to_memory"))),
-            check("notes_link_type_known", Q(link_type__in=[kind.value for kind in LinkType])),
+            check("notes_link_type_known", Q(link_type__in=values_of(LinkType))),
         ]
         indexes = [index("notes_link_backwards", "tenant to_memory from_memory link_type")]
 

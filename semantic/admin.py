@@ -27,11 +27,6 @@ ConversationAdmin.listings += (
 )
 
 
-def state_of(fact: Fact) -> str:
-    """Return `active`, or why the fact is retired."""
-    return fact.invalidated_because or "active"
-
-
 def fact_states() -> dict[str, Q]:
     """Return what tells facts of each state apart."""
     # What the reason implies is said, too: it is what the index asks for.
@@ -68,7 +63,7 @@ class FactAdmin(WordSearchAdmin):
 
     @values.coloured_word("state")
     def state(self, fact: Fact) -> str:
-        return state_of(fact)
+        return fact.invalidated_because or "active"
 
     @admin.display(description="true in the world", ordering="valid_at")
     def true(self, fact: Fact) -> str:

@@ -88,14 +88,14 @@ class OneFact(ReadingView):
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
             raise NotFound("There is no such fact.")
-        evidence = queries.evidence_ever_of(fact)
+        rows = Evidence.objects.of(self.tenant()).filter(fact=fact).select_related("changeset")
+        evidence = list(rows.order_by("id"))
         seqs = {seq for row in evidence for seq in row.message_seqs}
         messages = episodic_queries.messages_at(fact.conversation, seqs)
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             renderings.render_fact(
                 fact,
-                fact.conversation.external_id,
                 counting,
                 renderings.DetailedFact,
                 evidence=[renderings.evidence_values(row, messages) for row in evidence],

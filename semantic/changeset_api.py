@@ -14,7 +14,7 @@ from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
-from semantic import beliefs, queries, reverts
+from semantic import beliefs, reverts
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset
 from semantic.renderings import CATEGORIES, ChangeOutput, StateOutput, parse_states
@@ -79,7 +79,7 @@ class PlannedStep(Output):
         source="verdict.value", choices=[verdict.value for verdict in reverts.Verdict]
     )
     is_conflict = serializers.BooleanField(source="verdict.is_conflict")
-    later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
+    later = serializers.ListField(child=serializers.UUIDField())
 
 
 class PlanOutput(Output):
@@ -106,11 +106,12 @@ class OneChangeset(ReadView):
 
     @describe("get_changeset", answers=DetailedChangeset, parameters=[StepsQuery])
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
-        query = self.read_query(StepsQuery)
-        rows = Changeset.objects.of(self.tenant()).select_related("conversation")
+        query, tenant = self.read_query(StepsQuery), self.tenant()
+        rows = Changeset.objects.of(tenant).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
-        changes = queries.changes_in(changeset, after=query.get("after", -1))
-        page, more = pages.load_rows(changes, query["limit"], place="position")
+        after = query.get("after", -1)
+        changes = Change.objects.of(tenant).filter(changeset=changeset, position__gt=after)
+        page, more = pages.load_rows(changes.order_by("position"), query["limit"], place="position")
         revert = reverts.find_revert(changeset)
         return Response(
             {
@@ -150,11 +151,8 @@ class DiffQuery(Strict):
     conversation_id = IdField(required=False)
 
     def get_fields(self) -> dict[str, Any]:
-        since = pages.QueryMomentField(
-            required=False,
-            help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
-        )
-        return {"from": since, **super().get_fields()}
+        """Return the fields; `from` is a word of Python's own."""
+        return {"from": pages.QueryMomentField(required=False), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs = {"from": EARLIEST, "to": timezone.now(), **attrs}
@@ -191,10 +189,7 @@ class DiffOutput(Output):
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
-        return {
-            "from": serializers.DateTimeField(help_text="The earlier moment."),
-            **super().get_fields(),
-        }
+        return {"from": serializers.DateTimeField(), **super().get_fields()}
 
 
 class Diff(ReadView):

@@ -58,16 +58,11 @@ def correct_fact(
             raise Conflict("The fact says just this already.")
         ledger = curation.open_ledger(act, conversation)
         marks = mark_places(fact, ledger.changeset, new=sentence)
-        new = NewFact(
-            category=kind,
-            fact=sentence,
-            keywords=words,
-            valid_at=fact.valid_at,
-            support=curation.support_of(fact, without=marked_seqs(marks, tenant=act.tenant)),
-            vector=vector,
-        )
+        row = Fact(category=kind, fact=sentence, keywords=list(words), valid_at=fact.valid_at)
+        support = curation.support_of(fact, without=marked_seqs(marks, tenant=act.tenant))
         # What is said in the same words was not wrong: they may be learnt again.
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
+        new = NewFact(row, support, vector)
         corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)
         ledger.close()
     return corrected

@@ -76,8 +76,7 @@ class Curating(KeyedView):
         """Return a fact as the act has left it."""
         fact = find_fact(self.tenant(), fact_id)
         evidence = queries.evidence_of(tenant=self.tenant(), fact_ids=[fact.id])[fact.id]
-        external_id = fact.conversation.external_id
-        body = render_fact(fact, external_id, evidence, CuratedFact, changeset_id=changeset.id)
+        body = render_fact(fact, evidence, CuratedFact, changeset_id=changeset.id)
         return Response(body, status=status)
 
     def change(
@@ -143,11 +142,6 @@ class MarkOutput(fields.Output):
 
     table = CorrectionMark
     columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"
-    state = serializers.ChoiceField(
-        choices=CorrectionMark.State.choices,
-        help_text="active: answers print the correction beside it; proposed: not until somebody "
-        "confirms; dropped: never.",
-    )
 
 
 class MarksOutput(fields.Output):

@@ -3,46 +3,25 @@
 import re
 
 from memoryproject.text.words import STOP_WORDS, read_words, stem
+from semantic.patterns import read_pattern, read_table, read_text
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-_UNITS += " fifteen sixteen seventeen eighteen nineteen"
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70}
-_TENS |= {"eighty": 80, "ninety": 90}
-NUMBER_WORDS = (
-    {word: str(number) for number, word in enumerate(_UNITS.split())}
-    | {word: str(number) for word, number in _TENS.items()}
-    | {"hundred": "100", "thousand": "1000", "half": "0.5", "once": "1", "first": "1"}
-    | {"twice": "2", "second": "2", "third": "3"}
-)
+_UNITS = read_text("details.units").split()
+_TENS = {word: 10 * tens for tens, word in enumerate(read_text("details.tens").split(), start=2)}
+NUMBER_WORDS: dict[str, str] = {
+    **{word: str(number) for number, word in enumerate(_UNITS)},
+    **{word: str(number) for word, number in _TENS.items()},
+    **read_table("number_words"),
+}
 DATE_WORDS = read_words("dates")
-CHINESE_DATES = re.compile(
-    r"昨天|今天|明天|后天|前天|上周|下周|这周|上个?月|下个?月|去年|今年|明年|(?:周|星期|"
-    r"礼拜)[一二三四五六日天]|春天|夏天|秋天|冬天|早上|晚上|下午|上午|中午|周末"
-)
-NEGATION = re.compile(
-    r"\b(?:not|never|no longer|without|stopped|quit|hates?|dislikes?|refuses?|avoids?|none|nobody|"
-    r"nothing|neither|nor|against|gave up|cancell?ed|lost|left|unable|rarely|seldom|used to|"
-    r"allergic)\b|n't\b|\bcannot\b|不|没|别|讨厌|取消|放弃|戒|辞|以前|曾经",
-    re.IGNORECASE,
-)
-# On one side only, such a word of wish, plan, doubt or quantity makes two facts.
-OPERATORS = re.compile(
-    r"\b(?:want\w*|wish\w*|plan\w*|intend\w*|will|going to|might|may|could|perhaps|maybe|should|"
-    r"must|needs?|tr(?:y|ies|ying|ied)|consider\w*|think\w*|dreams?|hop(?:e|es|ing)|almost|nearly|"
-    r"barely|hardly|all|every\w*|each|some|several|few|most\w*|only|often|usually|sometimes|first|"
-    r"alone|former|ex|step|half|late|great|grand)\b|想|希望|打算|计划|准备|可能|也许|差点|几乎|"
-    r"所有|全部|一些|只|经常|有时|很少|前任",
-    re.IGNORECASE,
-)
+CHINESE_DATES = read_pattern("details.chinese_dates")
+NEGATION = read_pattern("details.negation")
+OPERATORS = read_pattern("details.operators")
 ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
 DIRECTIONS = frozenset("for with without against from about".split())
 # What a time anchor adds behind a phrase: "last week (1–7 May 2023)".
 ANCHOR = re.compile(r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,60}\d{4}[^()（）\[\]]{0,60}[)）\]]")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-HAN_NUMBER = re.compile(
-    r"(?<![零一二两三四五六七八九十百千万])[零一二两三四五六七八九十百千万]++"
-    r"(?=[个只条辆位岁年月日号点次名家台本杯天周口公斤米里元块])"
-)
+HAN_NUMBER = read_pattern("details.han_number")
 ONE_OF_A_KIND = re.compile(r"一[名个位]")
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
@@ -50,11 +29,9 @@ ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?")
 NAME = re.compile(r"\b[A-Z][\w-]*")
 NO_NAMES = STOP_WORDS | DATE_WORDS
 NO_NAMES |= frozenset("since every during when while until because each although".split())
-_COMPOUND = re.compile(
-    rf"\b({'|'.join(_TENS)})-({'|'.join(_UNITS.split()[1:10])})\b", re.IGNORECASE
-)
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})-({'|'.join(_UNITS[1:10])})\b", re.IGNORECASE)
 
-_WRITTEN = re.compile(rf"\b(?:{'|'.join([*_UNITS.split()[2:], *_TENS])})\b")
+_WRITTEN = re.compile(rf"\b(?:{'|'.join([*_UNITS[2:], *_TENS])})\b")
 
 
 def read_numbers(text: str) -> frozenset[str]:

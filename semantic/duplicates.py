@@ -5,18 +5,13 @@ import re
 from memoryproject.text.sentences import HAN
 from memoryproject.text.words import WORD, read_words, stem
 from semantic import details
+from semantic.patterns import read_table
 
 MERGE_COSINE = 0.95
 """Source: the specification's DEDUPE_THRESHOLD; we also ask that the details agree."""
 SOFT_WORDS = frozenset(map(stem, read_words("soft")))
 SOFT_CHARACTERS = frozenset("把将名的了吗呢吧啊着在很真现正都也就太非常已经个位是一")
-SPELLINGS = {
-    stem(word): stem(same)
-    for word, same in (
-        *(("favourite", "favorite"), ("colour", "color"), ("mum", "mom"), ("movie", "film")),
-        *(("neighbour", "neighbor"), ("named", "called"), ("children", "kids"), ("over", "to")),
-    )
-}
+SPELLINGS = {stem(word): stem(same) for word, same in read_table("spellings").items()}
 SHORT_FORM = re.compile(r"n't\b|'s\b|[’']")
 
 

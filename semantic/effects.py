@@ -127,28 +127,20 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
     # A revert has no effect of its own: it decides which others have one.
     acts = changes.exclude(changeset__kind=Changeset.Kind.REVERT)
     rows = acts.order_by("changeset_id", "position").values_list("changeset_id", "states")
-    for changeset_id, stored in rows:
-        for fact_id, (before, after) in stored.items():
-            state = states.from_json(after)
-            if state is not None:
-                effect = Effect(changeset_id, states.from_json(before), state)
-                effects[uuid.UUID(fact_id)].append(effect)
-    _drop_erased(tenant, effects)
-    return effects
-
-
-def _drop_erased(tenant: Tenant, effects: dict[uuid.UUID, list[Effect]]) -> None:
-    """Let nothing stand in a fact's place that was erased since: no row can name it."""
-    flat = [effect for fact_effects in effects.values() for effect in fact_effects]
-    newer = Fact.objects.of(tenant).filter(id__in={item.after.superseded_by for item in flat})
+    pairs = [
+        (changeset_id, uuid.UUID(fact_id), states.from_json(before), states.from_json(after))
+        for changeset_id, stored in rows
+        for fact_id, (before, after) in stored.items()
+    ]
+    newer_ids = {after.superseded_by for *_, after in pairs if after and after.superseded_by}
+    newer = Fact.objects.of(tenant).filter(id__in=newer_ids)
     known = {None, *newer.values_list("id", flat=True)}
-    for fact_id, fact_effects in effects.items():
-        effects[fact_id] = [
-            effect
-            if effect.after.superseded_by in known
-            else replace(effect, after=replace(effect.after, superseded_by=None))
-            for effect in fact_effects
-        ]
+    for changeset_id, fact_id, before, after in pairs:
+        if after is not None and after.superseded_by not in known:
+            after = replace(after, superseded_by=None)  # erased since: no row can name it
+        if after is not None:
+            effects[fact_id].append(Effect(changeset_id, before, after))
+    return effects
 
 
 def _read_supporters(

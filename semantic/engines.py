@@ -139,7 +139,6 @@ class Consolidator(Protocol):
 
         `known` has all active facts, newest first, or of too many what matters most first.
         """
-        ...
 
 
 def fact_embedding_text(category: str, fact: str, keywords: Sequence[str]) -> str:

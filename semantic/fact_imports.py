@@ -172,26 +172,18 @@ def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.
     )
 
 
-def find_imported(*, tenant: Tenant, source_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
-    """Return those of the records that an import has brought in, be it that they are gone by now.
-
-    Uses index: semantic_change_by_other.
-    """
-    changes = Change.objects.of(tenant).filter(note=IMPORTED, other_memory_id__in=list(source_ids))
-    return {
-        source_id for source_id in changes.values_list("other_memory_id", flat=True) if source_id
-    }
-
-
 def rows_of(*, tenant: Tenant, source: str) -> QuerySet[Change, uuid.UUID | None]:
     """Return the ids of all rows that imports of one source have brought in."""
     return _changes_of(tenant, source).values_list("memory_id", flat=True)
 
 
 def find_rows(
-    *, tenant: Tenant, source_ids: Iterable[uuid.UUID], source: str
+    *, tenant: Tenant, source_ids: Iterable[uuid.UUID], source: str = ""
 ) -> dict[uuid.UUID, uuid.UUID]:
-    """Return the rows that came of records of one source, by the id of the record."""
+    """Return the rows that came of records of one source, or of any, by the id of the record.
+
+    They may be gone by now. Uses index: semantic_change_by_other.
+    """
     changes = _changes_of(tenant, source).filter(other_memory_id__in=list(source_ids))
     return dict(changes.values_list("other_memory_id", "memory_id"))  # type: ignore[arg-type]
 
@@ -205,7 +197,8 @@ def find_sources(
 
 
 def _changes_of(tenant: Tenant, source: str) -> QuerySet[Change]:
-    return Change.objects.of(tenant).filter(note=IMPORTED, changeset__engine=source)
+    of_source = {"changeset__engine": source} if source else {}
+    return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
 
 
 def _count_changes(changeset: Changeset) -> int:
@@ -270,5 +263,6 @@ def _make_fact(
         for episode_id, seqs in row.support.items()
         if episode_id in episodes
     ]
-    same = row.model_dump(include={"category", "fact", "keywords", "valid_until", "source"})
-    return NewFact(valid_at=row.valid_at or now, support=support, vector=vector, **same)
+    same = row.model_dump(include={"category", "fact", "valid_until"})
+    fact = Fact(keywords=list(row.keywords), valid_at=row.valid_at or now, **same)
+    return NewFact(fact, support, vector, row.source)

@@ -5,6 +5,7 @@ import re
 from memoryproject.text.sentences import HAN
 from memoryproject.text.words import STOP_WORDS, read_words
 from semantic.details import ANCHOR
+from semantic.patterns import read_pattern
 
 AT_MOST = 6
 NAMES_AT_MOST = 3
@@ -13,10 +14,7 @@ WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 # Endings of verbs, adverbs and adjectives far more often than of nouns.
 NOT_NOUN_ENDING = re.compile(r"(?:ly|ed|ful|ous|able|ible|ive|ish|n't|less)$")
 NOT_NOUNS = STOP_WORDS | read_words("not_nouns")
-CHINESE_GAP = re.compile(
-    r"[^\u3400-\u9fffA-Za-z0-9]|[的了在是和跟与也都就把被对从到给很不没这那有去来要会能想说做住更最还为]"
-    r"|一个|一只|现在|已经|最近|喜欢|自己|每天|经常|以前"
-)
+CHINESE_GAP = read_pattern("keywords.chinese_gap")
 
 
 def pick_keywords(fact: str, *, speaker: str) -> tuple[str, ...]:

@@ -126,11 +126,11 @@ class Writer:
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
-            columns = {"old_fact": target, "valid_until": new.valid_at}
+            columns = {"old_fact": target, "valid_until": new.row.valid_at}
             self._suggest(SuggestionKind.CONTRADICTION, CAP, **columns)
             return None
         self._close(target)
-        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.row.valid_at)
         return None
 
     def _close(self, target: Fact) -> None:
@@ -141,7 +141,7 @@ class Writer:
 
     def _queue_for_review(self, proposal: Proposal, new: services.NewFact) -> None:
         """Put a fact into the review queue; an active or pending one gets the evidence instead."""
-        content_hash = queries.content_hash(new.fact)
+        content_hash = queries.content_hash(new.row.fact)
         same = self._active.get(content_hash)
         if same is None and self._skip_declared_wrong(new):
             return
@@ -199,7 +199,7 @@ class Writer:
         return self._invalidations_left >= 0
 
     def _replace(self, new: services.NewFact, target: Fact, position: int) -> Fact | None:
-        same = self._active.get(queries.content_hash(new.fact))
+        same = self._active.get(queries.content_hash(new.row.fact))
         if same is not None and same.id == target.id:
             services.reinforce_fact(target, new.support, self._ledger, note="same_text")
             return target
@@ -209,13 +209,13 @@ class Writer:
         if same is None:
             return self._open(new, position, replaces=target)
         services.reinforce_fact(same, new.support, self._ledger)
-        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.valid_at)
+        services.invalidate_fact(target, ledger=self._ledger, valid_until=new.row.valid_at)
         return same
 
     def _open_or_merge(
         self, proposal: Proposal, new: services.NewFact, position: int, *, note: str
     ) -> Fact | None:
-        same, reworded = self._active.get(queries.content_hash(new.fact)), None
+        same, reworded = self._active.get(queries.content_hash(new.row.fact)), None
         if same is None:
             same, reworded = self._similar.find_alike(new, position)
         if same is None and self._skip_declared_wrong(new):
@@ -243,15 +243,14 @@ class Writer:
 
     def _make_new(self, proposal: Proposal, vector: Vectors) -> services.NewFact:
         support = self._support_of(proposal)
-        return services.NewFact(
+        row = Fact(
             category=proposal.category,
             fact=proposal.fact,
-            keywords=proposal.keywords,
+            keywords=list(proposal.keywords),
             valid_at=proposal.valid_at or max(item.episode.end_at for item in support),
             valid_until=proposal.valid_until,
-            support=support,
-            vector=vector,
         )
+        return services.NewFact(row, support, vector)
 
     def _support_of(self, proposal: Proposal, *, sentence: str = "") -> services.Support:
         """Return the episodes behind a proposal, and its messages in them that are no echoes.

@@ -5,16 +5,14 @@ import unicodedata
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from episodic.models import Conversation
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 from memoryproject.tenancy.models import Tenant
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.models import Change, Evidence, Fact
 
 GENERATIONS_AT_MOST = 50
 CHANGES_AT_MOST = 1_000
@@ -33,11 +31,6 @@ def active_facts(
     active = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
     rows = active.select_for_update() if lock else active
     return {fact.id: fact for fact in rows.order_by("id")}
-
-
-def newest_active(conversation: Conversation, *, at_most: int) -> list[Fact]:
-    """Return the active facts, newest first. Uses index: semantic_fact_active."""
-    return list(active_in(conversation).order_by("-created_at", "-id")[:at_most])
 
 
 def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
@@ -106,12 +99,6 @@ def versions_of(fact: Fact) -> list[Fact]:
     return list(facts_by_id(tenant=fact.tenant, fact_ids=ids))
 
 
-def evidence_ever_of(fact: Fact) -> list[Evidence]:
-    """Return all evidence that a fact has or had, oldest first, with its changesets."""
-    rows = Evidence.objects.of(fact.tenant).filter(fact=fact).select_related("changeset")
-    return list(rows.order_by("id"))
-
-
 def changes_of(fact: Fact) -> list[Change]:
     """Return the steps that touched a fact with their changesets, oldest first.
 
@@ -123,17 +110,6 @@ def changes_of(fact: Fact) -> list[Change]:
     return list(reversed(rows.order_by("-id")[:CHANGES_AT_MOST]))
 
 
-def changes_in(changeset: Changeset, *, after: int) -> QuerySet[Change]:
-    """Return steps of a changeset in their order, from behind position `after` on."""
-    rows = Change.objects.of(changeset.tenant).filter(changeset=changeset, position__gt=after)
-    return rows.order_by("position")
-
-
 def fetch_ids(name: str, params: dict[str, Any]) -> list[uuid.UUID]:
     """Return what a statement under `sql` answers in its first column."""
-    return [row[0] for row in execute(_read_statement(name), params)]
-
-
-@cache
-def _read_statement(name: str) -> str:
-    return (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
+    return [row[0] for row in execute(read_sql(__file__, name), params)]

@@ -1,6 +1,5 @@
 """Facts with their evidence and history as the API answers with them."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -114,24 +113,20 @@ class DetailedEpisode(ListedEpisode):
 
 def render_fact(
     fact: Fact,
-    external_id: uuid.UUID,
     sources: Sequence[Evidence],
     form: type[FactOutput] = FactOutput,
     **values: Any,
 ) -> dict[str, Any]:
     """Return a fact as a form has it, with more values by name; `sources` is what counts."""
-    episode_ids = [row.episode_id for row in sources]
-    home = {"conversation_id": external_id, "source_episodic_ids": episode_ids}
-    return dict(form(vars(fact) | home | values).data)
+    values["conversation_id"] = fact.conversation.external_id
+    values["source_episodic_ids"] = [row.episode_id for row in sources]
+    return dict(form(vars(fact) | values).data)
 
 
 def render_facts(tenant: Tenant, facts: Sequence[Fact]) -> list[dict[str, Any]]:
     """Return facts of a tenant as a list has them; their conversations are loaded."""
     evidence = queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
-    return [
-        render_fact(fact, fact.conversation.external_id, evidence[fact.id], ListedFact)
-        for fact in facts
-    ]
+    return [render_fact(fact, evidence[fact.id], ListedFact) for fact in facts]
 
 
 def evidence_values(row: Evidence, messages: Mapping[int, Message]) -> dict[str, Any]:

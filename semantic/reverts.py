@@ -6,7 +6,7 @@ kept, without the evidence that the changeset brought.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -58,19 +58,14 @@ class Verdict(Enum):
 class Step:
     """What becomes of one fact, the state that it gets, and the note on that.
 
-    `later` are the changesets that are in the way, oldest first.
+    `later` are the ids of the changesets that are in the way, oldest first.
     """
 
     fact: Fact
     verdict: Verdict
     state: states.State
-    later: tuple[Changeset, ...] = ()
+    later: tuple[uuid.UUID, ...] = ()
     note: str = REVERTED
-
-    @property
-    def later_ids(self) -> list[uuid.UUID]:
-        """The ids of the changesets that are in the way."""
-        return [changeset.id for changeset in self.later]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +150,9 @@ def _make_plan(changeset: Changeset) -> Plan:
     touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, planner.root})
     pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
     drafts = [planner.plan(pasts[fact_id]) for fact_id in reversed(touched) if fact_id in pasts]
-    steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
     return Plan(
         changeset=changeset,
-        steps=tuple(_name_later(tenant, steps, planner.later)),
+        steps=_find_held_anew(changeset, [step for step in drafts if step is not None]),
         reverted_by=reverts.find_revert(changeset),
         undone=planner.after,
         erased=tuple(fact_id for fact_id in touched if fact_id not in pasts),
@@ -172,8 +166,6 @@ class _Planner:
         self.root = reverts.find_root(changeset.id)
         self.now = reverts.find_undone()
         self.after = reverts.find_undone(also=changeset.id)
-        self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
-        """By fact, the changesets that are in the way."""
 
     def plan(self, past: Past) -> Step | None:
         """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
@@ -184,8 +176,7 @@ class _Planner:
         later = past.changed_after(self.root, undone=self.now) if is_touched else []
         expected = past.state_without(self.now)
         if later and (is_undone or not planned.is_like(expected)):
-            self.later[fact.id] = later
-            return Step(fact, Verdict.CHANGED, current)
+            return Step(fact, Verdict.CHANGED, current, tuple(later))
         if planned.is_like(current):
             supports = current.is_active and self.root in past.supporters
             verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
@@ -198,7 +189,7 @@ class _Planner:
         return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
 
 
-def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
+def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Mark what cannot be restored, since another fact says the same and is not closed here."""
     closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
     hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
@@ -208,26 +199,14 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
     active_hashes = set(active.exclude(id__in=closing).values_list("content_hash", flat=True))
     checked = []
     for step in steps:
-        reopens = step.verdict is Verdict.REOPEN
-        if reopens and step.fact.content_hash in active_hashes:
-            current = states.read_state(step.fact)
-            checked.append(replace(step, verdict=Verdict.HELD_ANEW, state=current))
-        else:
-            checked.append(step)
-        if reopens:
-            active_hashes.add(step.fact.content_hash)
-    return checked
-
-
-def _name_later(
-    tenant: Tenant, steps: Iterable[Step], later: dict[uuid.UUID, list[uuid.UUID]]
-) -> list[Step]:
-    ids = {changeset_id for several in later.values() for changeset_id in several}
-    changesets = {row.id: row for row in Changeset.objects.of(tenant).filter(id__in=ids)}
-    return [
-        replace(step, later=tuple(map(changesets.__getitem__, later.get(step.fact.id, ()))))
-        for step in steps
-    ]
+        if step.verdict is Verdict.REOPEN:
+            content_hash = step.fact.content_hash
+            if content_hash in active_hashes:
+                current = states.read_state(step.fact)
+                step = replace(step, verdict=Verdict.HELD_ANEW, state=current)
+            active_hashes.add(content_hash)
+        checked.append(step)
+    return tuple(checked)
 
 
 def _write(plan: Plan, ledger: Ledger) -> None:

@@ -250,12 +250,8 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
         if plan.reverted_by is not None:
             continue
         tainted[run.id] = run
-        queue += [
-            later
-            for step in plan.conflicts
-            for later in step.later
-            if later.kind == Changeset.Kind.CONSOLIDATION
-        ]
+        later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later]
+        queue += runs.filter(id__in=later_ids).order_by("id")
         # Who confirmed a fact in the words and with the date of the source is to word it himself.
         confirming = Evidence.objects.of(conversation.tenant).filter(
             fact__changeset=run, withdrawn_by=None

@@ -17,10 +17,8 @@ from indexing.services import Entry, tell_mirror
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
-from memoryproject.database.ids import make_id
 from semantic import queries
 from semantic.announcing import announce_changes
-from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
 
@@ -37,17 +35,16 @@ def support_in(episode: Episode, seqs: Iterable[int]) -> Evidence:
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact to open, with the vector of its embedding text; None: the model was away."""
+    """A fact to open: its row with what it says and when that is true, and its evidence.
 
-    category: Category
-    fact: str
-    keywords: tuple[str, ...]
-    valid_at: datetime
+    `vector` is that of its embedding text; None: the model was away.
+    """
+
+    row: Fact
     support: Support
     vector: Vectors | None
-    valid_until: datetime | None = None
     source: uuid.UUID | None = None
-    """What it was imported from, by `fact_imports.find_imported`."""
+    """What it was imported from, by `fact_imports.find_rows`."""
 
 
 @dataclass(slots=True)
@@ -130,12 +127,12 @@ def replace_fact(
     The caller has made sure that no other active fact is the same sentence.
     """
     ledger.write()
-    if old.content_hash == queries.content_hash(new.fact):
+    if old.content_hash == queries.content_hash(new.row.fact):
         # A sentence is active once: the old row lets go of it before the new one takes it.
         rows = Fact.objects.of(ledger.conversation.tenant).filter(id=old.id)
         rows.update(invalid_at=ledger.now, invalidated_because=because)
     fact = _draft_fact(new, ledger=ledger)
-    retired = _retired_state(old, because, new.valid_at, superseded_by=fact)
+    retired = _retired_state(old, because, fact.valid_at, superseded_by=fact)
     changed = put_states({old: retired}, ledger=ledger)
     states = {fact.id: (None, read_state(fact)), **changed}
     ledger.note(Action.UPDATE, fact.id, old.id, note=note, states=states)
@@ -163,19 +160,10 @@ def open_facts(
 
 def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
     """Make a fact that the ledger inserts with its evidence; no step is noted."""
-    fact = Fact(
-        id=make_id(),
-        tenant=ledger.conversation.tenant,
-        conversation=ledger.conversation,
-        category=new.category,
-        fact=new.fact,
-        keywords=list(new.keywords),
-        content_hash=queries.content_hash(new.fact),
-        changeset=ledger.changeset,
-        valid_at=new.valid_at,
-        valid_until=new.valid_until,
-        created_at=ledger.now,
-    )
+    fact, home = new.row, ledger.conversation
+    fact.tenant, fact.conversation = home.tenant, home
+    fact.content_hash = queries.content_hash(fact.fact)
+    fact.changeset, fact.created_at = ledger.changeset, ledger.now
     ledger.drafts[fact] = new
     _add_evidence(fact, new.support, ledger=ledger)
     return fact

@@ -7,7 +7,6 @@ import numpy as np
 
 from episodic.models import Conversation
 from indexing import queries as index
-from indexing.models import MemoryKind
 from indexing.queries import Neighbour
 from memoryproject.ai.embeddings import Vectors
 from semantic import queries
@@ -27,7 +26,6 @@ class SimilarFacts:
             vectors,
             tenant=tenant,
             conversation_id=conversation.id,
-            shelf=MemoryKind.FACT,
             cosine_at_least=MERGE_COSINE,
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
@@ -67,7 +65,7 @@ def find_declared_wrong(
     """Return which of the facts that were declared wrong says the same, or None."""
     if not wrong:
         return None
-    content_hash = queries.content_hash(new.fact)
+    content_hash = queries.content_hash(new.row.fact)
     same = next((fact for fact in wrong.values() if fact.content_hash == content_hash), None)
     if same is not None or new.vector is None:
         return same
@@ -92,9 +90,9 @@ def _find_first(
         fact = facts.get(neighbour.memory_id)
         if fact is not None and says_so(
             fact.fact,
-            new.fact,
+            new.row.fact,
             category_a=fact.category,
-            category_b=new.category,
+            category_b=new.row.category,
             cosine=neighbour.cosine,
         ):
             return fact

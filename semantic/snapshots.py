@@ -11,7 +11,6 @@ from episodic import queries as episodic_queries
 from episodic.engines import Line
 from episodic.models import Conversation, Episode
 from indexing import queries as index
-from indexing.models import MemoryKind
 from indexing.text import prepare
 from semantic import queries
 from semantic.echoes import Answers, cut_quotes
@@ -131,14 +130,14 @@ def find_related(
     Of many the nearest come first, then guidelines and who people are, then what is near. Near
     is what lies by a message or a headline of the episodes, or shares rare words with `talk`.
     """
-    facts = queries.newest_active(conversation, at_most=LOOKED_THROUGH)
+    newest = queries.active_in(conversation).order_by("-created_at", "-id")
+    facts = list(newest[:LOOKED_THROUGH])
     if len(facts) <= at_most:
         return facts
     by_meaning = index.nearest_to_any(
         episode_ids,
         tenant=conversation.tenant,
         conversation_id=conversation.id,
-        shelf=MemoryKind.FACT,
         at_most=2 * at_most,
     )
     score: defaultdict[uuid.UUID, float] = defaultdict(float)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import NOT_PROVIDED
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -203,7 +204,7 @@ def read_budget(tenant: Tenant) -> dict[str, Any]:
 def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:
     """Set a tenant's budget; return how many parked jobs go on, and what was done in words."""
     if params["kind"] == forms.BudgetForm.DEFAULT:
-        return spending.use_default_budget(tenant), "set the budget to the server’s"
+        return spending.set_budget(tenant, NOT_PROVIDED), "set the budget to the server’s"
     if params["kind"] == forms.BudgetForm.NONE:
         return spending.set_budget(tenant, None), "took every limit off the budget"
     freed = spending.set_budget(tenant, params["amount"])

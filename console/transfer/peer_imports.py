@@ -99,7 +99,7 @@ class PeerImport(FileImport):
 
     def _choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
         """Yield what is new of a batch, in order; count what becomes of every record."""
-        known = fact_imports.find_imported(
+        known = fact_imports.find_rows(
             tenant=self.tenant, source_ids=[record.id for record in batch]
         )
         facts = [record for record in batch if record.kind is Kind.FACT and not _find_fault(record)]

@@ -47,26 +47,21 @@ class LLMReviewer:
                 ["Memories:", *(text for text, _ in shown[group]), "", "Afterwards:", *talk]
             )
             lost = left_out + sum(count for _, count in shown[group])
-            judgement = self._ask_about(served[group], material, left_out=lost)
+            known = {episode.alias for episode in served[group]}
+            judgement = ask_mended(
+                self._ask,
+                file=PROMPT,
+                material=material,
+                reply=ReviewReply,
+                check=partial(read_reply, known=known),
+                left_out=lost,
+            )
             if judgement is None:
                 offline = self._offline.review(served=served, lines=lines, vectors=vectors)
                 return replace(offline, degraded=True)
             ratings |= judgement.ratings
             ignored += judgement.ignored
         return Judgement(ratings=ratings, engine=ENGINE, ignored=ignored)
-
-    def _ask_about(
-        self, served: Sequence[ServedEpisode], material: str, *, left_out: int
-    ) -> Judgement | None:
-        known = {episode.alias for episode in served}
-        return ask_mended(
-            self._ask,
-            file=PROMPT,
-            material=material,
-            reply=ReviewReply,
-            check=partial(read_reply, known=known),
-            left_out=left_out,
-        )
 
 
 def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:

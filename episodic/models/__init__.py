@@ -4,12 +4,5 @@ from episodic.models.records import ErasedKey, Reveal, Review
 from episodic.models.talk import Conversation, Episode, Message, Role, Withholding
 
 __all__ = [
-    "Conversation",
-    "Episode",
-    "ErasedKey",
-    "Message",
-    "Reveal",
-    "Review",
-    "Role",
-    "Withholding",
-]
+    "Conversation", "Episode", "ErasedKey", "Message", "Reveal", "Review", "Role", "Withholding",
+]  # fmt: skip

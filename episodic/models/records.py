@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from episodic.engines import Rating
 from episodic.models.talk import Conversation, Episode
 from jobs.models import Job
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
@@ -18,9 +18,7 @@ class Review(TenantModel):
     job = TenantForeignKey(Job)
     episode = TenantForeignKey(Episode)
     retrieval_id = models.UUIDField(help_text="The receipt of the answer that served it.")
-    rating = models.CharField(
-        max_length=8, choices=[(rating.value, rating.value) for rating in Rating]
-    )
+    rating = models.CharField(max_length=8, choices=choices_of(Rating))
     engine = models.CharField(max_length=40)
     degraded = models.BooleanField(default=False)
     stability_before = models.FloatField()
@@ -32,9 +30,7 @@ class Review(TenantModel):
     class Meta(TenantModel.Meta):
         constraints = [
             unique("episodic_review_once_a_job", "tenant job episode"),
-            check(
-                "episodic_review_rating_known", Q(rating__in=[rating.value for rating in Rating])
-            ),
+            check("episodic_review_rating_known", Q(rating__in=values_of(Rating))),
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,9 @@ Gap g lies between line g and line g + 1. All of it comes from the window alone,
 same window always gives the same numbers.
 """
 
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +20,9 @@ DECAY = 0.7
 """How much of what was said outlives one more line; a plain mean drifts."""
 FAST_DECAY = 0.5
 
-WEIGHTS = {
-    "likeness of what is before and after": -1.11,
-    "valley: likeness above the lowest of the window": -3.04,
-    "depth under the hills on both sides": 0.94,
-    "words shared by 3 lines before and 1 after": -0.81,
-    "content words of the next line": 0.74,
-    "the last line asks": -1.44,
-    "the next line asks": 1.40,
-    "the next line opens": 0.98,
-    "the next line leans on the last": -0.60,
-    "the last line closes": 0.25,
-    "the next line closes": -1.32,
-    "constant": -1.94,
-}
+WEIGHTS: dict[str, float] = tomllib.loads(
+    Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")
+)
 """Log-odds per unit of evidence, by `python -m bench.quality weights` from the training parts
 of TIAGE, DialSeg711, DialogSum, TopiOCQA and SuperDialseg. Vectors of another embedder than
 multilingual-e5-small need the fit again.

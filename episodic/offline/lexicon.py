@@ -1,6 +1,6 @@
 """The words of a language, read from `lexicons/`: which say nothing, which turn or close a subject.
 
-A new language is a new file. For any other there is `NEUTRAL`, which knows no word.
+A new language is a new file. For any other there is `neutral.toml`, which knows no word.
 """
 
 import itertools
@@ -67,33 +67,23 @@ def _bare(word: str) -> str:
     return word.replace("’", "'").partition("'")[0]
 
 
-NEUTRAL = Lexicon(
-    title={
-        "and": ", ",
-        "comma": ", ",
-        "colon": ": ",
-        "others": "…",
-        "short": "A short exchange with {}",
-    }
-)
-
-
 def asks(text: str) -> bool:
     """Does the text end as a question?"""
     return text.rstrip(" \"'”’)*_~").endswith(_QUESTION)
 
 
 def find_lexicon(lines: Sequence[Line]) -> Lexicon:
-    """Return the lexicon whose stop words the lines use most, or `NEUTRAL`; English of equals."""
+    """Return the lexicon whose stop words the lines use most; English of equals."""
     tokens = _TOKEN.findall(" ".join(line.content for line in lines)[:_SAMPLE].lower())
     hits = {lexicon: sum(token in lexicon.stop for token in tokens) for lexicon in _load()}
-    best = max(hits, key=lambda lexicon: hits[lexicon])
-    return best if hits[best] else NEUTRAL
+    return max(hits, key=lambda lexicon: hits[lexicon])
 
 
 @cache
 def _load() -> tuple[Lexicon, ...]:
-    files = sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem != "en", file.stem))
+    """Return the lexicons: first the neutral one, which is taken where no word is known."""
+    first = ("neutral", "en")
+    files = sorted(FOLDER.glob("*.toml"), key=lambda file: (*first, file.stem).index(file.stem))
     return tuple(_read(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)
 
 

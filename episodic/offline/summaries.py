@@ -33,7 +33,7 @@ def compose_summary(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -
     has_telling = any(sentence.telling for sentence in ranked)
     for sentence in ranked:
         group = {
-            place: _date(text, lines[place[0]])
+            place: anchor_times(clip_words(text, MOST_SENTENCE_WORDS), at=lines[place[0]].at)
             for place, text in _with_question(sentence, lines)
             if place not in chosen
         }
@@ -54,11 +54,6 @@ def compose_summary(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -
         parts.append(text if name == last else f"{name}: {text}")
         last = name
     return clip_words(" ".join(parts), MOST_SUMMARY_WORDS)
-
-
-def _date(text: str, line: Line) -> str:
-    """Return a sentence of the line, not too long, with a date behind each relative time."""
-    return anchor_times(clip_words(text, MOST_SENTENCE_WORDS), at=line.at)
 
 
 def _with_question(sentence: Sentence, lines: Sequence[Line]) -> list[tuple[Place, str]]:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+from itertools import dropwhile
+from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -17,6 +20,13 @@ def execute(
     with connections[using].cursor() as cursor:
         cursor.execute(statement, params)
         return cursor.fetchall() if cursor.description else []
+
+
+@cache
+def read_sql(module: str, name: str) -> str:
+    """Return a file in the folder `sql` beside a module without its header, which is for people."""
+    lines = (Path(module).parent / "sql" / name).read_text(encoding="utf-8").splitlines(True)
+    return "".join(dropwhile(lambda line: line.startswith("--"), lines))
 
 
 def read_database_clock() -> datetime:

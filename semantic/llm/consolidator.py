@@ -54,19 +54,16 @@ class LLMConsolidator:
         proposals: list[engines.Proposal] = []
         lines = self._ask.lines_at_most
         for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
-            reply = ask_mended(
+            proposed = ask_mended(
                 self._ask,
                 file=PROMPT,
-                material=question.material,
                 reply=replies.ConsolidationReply,
-                check=lambda reply: reply,
-                left_out=question.left_out,
-                lines=question.lines,
+                check=lambda reply: list(read_reply(reply, episodes=episodes, known=known)),
+                **question,
             )
-            if reply is None:
+            if proposed is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)
                 return replace(offline, degraded=True)
-            proposed = list(read_reply(reply, episodes=episodes, known=known))
             if len(proposed) > CHANGES_AT_MOST:
                 logger.warning("changes left out: %d", len(proposed) - CHANGES_AT_MOST)
             proposals += proposed[:CHANGES_AT_MOST]

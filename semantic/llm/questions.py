@@ -6,6 +6,7 @@ left out, it only stands on several lines under the same number.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.ai.prompts import fill, put_on_one_line, show_line, split_line
@@ -14,8 +15,7 @@ from semantic.engines import EpisodeText, KnownFact
 NOTHING_HELD = "(none)"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(TypedDict):
     """The data of one prompt, its messages, and the characters of facts that did not fit."""
 
     material: str

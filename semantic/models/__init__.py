@@ -1,15 +1,6 @@
 """The tables of what is known."""
 
 from semantic.models.decisions import CorrectionMark, Suggestion, Triage
-from semantic.models.facts import DANGERS, Change, Changeset, Evidence, Fact
+from semantic.models.facts import Change, Changeset, Evidence, Fact
 
-__all__ = [
-    "DANGERS",
-    "Change",
-    "Changeset",
-    "CorrectionMark",
-    "Evidence",
-    "Fact",
-    "Suggestion",
-    "Triage",
-]
+__all__ = ["Change", "Changeset", "CorrectionMark", "Evidence", "Fact", "Suggestion", "Triage"]

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from episodic.models import Conversation
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, unique_null
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import SuggestionKind
@@ -26,9 +26,7 @@ class Suggestion(TenantModel):
 
     conversation = TenantForeignKey(Conversation)
     changeset = TenantForeignKey(Changeset, help_text="The run that made it.")
-    kind = models.CharField(
-        max_length=16, choices=[(kind.value, kind.value) for kind in SuggestionKind]
-    )
+    kind = models.CharField(max_length=16, choices=choices_of(SuggestionKind))
     old_fact = TenantForeignKey(Fact)
     new_fact = TenantForeignKey(Fact, null=True, help_text="NULL: nothing takes its place.")
     reason = models.CharField(max_length=40, help_text="A code: same_slot, near_words, cap, …")
@@ -47,11 +45,7 @@ class Suggestion(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "old_fact", "new_fact", "kind"],
-                nulls_distinct=False,
-                name="semantic_suggestion_made_once",
-            ),
+            unique_null("semantic_suggestion_made_once", "tenant old_fact new_fact kind"),
             check("semantic_suggestion_reason_is_code", Q(reason__regex="^[a-z_]+$")),
             check(
                 "semantic_suggestion_decided_by",
@@ -72,9 +66,6 @@ class Suggestion(TenantModel):
         is_decided = self.decision and not self.is_reopened
         facts = filter(None, (self.old_fact, self.new_fact))
         return not (self.is_withdrawn or is_decided or any(fact.invalid_at for fact in facts))
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
 
 
 class CorrectionMark(TenantModel):
@@ -138,6 +129,3 @@ class Triage(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "triage"
         constraints = [unique("semantic_triage_once", "tenant fact")]
-
-    def __str__(self) -> str:
-        return f"triage {self.id}"

@@ -9,10 +9,11 @@ from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Episode
-from memoryproject.database.constraints import check, index, unique
+from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import Category
+from semantic.patterns import read_text
 
 
 class Changeset(TenantModel):
@@ -48,17 +49,9 @@ class Changeset(TenantModel):
     class Meta(TenantModel.Meta):
         indexes = [index("semantic_changeset_by_time", "tenant started_at")]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
 
-
-DANGERS = (  # to somebody who is not asked about them: allergies, illnesses, medication
-    r"allerg|anaphyla|epi-?pen|intoleran|insulin|diabet|epilep|seizure|asthma|blood thinner|"
-    r"warfarin|penicillin|pacemaker|pregnan|coeliac|celiac|medication|prescri|"
-    r"\m[0-9]+ ?(mg|µg|mcg|micrograms?)\M|"
-    r"allergi|unverträglich|zöliakie|schwanger|medikament|alérgic|alergi|celíac|embaraz|"
-    r"cœliaque|enceinte|médicament|过敏|不耐|胰岛素|糖尿病|癫痫|哮喘|怀孕|吃药|服药|アレルギー|薬を"
-)
+DANGERS = read_text("facts.dangers")
+"""A pattern of PostgreSQL's."""
 
 
 class Fact(TenantModel):
@@ -81,9 +74,7 @@ class Fact(TenantModel):
         WAITING = "waiting", "it waits for a curator"
 
     conversation = TenantForeignKey(Conversation, db_index=False)
-    category = models.CharField(
-        max_length=16, choices=[(category.value, category.value) for category in Category]
-    )
+    category = models.CharField(max_length=16, choices=choices_of(Category))
     fact = models.TextField(help_text="One sentence, understandable by itself.")
     keywords = ArrayField(models.TextField(), default=list, help_text="Names and nouns.")
     search_text = models.GeneratedField(
@@ -126,10 +117,7 @@ class Fact(TenantModel):
             unique(
                 "semantic_fact_held_once", "tenant conversation content_hash", Q(invalid_at=None)
             ),
-            check(
-                "semantic_fact_category_known",
-                Q(category__in=[category.value for category in Category]),
-            ),
+            check("semantic_fact_category_known", Q(category__in=values_of(Category))),
             check("semantic_fact_not_empty", ~Q(fact="")),
             check(
                 "semantic_fact_closed_for_a_reason",

@@ -6,17 +6,9 @@ from memoryproject.text.sentences import detect_writing
 from semantic.engines import Category
 from semantic.offline.claims import Claim
 from semantic.offline.lexicon import get_lexicon
+from semantic.patterns import read_table
 
-BY_SLOT = {
-    "taste": Category.PREFERENCE,
-    "favourite": Category.PREFERENCE,
-    "home": Category.IDENTITY,
-    "employer": Category.IDENTITY,
-    "title": Category.IDENTITY,
-    "job": Category.IDENTITY,
-    "status": Category.IDENTITY,
-    "age": Category.IDENTITY,
-}
+BY_SLOT = {slot: Category(kind) for slot, kind in read_table("category_by_slot").items()}
 ORDER = (
     *(Category.GUIDELINE, Category.PREFERENCE, Category.IDENTITY, Category.GOAL),
     *(Category.PERSONALITY, Category.RELATIONSHIP, Category.INTEREST),

@@ -14,6 +14,7 @@ from memoryproject.text.words import content_stems
 from semantic import details
 from semantic.offline.lexicon import Lexicon, get_lexicon
 from semantic.offline.values import MONTHS, WEEKDAY
+from semantic.patterns import read_pattern
 
 SPEAKER = "@"
 """Stands for the speaker in a sentence that is written plainly."""
@@ -24,10 +25,7 @@ LASTING = frozenset({"home", "employer", "title", "job", "status", "diet", "stud
 WORK = frozenset({"employer", "title", "job"})
 SAME_ROLES = {"gp": "doctor", "boss": "manager", "supervisor": "manager", "领导": "老板"}
 REMEMBERED_CLAUSES = 2_000
-JOINT = re.compile(
-    r"(?:(?<!\s)\s+)?(?:[,;:—–(){}]|\s-\s|\.\.\.|…|\b(?:and|but|because|so|since|while|although|though|"
-    r"which|who)\b|[.!](?!\d))\s*"
-)
+JOINT = read_pattern("claims.joint")
 HAN_JOINT = re.compile(r"[，。；！,;!]\s*(?:但是?|不过|而且|然后|所以|并且|而)?")
 SUBJECT = re.compile(r"^(?:@|we\b|the\b|our\b|he\b|she\b|it\b|they\b|[\w-]+'s\b)")
 NO_PLACE = re.compile(rf"^with\b|^(?:bed|it)$|\d|{WEEKDAY}|\b(?:{MONTHS})\b")
@@ -35,9 +33,7 @@ GENDER = re.compile(r"(?:innen|in|[aeo])$")
 """One word for "jefe" and "jefa", "Trainer" and "Trainerin"."""
 OLDEST = 120
 """Years. A larger number is no age."""
-DETERMINER = re.compile(
-    r"^(?:the|a|an|@'s|our|his|her|their|that|this|new|old|current|little|my|big|\[|\])\s*"
-)
+DETERMINER = read_pattern("claims.determiner")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,22 +16,13 @@ from semantic.offline.guidelines import find_guideline
 from semantic.offline.messages import Sentence, read_sentences, states_something
 from semantic.offline.readings import read_fact
 from semantic.offline.splitting import split_claims, split_clauses
+from semantic.patterns import read_table
 
 ENGINE = "offline"
 FACTS_A_MESSAGE = 20
 KEYWORDS_AT_MOST = 12
 KNOWN_AT_MOST = 2_000
-# "What does Andrew do for work?" finds that he started as an analyst.
-ASKED_BY = {
-    "home": ("home", "live"),
-    "employer": ("job", "work"),
-    "title": ("job", "work"),
-    "job": ("job", "work"),
-    "status": ("relationship",),
-    "age": ("age", "old"),
-    "has": ("have",),
-    "taste": ("like",),
-}
+ASKED_BY = {slot: words.split() for slot, words in read_table("asked_by").items()}
 STEMS_OF_AN_INTRODUCTION = 3
 """A longer sentence tells more than a name."""
 SUGGESTIONS_A_STATEMENT = 2

@@ -6,12 +6,10 @@ from memoryproject.text.sentences import Writing
 from semantic.offline.lexicon import Lexicon
 from semantic.offline.messages import QUOTED, Sentence
 from semantic.offline.quotations import quote
+from semantic.patterns import read_pattern
 
 WORDS_AT_MOST = 30
-CLOSING = re.compile(
-    r"(?:,\s*|(?<!\s)\s+)?(?:please|from now on|in (?:the )?future|going forward|any ?more)$",
-    re.IGNORECASE,
-)
+CLOSING = read_pattern("guidelines.closing")
 
 REASON = re.compile(r"(?:,| -| –)? (?:I|I'm|I'll|because|since|it's|it is|that's) .*$")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from episodic.engines import Line
 from memoryproject.text.sentences import HAN, Writing, detect_writing, split_sentences
 from semantic.offline.lexicon import Lexicon, get_lexicon
+from semantic.patterns import read_pattern, read_text
 
 CHARACTERS_AT_MOST = 4_000
 """Read of one message. What people tell of themselves is short; a pasted book would hold a
@@ -18,54 +19,24 @@ worker for minutes, and its words are found all the same."""
 QUOTED = "\ufffc"
 """Stands where something was quoted."""
 CODE_OR_QUOTED_LINE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*?$", re.DOTALL | re.MULTILINE)
-MAIL_HEADER = re.compile(
-    r"^[ \t]*(?:from|to|subject|date|von|an|betreff|datum|de|para|asunto|objet|发件人|收件人|"
-    r"主题|日期)\s*[:：].*",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
+MAIL_HEADER = read_pattern("messages.mail_header")
 # After a line that ends in a colon comes what was pasted, unless it is a list.
 PASTED_BELOW = re.compile(r"(?<=[:：])[ \t]*\n\s*(?![-*•\d]).*", re.DOTALL)
 RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTALL | re.MULTILINE)
-QUOTATION = re.compile(
-    r"[\"“„][^\"“”„]*(?:[\"”“]|\Z)|«[^»]*(?:»|\Z)|「[^」]*(?:」|\Z)|『[^』]*(?:』|\Z)|"
-    r"(?<!\w)'[^'\n]{20,}?[.!?]'(?!\w)|‘[^’\n]{20,2000}’"
-)
+QUOTATION = read_pattern("messages.quotation")
 TITLE_WORDS_AT_MOST = 4
 TITLE_CHARACTERS_AT_MOST = 12
 """Of Chinese. What is longer in quotation marks is somebody's sentence, not a name."""
 PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]", re.IGNORECASE)
-SMILEY = re.compile(
-    r"(?:(?:(?<![\s(])|(?<=[:;-]\())[\s(]+)?"
-    r"(?:[:;]-?[)D(P/]|[\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f]|[~～])++"
-    r"(?:\s*+$|(?P<goes_on>))"
-)
+SMILEY = read_pattern("messages.smiley")
 FIRST_SMILEY = re.compile(r"^(?:[:;]-?[)D(P]|[\U0001F300-\U0001FAFF\u2600-\u27bf])+\s*")
-OPENER = re.compile(
-    r"^([^\W\d_]+(?:['’][^\W\d_]+)?)\s*[,!.…:;—–-]+\s+|^([^\W\d_]+)\s+", re.IGNORECASE
-)
-CLAUSE_END = re.compile(
-    r"((?<=\w),\s+|，|(?<=[^\x00-\xff]),|;\s+|(?<!\s)\s+[–—-]\s+|"
-    r"(?<!\s)\s+(?=so (?:maybe|perhaps|can you|could you|please)\b))"
-)
-CLAUSE_OPENING = re.compile(
-    r"^(?:so|and|but|or|und|also|aber|oder|así que|y|pero|o|donc|et|mais|所以|但是?|不过|那)\b\s*",
-    re.IGNORECASE,
-)
-QUESTION_START = re.compile(
-    r"^(?:can|could|would|will|should|shall|do|does|did|is|are|am|was|what|how|where|when|which|who|"
-    r"why|any|wanna|right|ok|okay|isn't|don't|doesn't|have|has|kannst|soll|ist|was|wie|wo|wann|wer|"
-    r"warum|hast|habt|puedes?|qué|cómo|cuándo|dónde|vale|no|peux|est|qu|comment|quand|où|能|可以|"
-    r"你|怎么|是不是|有没有|要不要|好吗|行吗|什么|哪|帮我)",
-    re.IGNORECASE,
-)
-FINITE = frozenset(
-    "is are am was were be been has have had do does did will would can could should may might "
-    "must need needs won't can't cannot gets goes".split()
-)
+OPENER = read_pattern("messages.opener")
+CLAUSE_END = read_pattern("messages.clause_end")
+CLAUSE_OPENING = read_pattern("messages.clause_opening")
+QUESTION_START = read_pattern("messages.question_start")
+FINITE = frozenset(read_text("messages.finite").split())
 SUBJECTS = frozenset("i we he she they you who".split())
-NAMED_START = re.compile(
-    r"^(?:the|a|an|my|our|his|her|their|i|we|he|she|[\w.]+'s)\b", re.IGNORECASE
-)
+NAMED_START = read_pattern("messages.named_start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,16 +177,12 @@ def trim(sentence: Sentence) -> Sentence:
         lexicon = sentence.lexicon
         is_statement = sentence.writing is Writing.CHINESE or own.match(clauses[0])
         asks = is_question(last, lexicon) and (is_statement or QUESTION_START.match(bare))
-        if not asks and not is_imperative(bare, lexicon) and not is_unreal(bare, lexicon):
+        supposes = lexicon.has("hypothetical", bare)
+        if not asks and not is_imperative(bare, lexicon) and not supposes:
             break
         clauses = clauses[:-2]
     text = "".join(clauses).strip(" ,，;–-")
     return replace(sentence, text=text[0].upper() + text[1:]) if text else sentence
-
-
-def is_unreal(text: str, lexicon: Lexicon) -> bool:
-    """Whether a text only supposes something."""
-    return lexicon.has("hypothetical", text)
 
 
 def states_something(sentence: Sentence) -> bool:

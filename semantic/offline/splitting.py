@@ -8,17 +8,12 @@ from semantic.offline.messages import Sentence
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.readings import read_fact
 from semantic.offline.statements import Statement, end_sentence, is_worth_a_fact
+from semantic.patterns import read_pattern
 
-OWN_CLAUSE = re.compile(
-    r"(?:,? and |,? but |, |; | [–—-] )(?=(?:I|I'm|I've|I'll|I'd|we|we're|we've|my|our)\b)"
-)
+OWN_CLAUSE = read_pattern("splitting.own_clause")
 POINTING = re.compile(r"\b(?:it|them|him|her|he|she|they|that|there)\b", re.IGNORECASE)
 TRAILING_JOINT = re.compile(r"(?:,| [–—-]|;)?(?: (?:and|but))?(?<! ) *$")
-SUBORDINATE = re.compile(
-    r"^(?:when|while|if|since|because|although|though|as|before|after|until|once|whenever|"
-    r"every time|so that|even)\b",
-    re.IGNORECASE,
-)
+SUBORDINATE = read_pattern("splitting.subordinate")
 ABOUT_DOING = frozenset({"does", "intends"})
 # Where a sentence may fall into claims, and what begins without a subject.
 PART = re.compile(r"(,? and |,? but |, )")

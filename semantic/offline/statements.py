@@ -17,6 +17,7 @@ from semantic.offline.quotations import quote
 from semantic.offline.readings import Reading, claims_something, read_fact
 from semantic.offline.third_person import rewrite
 from semantic.offline.values import Kind, find_values
+from semantic.patterns import read_pattern
 
 LEAST_TOLD = 2.5
 """See `informativeness`. Below it a sentence is of no use in a month."""
@@ -29,18 +30,10 @@ CHARACTERS_AT_MOST = 300
 """What is longer than a sentence is not one."""
 NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’-]*")
 NAMED = re.compile(r"^[A-ZÀ-Þ][a-zà-ÿ]+(?:'s)? (?=[a-zà-ÿ])")
-LEADING_PRONOUN = re.compile(
-    r"^(he|she|they|er|sie|él|ella|il|elle|lui|lei)(?:('s|'re|'ve|'ll)|\b)(?=\s)", re.IGNORECASE
-)
+LEADING_PRONOUN = read_pattern("statements.leading_pronoun")
 HAN_PRONOUN = re.compile(r"^[他她它](?!们)")
 FULL_FORMS = {"'s": " is", "'re": " are", "'ve": " have", "'ll": " will", None: ""}
-NAME_OF_PERSON = r"([A-Z][a-z]+(?: [A-Z][a-z]+)?)"
-DOES = "wants|said|says|told|works|lives|moved|likes|loves|thinks|asked|would|knows|has|got"
-PERSON = re.compile(
-    rf"^{NAME_OF_PERSON}(?= (?:{DOES})\b)|"
-    rf"(?:, |\band |\bwith ){NAME_OF_PERSON}"
-    rf"(?='s (?!\w+ing)| (?:{DOES}|is|was|will|can|did|does)\b)"
-)
+PERSON = read_pattern("statements.person")
 
 
 @dataclass(frozen=True, slots=True)

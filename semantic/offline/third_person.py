@@ -9,23 +9,16 @@ from collections.abc import Iterable
 
 from memoryproject.text.sentences import Writing
 from semantic.offline.lexicon import Lexicon, get_lexicon
+from semantic.patterns import read_pattern
 
 TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\s+|[^\w\s]|[\w@#]+")
-PLAIN_START = re.compile(
-    r"^(?:(?:from|in|on|at|since|after|before|during|last|this|next|every|yesterday|today|now|"
-    r"currently|usually|normally|sometimes|recently|lately|these|for|by|as|until|tomorrow|still|"
-    r"generally|mostly|personally|when|most|right|once|over|besides|apart)\b"
-    r"(?:(?! (?:i|my)\b)[ ,][\w' -]{0,40}?)??,? (?=i\b|my\b))?(?:i|my)\b",
-    re.IGNORECASE,
-)
+PLAIN_START = read_pattern("third_person.plain_start")
 FIRST_WORDS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself)\b", re.IGNORECASE)
 MENTIONS_AT_MOST = 3
 CONTRACTED = {"i'm": "is", "i've": "has", "i'll": "will", "i'd": "would"}
 # "I'd" is "had" before these, else "would".
 HAD_AFTER = frozenset("been better already never just had gone".split())
-INVERTED = re.compile(
-    r"\b(?:am|was|do|did|have|had|can|could|will|would|should|might|may) i\b", re.IGNORECASE
-)
+INVERTED = read_pattern("third_person.inverted")
 JOINTS = frozenset("and but or then".split())
 ES_ENDINGS = ("s", "x", "z", "ch", "sh", "o")
 HAN_PLAIN = re.compile(r"^(?:[^，我]{0,8}，?)?我(?!们|们的)")
@@ -103,7 +96,7 @@ class _Rewriting:
     def _put_subject(self, at: int, word: str) -> None:
         joins = self._is_subject and self._before(at) in {"and", "but"}
         ending = CONTRACTED.get(word, "")
-        if word == "i'd" and self._after(at) in HAD_AFTER:
+        if word == "i'd" and _first_word(self._tokens[at + 1 :]) in HAD_AFTER:
             ending = "had"
         subject = "" if joins else self._speaker
         self._out.append(f"{subject} {ending}".strip())
@@ -133,9 +126,6 @@ class _Rewriting:
 
     def _before(self, at: int) -> str:
         return _first_word(reversed(self._tokens[:at]))
-
-    def _after(self, at: int) -> str:
-        return _first_word(self._tokens[at + 1 :])
 
 
 def _first_word(tokens: Iterable[str]) -> str:

@@ -4,25 +4,14 @@ import re
 from enum import Enum
 
 from memoryproject.text.date_phrases import get_languages
+from semantic.patterns import read_text
 
-MONTHS = (
-    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    r"sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
+MONTHS = read_text("values.months")
 WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-OTHER_MONTHS = "|".join(
-    sorted({month.lower() for language in get_languages() for month in language.months}, key=len)[
-        ::-1
-    ]
-)
-OTHER_WEEKDAYS = (
-    r"\b(?:(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lunes|martes|miércoles|jueves|"
-    r"viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b"
-)
-_TIME_UNIT = (
-    r"(?![-\s]?(?:years?|weeks?|days?|months?|hours?|minutes?|mins?|times|年|天|周|个月|小时|"
-    r"分钟|个小时))"
-)
+_OTHER_MONTHS = {month.lower() for language in get_languages() for month in language.months}
+OTHER_MONTHS = "|".join(sorted(_OTHER_MONTHS, key=len)[::-1])
+OTHER_WEEKDAYS = read_text("values.other_weekdays")
+_NO_TIME = read_text("values.no_unit_of_time")
 
 
 class Kind(Enum):
@@ -43,7 +32,7 @@ class Kind(Enum):
     )
     ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b|(?<!\d)\d+[号日]")
     MONTH = re.compile(rf"\b(?:in|until|to|since|from) (?:{MONTHS})\b", re.IGNORECASE)
-    NUMBER = re.compile(rf"(?<![\w.:])[$€£¥]?\d(?:[\d.,]*\d)?(?: \d{(2,)})*(?![\d:]){_TIME_UNIT}")
+    NUMBER = re.compile(rf"(?<![\w.:])[$€£¥]?\d(?:[\d.,]*\d)?(?: \d{(2,)})*(?![\d:]){_NO_TIME}")
     NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-ZÀ-Þ][\w-]+\b")
 
 

@@ -7,15 +7,16 @@ goes on where it was broken off. Workers do the rest; without one, run drain_job
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from episodic.loading import UnreadableFile, post_conversations, read_conversations
+from episodic.loading import post_conversations, read_conversations
 from memoryproject.edge.errors import Conflict
+from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,10 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--tenant", required=True, help="whose they are; made if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            conversations = read_conversations(options["path"])
-        except UnreadableFile as error:
-            raise CommandError(str(error)) from error
+        conversations = read_conversations(options["path"])
         total = sum(len(conversation.messages) for conversation in conversations)
         with tqdm(total=total, unit=" messages", desc="loading") as bar:
             try:
