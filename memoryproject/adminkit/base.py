@@ -179,14 +179,10 @@ class ReadOnlyAdmin(ListAdmin):
         names = {field.name for field in self.model._meta.fields}
         return seen.filter(tenant=looked_at) if looked_at and "tenant" in names else seen
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def _refuse(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = _refuse
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         column = lookup.split("__")[0]
