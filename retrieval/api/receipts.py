@@ -17,7 +17,6 @@ from memoryproject.edge.pages import PageQuery, describe_page, take_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
-from retrieval.api.forms import RELEVANCE
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.replay import replay
 
@@ -40,7 +39,6 @@ class RetrievalOutput(Output):
     conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
     asked_by = serializers.CharField(source="asked_by.name", allow_null=True)
     embedding_model = serializers.CharField()
-    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
     hits = HitOutput(many=True)
 
 

@@ -1,7 +1,6 @@
 """Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,9 +21,8 @@ from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
 from retrieval import markdown, recall
 from retrieval.api import forms
-from retrieval.api.forms import AnyResponse, name_receipt
+from retrieval.api.forms import AnyResponse, set_headers
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
-from retrieval.markdown import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
 from retrieval.request import RecallRequest
@@ -84,28 +82,19 @@ def _as_markdown(answer: Answer) -> HttpResponse:
 
 
 def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
-    name_receipt(response, receipt=str(answer.receipt.id), degraded=answer.degraded)
-    response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
-    response["Memory-Pending"] = str(answer.progress.pending)
-    response["Memory-Token-Counter"] = tokens.in_use().name
-    _count_cut(response, answer.chosen.cut)
-    if answer.receipt.relevance is not None:
-        response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
-    if answer.is_left_out:
-        response["Memory-Empty"] = "min_relevance"
-    return _name_fence(response, answer.chosen.fence)
-
-
-def _count_cut(response: AnyResponse, cut: Sequence[str]) -> AnyResponse:
-    if cut:
-        response["Memory-Cut"] = str(len(cut))
-    return response
-
-
-def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
-    if fence.nonce:
-        response["Memory-Fence"] = fence.nonce
-    return response
+    relevance = answer.receipt.relevance
+    return set_headers(
+        response,
+        receipt=answer.receipt.id,
+        degraded=answer.degraded,
+        indexed_through=answer.progress.indexed_through_seq,
+        pending=answer.progress.pending,
+        token_counter=tokens.in_use().name,
+        cut=len(answer.chosen.cut) or None,
+        relevance=None if relevance is None else f"{relevance:.2f}",
+        empty="min_relevance" if answer.is_left_out else None,
+        fence=answer.chosen.fence.nonce,
+    )
 
 
 def render_raw(answer: Answer) -> dict[str, Any]:
@@ -228,7 +217,7 @@ class RecentMemory(Recent):
         fence = markdown.make_fence(wanted=params["fence"])
         with print_links(params.get("links", self.key().links)):
             text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return _name_fence(forms.markdown_response(fence.wrap(text)), fence)
+        return set_headers(forms.markdown_response(fence.wrap(text)), fence=fence.nonce)
 
 
 class RecentMemoryRaw(Recent):
@@ -245,7 +234,7 @@ class RecentMemoryRaw(Recent):
         ]
         loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
         response = Response([_render_episode_hit(hit) for hit in loaded.episodes])
-        return _count_cut(response, loaded.beyond)
+        return set_headers(response, cut=len(loaded.beyond) or None)
 
 
 class ConversationState(ReadView):
