@@ -41,12 +41,10 @@ class Node(NamedTuple):
 
     @property
     def from_id(self) -> uuid.UUID:
-        """Where the link comes from."""
         return self.via if self.outward else self.id
 
     @property
     def to_id(self) -> uuid.UUID:
-        """Where the link points."""
         return self.id if self.outward else self.via
 
 

@@ -93,7 +93,6 @@ class Reader:
         return merged
 
     def read(self, line: str) -> Iterator[Part]:
-        """Yield the parts of a line."""
         if line.startswith("## "):
             self._is_among_facts = line == FACTS
             if line == RECENT and self._recent is not None:

@@ -35,7 +35,6 @@ class Listing(NamedTuple):
     field: str
 
     def href(self, row: models.Model) -> str:
-        """Return the address of the list for `row`."""
         return values.list_address(self.model, **{self.field: row.pk})
 
 
@@ -57,7 +56,6 @@ class Door(NamedTuple):
         return has and request.user.has_perm(self.permission)
 
     def href(self, row: models.Model) -> str:
-        """Return the address of the page for `row`."""
         return reverse(self.name, args=[row.pk])
 
 
@@ -167,7 +165,6 @@ class ReadOnlyAdmin(ListAdmin):
 
     @property
     def search_help_text(self) -> str:
-        """What the box takes that searches the list."""
         return "A whole id" if self.search_fields == ("id",) else "Words, or a whole id"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -264,7 +261,6 @@ class ReadOnlyAdmin(ListAdmin):
 
 
 def read_id(text: str) -> uuid.UUID | None:
-    """Return the UUID that a text is, or None."""
     try:
         return uuid.UUID(text.strip())
     except ValueError:

@@ -105,7 +105,6 @@ class OpenAIEmbedder:
         return np.concatenate([self._ask(part, timeout_s=patience) for part in parts])
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def embed_query(self, text: str) -> Vectors:

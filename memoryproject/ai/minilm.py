@@ -46,7 +46,6 @@ class MiniLMEmbedder:
             raise ModelMisbehaved(f"{self.name} must give {self.dim} numbers, not {size}.")
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        """Return one unit vector a text, in order: shape (len(texts), dim)."""
         tokens = [self._tokenizer.encode(text[:CHARACTERS_AT_MOST]).ids for text in texts]
         vectors = np.zeros((len(tokens), self.dim), dtype=np.float32)
         by_length = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
@@ -55,7 +54,6 @@ class MiniLMEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a search query: shape (dim,)."""
         vector: Vectors = self.embed_passages([text])[0]
         return vector
 

@@ -4,7 +4,6 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 
 def check(name: str, condition: Q) -> CheckConstraint:
-    """Return a condition that holds for each row."""
     return CheckConstraint(condition=condition, name=name)
 
 
@@ -14,5 +13,4 @@ def unique(name: str, fields: str, condition: Q | None = None) -> UniqueConstrai
 
 
 def index(name: str, fields: str, condition: Q | None = None) -> Index:
-    """Return an index of the rows that fit the condition."""
     return Index(fields=fields.split(), condition=condition, name=name)

@@ -66,7 +66,6 @@ def choose_level(request: HttpRequest, status: int) -> int:
 
 
 def describe(request: HttpRequest, response: HttpResponseBase) -> dict[str, Any]:
-    """Return what was answered, and to whom."""
     key = getattr(request, "auth", None)
     # Only who was looked up already: asking may ask the database.
     user = getattr(request, "_cached_user", None)

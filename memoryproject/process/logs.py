@@ -142,8 +142,6 @@ def _shorten(file: str) -> str:
 
 
 class JSONFormatter(logging.Formatter):
-    """One JSON object a line."""
-
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps(describe(record), ensure_ascii=False)
 
@@ -184,7 +182,6 @@ class Unanswered(logging.Filter):
 
 
 def make_config(*, level: str, format: str) -> dict[str, Any]:
-    """Return Django's LOGGING."""
     file = Path(__file__).with_name("logging.toml")
     config = tomllib.loads(file.read_text(encoding="utf-8"))
     config["root"]["level"], config["formatters"]["line"]["format"] = level, format

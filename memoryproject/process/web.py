@@ -15,7 +15,6 @@ COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def web_command(host: str, port: int) -> list[str]:
-    """Return the command line of the web server."""
     return [
         sys.executable,
         "-m",

@@ -39,7 +39,6 @@ class MirroredView(ReadView):
     """A view with a lesser answer in the pages of the mirror, where memories are mirrored."""
 
     def answers_without_database(self) -> bool:
-        """Return whether memories are mirrored."""
         return mirror.is_on()
 
     def answer(

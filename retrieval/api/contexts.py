@@ -78,8 +78,6 @@ class AddedOutput(Output):
 
 
 class Contexts(ReadView):
-    """Takes new contexts."""
-
     @describe("make_context", NewContext, {201: ContextOutput})
     def post(self, request: Request) -> Response:
         params = self.read(NewContext)
@@ -91,8 +89,6 @@ class Contexts(ReadView):
 
 
 class OneContext(ReadView):
-    """A context by its id."""
-
     @describe("get_context", answers=ContextOutput)
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
@@ -100,8 +96,6 @@ class OneContext(ReadView):
 
 
 class ContextText(ReadView):
-    """A context as it goes into a prompt."""
-
     @describe("get_context_text", answers=MARKDOWN)
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
@@ -113,8 +107,6 @@ class ContextText(ReadView):
 
 
 class ContextAdd(ReadView):
-    """Adds a memory to a context."""
-
     @describe("add_to_context", NewSection, AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)

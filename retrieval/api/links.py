@@ -101,8 +101,6 @@ class WalkOutput(serializers.Serializer[Any]):
 
 
 class MemoryLinks(ReadView):
-    """Lists the links of a memory."""
-
     @describe_page("list_memory_links", LinksQuery, MemoryLinkOutput, "MemoryLinkPage")
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(LinksQuery)
@@ -116,8 +114,6 @@ class MemoryLinks(ReadView):
 
 
 class MemoryWalk(ReadView):
-    """Follows the links of a memory, and theirs."""
-
     @describe("walk_memory", answers=WalkOutput, parameters=[WalkQuery])
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(WalkQuery)

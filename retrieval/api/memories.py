@@ -57,8 +57,6 @@ class ChunkOutput(Output):
 
 
 class OneMemory(ReadView):
-    """What a memory is."""
-
     for_users = True
 
     @describe("peek_memory", answers=PeekOutput)
@@ -69,8 +67,6 @@ class OneMemory(ReadView):
 
 
 class MemoryChunk(ReadView):
-    """What a memory says."""
-
     for_users = True
 
     @describe("chunk_memory", ChunkInput, ChunkOutput)

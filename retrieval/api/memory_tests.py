@@ -60,8 +60,6 @@ class VerdictsOutput(fields.Output):
 
 
 class MemoryTests(KeyedView):
-    """Lists memory tests, and adds one."""
-
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
@@ -95,8 +93,6 @@ class OneMemoryTest(KeyedView):
 
 
 class RunMemoryTests(KeyedView):
-    """Runs all memory tests."""
-
     scope = Scope.CURATE
 
     @describe("run_memory_tests", None, VerdictsOutput)

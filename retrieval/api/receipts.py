@@ -78,8 +78,6 @@ class ReplayOutput(serializers.Serializer[Any]):
 
 
 class RetrievalReplay(ReadView):
-    """What an answer said."""
-
     @describe("replay_retrieval", answers=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)

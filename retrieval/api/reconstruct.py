@@ -53,8 +53,6 @@ class ReconstructionOutput(Output):
 
 
 class ReconstructContext(MirroredView):
-    """Searches, follows links, and puts both together."""
-
     for_users = True
     memory_operations = {"POST": "search_memory"}
 

@@ -38,7 +38,6 @@ class Answering(ReadView):
     memory_operations = {"POST": "search_memory"}
 
     def answer(self, form: type[Strict]) -> Answer:
-        """Return the answer to the checked request."""
         params = {"links": self.key().links, **self.read(form)}
         request = RecallRequest(kind=self.kind, **params)
         return recall.recall(
@@ -47,8 +46,6 @@ class Answering(ReadView):
 
 
 class RetrieveMemory(Answering):
-    """Facts and episodes, for a language model to read."""
-
     kind = Retrieval.Kind.RETRIEVE
 
     @describe("retrieve_memory", forms.RetrieveInput, forms.MARKDOWN)
@@ -68,8 +65,6 @@ class RetrieveMemoryRaw(Answering):
 
 
 class ContextPreRetrieve(Answering):
-    """Facts alone, for a system prompt."""
-
     kind = Retrieval.Kind.CONTEXT
 
     @describe("context_pre_retrieve", forms.ContextInput, forms.MARKDOWN)
@@ -209,8 +204,6 @@ class Recent(ReadView):
 
 
 class RecentMemory(Recent):
-    """The newest episodes as markdown."""
-
     @describe("recent_memory", forms.RecentTextInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)

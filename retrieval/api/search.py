@@ -94,8 +94,6 @@ class SearchOutput(fields.Output):
 
 
 class Search(MirroredView):
-    """Facts, episodes and notes of the whole tenant, in one order."""
-
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
