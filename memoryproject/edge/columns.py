@@ -29,7 +29,8 @@ def show(owner: type[Any], entry: str) -> tuple[str, Any]:
     name, _, path = entry.rstrip("?").rpartition("=")
     *way, last = path.split(".")
     for step in way:
-        owner = _without_null(_find_declared(owner, step))
+        declared = _find_declared(owner, step)
+        owner = getattr(declared, "related_model", None) or _without_null(declared)
     declared = _find_declared(owner, last)
     source = ".".join([*way, getattr(declared, "attname", last)])
     name = name or last

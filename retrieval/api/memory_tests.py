@@ -45,10 +45,9 @@ class MemoryTestOutput(fields.Output):
 
     table = MemoryTest
     columns = (
-        "id conversation_id query max_tokens must_say must_not_say at_most_tokens case_id made_by "
-        "created_at passes failures ran_at broken_by"
+        "id conversation_id=conversation.external_id query max_tokens must_say must_not_say "
+        "at_most_tokens case_id made_by created_at passes failures ran_at broken_by"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
     failures = serializers.ListField(child=serializers.CharField())
 
 

@@ -33,11 +33,9 @@ class RetrievalOutput(Output):
 
     table = Retrieval
     columns = (
-        "id conversation_id asked_by kind query parameters embedding_model counts tokens relevance "
-        "degraded created_at"
+        "id conversation_id=conversation.external_id? asked_by=asked_by.name? kind query "
+        "parameters embedding_model counts tokens relevance degraded created_at"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    asked_by = serializers.CharField(source="asked_by.name", allow_null=True)
     embedding_model = serializers.CharField()
     hits = HitOutput(many=True)
 
