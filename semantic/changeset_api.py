@@ -84,11 +84,12 @@ class PlannedStep(Output):
 class PlanOutput(Output):
     """What reverting a changeset would do now."""
 
-    changeset_id = serializers.UUIDField(source="changeset.id")
-    reverted_by = serializers.UUIDField(source="reverted_by.id", allow_null=True)
-    conflicts = serializers.IntegerField(source="conflict_count")
+    table = reverts.Plan
+    columns = (
+        "changeset_id=changeset.id reverted_by=reverted_by.id? conflicts=conflict_count "
+        "steps erased"
+    )
     steps = PlannedStep(many=True)
-    erased = serializers.ListField(child=serializers.UUIDField())
 
 
 class Changesets(ReadView):

@@ -41,9 +41,7 @@ class ListedFact(FactOutput, VersionOutput):
 class StateOutput(Output):
     """Whether a fact was active."""
 
-    because = serializers.CharField(allow_null=True)
-    valid_until = serializers.DateTimeField(allow_null=True)
-    superseded_by = serializers.UUIDField(allow_null=True)
+    table, columns = states.State, "because? valid_until superseded_by"
 
 
 class EvidenceMessage(Output):

@@ -15,14 +15,8 @@ COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def web_command(host: str, port: int) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "memoryproject.wsgi",
-        f"--config={CONFIG}",
-        f"--bind={host}:{port}",
-    ]
+    options = [f"--config={CONFIG}", f"--bind={host}:{port}"]
+    return [sys.executable, "-m", "gunicorn", "memoryproject.wsgi", *options]
 
 
 def share_counts() -> str:

@@ -1,9 +1,7 @@
 """The calls `memories/{id}`: peek at one memory, and read a chunk of it."""
 
 import uuid
-from typing import Any
 
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,6 +9,7 @@ from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
+from notes.renderings import SpanOutput
 from retrieval import markdown, reading
 from retrieval.api.forms import BudgetField, LinksField
 from retrieval.truncation import Strategy
@@ -30,12 +29,8 @@ class ChunkInput(Strict):
     links = LinksField()
 
 
-class Location(serializers.Serializer[Any]):
+class Location(SpanOutput):
     """Where in a stored text of yours it stands."""
-
-    span_id = serializers.CharField()
-    start_byte = serializers.IntegerField()
-    end_byte = serializers.IntegerField()
 
 
 class PeekOutput(Output):

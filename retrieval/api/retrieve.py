@@ -95,7 +95,14 @@ def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
 def render_raw(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
     chosen, params = answer.chosen, answer.receipt.parameters
-    recent = chosen.recent.messages if chosen.recent else ()
+    blocks = [
+        {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
+        for block in chosen.blocks or ()
+    ]
+    recent = [
+        {**_render_source(row), "content": row.content}
+        for row in (chosen.recent.messages if chosen.recent else ())
+    ]
     corrections = {"corrections": chosen.corrections} if chosen.corrections else {}
     return {
         "semantic": [_render_fact(hit) for hit in chosen.facts],
@@ -106,16 +113,9 @@ def render_raw(answer: Answer) -> dict[str, Any]:
             str(hit.found.memory_id): [_render_source(row) for row in hit.messages]
             for hit in chosen.hits
         },
-        "blocks": None
-        if chosen.blocks is None
-        else [
-            {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
-            for block in chosen.blocks
-        ],
+        "blocks": None if chosen.blocks is None else blocks,
         "cut": list(chosen.cut),
-        "recent": None
-        if params["min_seq"] is None
-        else [{**_render_source(row), "content": row.content} for row in recent],
+        "recent": None if params["min_seq"] is None else recent,
         "explain": _explain(answer) if params["explain"] else None,
         "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "relevance": answer.receipt.relevance,
