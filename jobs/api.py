@@ -16,7 +16,7 @@ from memoryproject.edge.fields import Output, Strict
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
-from memoryproject.tenancy.quotas import measure_storage
+from memoryproject.tenancy.quotas import Storage, measure_storage
 from memoryproject.tenancy.views import KeyedView, ReadView
 
 
@@ -24,8 +24,9 @@ class JobOutput(Output):
     """A job, without what it works on."""
 
     table = Job
-    columns = "id kind state attempts error run_after created_at started_at finished_at"
-    error = serializers.CharField(source="error_class", allow_null=True)
+    columns = (
+        "id kind state attempts error=error_class? run_after created_at started_at finished_at"
+    )
 
 
 class JobState(ReadView):
@@ -66,13 +67,10 @@ class UsageRow(serializers.Serializer[Any]):
     cost = serializers.FloatField(source="cost_sum")
 
 
-class StorageOutput(serializers.Serializer[Any]):
+class StorageOutput(Output):
     """What the tenant stores, and may store."""
 
-    bytes = serializers.IntegerField()
-    bytes_limit = serializers.IntegerField(allow_null=True)
-    rows = serializers.IntegerField()
-    rows_limit = serializers.IntegerField(allow_null=True)
+    table, columns = Storage, "bytes bytes_limit rows rows_limit"
 
 
 class UsageOutput(serializers.Serializer[Any]):

@@ -69,9 +69,8 @@ class NoteVersionOutput(NoteStateOutput):
 class LinkOutput(Output):
     """A link between two memories."""
 
-    table, columns = Link, "id from_id to_id link_type made_by actor created_at"
-    from_id = serializers.UUIDField(source="from_memory_id")
-    to_id = serializers.UUIDField(source="to_memory_id")
+    table = Link
+    columns = "id from_id=from_memory_id to_id=to_memory_id link_type made_by actor created_at"
     link_type = serializers.CharField()
     made_by = serializers.ChoiceField(choices=["agent", "person"])
 

@@ -31,9 +31,8 @@ def test_states() -> dict[str, Q]:
 @admin.register(Retrieval)
 class RetrievalAdmin(ReadOnlyAdmin):
     list_display = (
-        "query", "kind", "asked_by", "tokens", "degraded", "reviewable", "created_at",
-        "conversation", "tenant",
-    )  # fmt: skip
+        "query kind asked_by tokens degraded reviewable created_at conversation tenant"
+    ).split()
     list_filter = (
         "kind", "reviewable", words_filter("degraded", missing_parts),
         recent_filter("made", "made"), "tenant",
@@ -44,9 +43,7 @@ class RetrievalAdmin(ReadOnlyAdmin):
 
 @admin.register(MemoryTest)
 class MemoryTestAdmin(ReadOnlyAdmin):
-    list_display = (
-        "query", "state", "failures", "ran_at", "broken_by", "made_by", "conversation", "tenant",
-    )  # fmt: skip
+    list_display = "query state failures ran_at broken_by made_by conversation tenant".split()
     list_filter = (words_filter("state", test_states), "tenant")
     search_fields = ("query", "made_by")
     id_search = ("id", "conversation", "conversation__external_id", "broken_by", "case_id")
@@ -59,11 +56,7 @@ class MemoryTestAdmin(ReadOnlyAdmin):
 
 @admin.register(RetrievalHit)
 class RetrievalHitAdmin(ReadOnlyAdmin):
-    search_help_text = "A whole id"
-    list_display = (
-        "rank", "memory_kind", "memory", "score", "lexical_rank", "vector_rank", "retrieval",
-        "tenant",
-    )  # fmt: skip
+    list_display = "rank memory_kind memory score lexical_rank vector_rank retrieval tenant".split()
     list_filter = ("memory_kind", "tenant")
     id_search = ("id", "memory_id", "retrieval")
     more_lines = ("memory",)

@@ -19,7 +19,6 @@ WORDS_OF_OWN = 8
 
 
 def erase_receipts_of_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
-    """Delete the receipts of a conversation with their hits; return how many."""
     return _erase(tenant, Retrieval.objects.of(tenant).filter(conversation=conversation_id))
 
 
@@ -125,10 +124,8 @@ def erase_folder(tenant_id: uuid.UUID) -> None:
 
 
 def count_pages(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
-    """Return how many of the memories have a page."""
     return sum(mirror.find_page(tenant.id, memory_id) is not None for memory_id in memory_ids)
 
 
 def count_all_pages(tenant_id: uuid.UUID) -> int:
-    """Return how many pages a tenant has."""
     return sum(1 for _ in mirror.pages_of(tenant_id)) if mirror.is_on() else 0

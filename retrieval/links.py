@@ -7,13 +7,11 @@ revert changes the links with it.
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db import connection
+from typing import NamedTuple
 
 from episodic.models import Episode
+from memoryproject.database.clock import execute
 from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
@@ -29,8 +27,7 @@ NEIGHBOURS_AT_MOST = 50
 """Of each memory, of one type and direction of link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A memory that a walk found, and the edge by which it was first reached."""
 
     id: uuid.UUID
@@ -44,25 +41,21 @@ class Node:
 
     @property
     def from_id(self) -> uuid.UUID:
-        """Where the link comes from."""
         return self.via if self.outward else self.id
 
     @property
     def to_id(self) -> uuid.UUID:
-        """Where the link points."""
         return self.id if self.outward else self.via
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What lies around a memory, nearest first, then newest. `cut`: there is more."""
 
     nodes: tuple[Node, ...]
     cut: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A link of a memory. `link_id` is None where the server derives it."""
 
     from_id: uuid.UUID
@@ -77,8 +70,7 @@ class Edge:
     created_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(NamedTuple):
     """A link between two memories. `link_id` is None where the server derives it."""
 
     link_id: uuid.UUID | None
@@ -89,8 +81,7 @@ class Between:
     actor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a page of links ended."""
 
     other_id: uuid.UUID
@@ -140,7 +131,7 @@ def walk_from(
         "types": list(link_types),
         "fan": at_most + 1 + len(starts),
     }
-    rows = _run(read_edges("walk.sql", once=True), params) if depth and starts else []
+    rows = execute(read_edges("walk.sql", once=True), params) if depth and starts else []
     nodes = _keep_visible(tenant, [Node(*row[:-1]) for row in rows])
     return Walk(nodes, cut=bool(rows and rows[0][-1]))
 
@@ -196,7 +187,7 @@ def links_of(
         "after_type": after and after.link_type,
         "after_outward": after and after.outward,
     }
-    rows = _run(read_edges("links.sql", once=False), params)
+    rows = execute(read_edges("links.sql", once=False), params)
     seen = find_visible(tenant, [row[1] for row in rows])
     return [
         Edge(*((memory_id, row[1]) if row[4] else (row[1], memory_id)), *row)
@@ -213,7 +204,7 @@ def links_between(
     What the tenant does not have, and a deleted note, is no end.
     """
     params = {"tenant": tenant.id, "memories": list(memory_ids), "types": list(link_types)}
-    return [Between(*row) for row in _run(read_file("between.sql"), params)]
+    return [Between(*row) for row in execute(read_file("between.sql"), params)]
 
 
 def neighbours(
@@ -231,7 +222,7 @@ def neighbours(
         "types": list(LINK_TYPES),
         "fan": NEIGHBOURS_AT_MOST,
     }
-    pairs = _run(read_edges("neighbours.sql", once=True), params)
+    pairs = execute(read_edges("neighbours.sql", once=True), params)
     seen = find_visible(tenant, [other for _, other in pairs])
     for memory_id, other in pairs:
         if seen is None or other in seen:
@@ -243,9 +234,3 @@ def require_memory(tenant: Tenant, memory_id: uuid.UUID) -> None:
     """Raise NotFound where the tenant has no such memory; a deleted note is none."""
     if not has_memory(tenant=tenant, memory_id=memory_id):
         raise NotFound("There is no such memory.")
-
-
-def _run(statement: str, params: dict[str, Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, params)
-        return list(cursor.fetchall())

@@ -51,36 +51,11 @@ class Replay:
     """Places at which something was erased since."""
 
 
-def take_apart(
-    text: str,
-    *,
-    facts: Sequence[FactHit],
-    episodes: Sequence[EpisodeHit],
-    blocks: Sequence[Block] | None,
-    recent: Block | None,
-    is_shared: bool,
-) -> list[Part] | None:
-    """Return what a text was made of; None: it does not read as expected, so it is not kept.
+class Reader:
+    """Reads the lines of a text in order, with the rows behind them in the same order.
 
-    `is_shared`: it may quote several conversations. Called while links are printed as the text
-    has them.
+    `is_shared`: it may quote several conversations.
     """
-    reader = _Reader(facts, episodes, blocks, recent, is_shared=is_shared)
-    try:
-        parts = [part for line in text.split("\n") for part in (*reader.read(line), "\n")]
-    except NotFoundInText:
-        return None
-    merged: list[Part] = []
-    for part in parts[:-1]:  # behind the last line there is no break
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        elif part:
-            merged.append(part)
-    return merged
-
-
-class _Reader:
-    """Reads the lines of a text in order, with the rows behind them in the same order."""
 
     def __init__(
         self,
@@ -100,8 +75,24 @@ class _Reader:
         self._episode: EpisodeRow | None = None
         self._is_among_facts = False
 
+    def take_apart(self, text: str) -> list[Part] | None:
+        """Return what a text was made of; None: it does not read as expected, so it is not kept.
+
+        Called once, while links are printed as the text has them.
+        """
+        try:
+            parts = [part for line in text.split("\n") for part in (*self.read(line), "\n")]
+        except NotFoundInText:
+            return None
+        merged: list[Part] = []
+        for part in parts[:-1]:  # behind the last line there is no break
+            if isinstance(part, str) and merged and isinstance(merged[-1], str):
+                merged[-1] += part
+            elif part:
+                merged.append(part)
+        return merged
+
     def read(self, line: str) -> Iterator[Part]:
-        """Yield the parts of a line."""
         if line.startswith("## "):
             self._is_among_facts = line == FACTS
             if line == RECENT and self._recent is not None:
@@ -146,12 +137,12 @@ def _split_mark(line: str, row: FactRow | EpisodeRow | MessageRow) -> tuple[str,
     return line[:place], list(_quote(line[place:], right, [RIGHT, row.corrected_by.hex]))
 
 
-def _quote(line: str, quoted: str, reference: list[Any], start: int = 0) -> Iterator[Part]:
+def _quote(line: str, quoted: str, reference: list[Any]) -> Iterator[Part]:
     """Yield what stands before a quotation, a reference to it, and what stands behind."""
-    place = line.find(quoted, start)
+    place = line.find(quoted)
     if place < 0:
         raise NotFoundInText
-    yield from (line[start:place], reference, line[place + len(quoted) :])
+    yield from (line[:place], reference, line[place + len(quoted) :])
 
 
 def _read_message(line: str, message: MessageRow, key: str | int) -> Iterator[Part]:

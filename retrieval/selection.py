@@ -49,14 +49,8 @@ class Chosen:
 
     def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
         """Return what the text is made of, for its receipt."""
-        return replay.take_apart(
-            self.text,
-            facts=self.facts,
-            episodes=self.episodes,
-            blocks=self.blocks,
-            recent=self.recent,
-            is_shared=is_shared,
-        )
+        sources = self.facts, self.episodes, self.blocks, self.recent
+        return replay.Reader(*sources, is_shared=is_shared).take_apart(self.text)
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:

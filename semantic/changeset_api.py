@@ -16,8 +16,8 @@ from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, reverts
 from semantic.curation_api import Curating, Reasoned
-from semantic.models import Change, Changeset
-from semantic.renderings import CATEGORIES, ChangeOutput, StateOutput, parse_states
+from semantic.models import Change, Changeset, Fact
+from semantic.renderings import ChangeOutput, StateOutput, parse_states
 
 
 class ChangesetQuery(pages.PageQuery):
@@ -42,10 +42,9 @@ class ChangesetOutput(Output):
 
     table = Changeset
     columns = (
-        "id conversation_id kind actor reason engine model prompt_version degraded "
-        "unknown_aliases job_id started_at reverts"
+        "id conversation_id=conversation.external_id? kind actor reason engine model "
+        "prompt_version degraded unknown_aliases job_id started_at reverts"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
 
 
 class FactStates(Output):
@@ -85,11 +84,12 @@ class PlannedStep(Output):
 class PlanOutput(Output):
     """What reverting a changeset would do now."""
 
-    changeset_id = serializers.UUIDField(source="changeset.id")
-    reverted_by = serializers.UUIDField(source="reverted_by.id", allow_null=True)
-    conflicts = serializers.IntegerField(source="conflict_count")
+    table = reverts.Plan
+    columns = (
+        "changeset_id=changeset.id reverted_by=reverted_by.id? conflicts=conflict_count "
+        "steps erased"
+    )
     steps = PlannedStep(many=True)
-    erased = serializers.ListField(child=serializers.UUIDField())
 
 
 class Changesets(ReadView):
@@ -164,10 +164,7 @@ class DiffQuery(Strict):
 class ComparedFact(Output):
     """A fact as it was worded."""
 
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
-    category = serializers.ChoiceField(choices=CATEGORIES)
-    fact = serializers.CharField()
+    table, columns = Fact, "id conversation_id=conversation.external_id category fact"
 
 
 class DifferenceOutput(Output):

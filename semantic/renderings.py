@@ -12,7 +12,7 @@ from memoryproject.edge.fields import Output
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
 from semantic.engines import Category
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.models import Change, Evidence, Fact
 
 CATEGORIES = [category.value for category in Category]
 
@@ -40,9 +40,7 @@ class ListedFact(FactOutput, VersionOutput):
 class StateOutput(Output):
     """Whether a fact was active."""
 
-    because = serializers.CharField(allow_null=True)
-    valid_until = serializers.DateTimeField(allow_null=True)
-    superseded_by = serializers.UUIDField(allow_null=True)
+    table, columns = states.State, "because? valid_until superseded_by"
 
 
 class EvidenceMessage(Output):
@@ -57,12 +55,10 @@ class EvidenceOutput(Output):
 
     table = Evidence
     columns = (
-        "episode_id message_seqs messages changeset_id engine model prompt_version withdrawn_by"
+        "episode_id message_seqs messages changeset_id changeset.engine changeset.model "
+        "changeset.prompt_version withdrawn_by"
     )
     messages = EvidenceMessage(many=True)
-    engine = serializers.CharField(source="changeset.engine", allow_null=True)
-    model = serializers.CharField(source="changeset.model", allow_null=True)
-    prompt_version = serializers.CharField(source="changeset.prompt_version", allow_null=True)
 
 
 class ChangeOutput(Output):
@@ -74,12 +70,10 @@ class ChangeOutput(Output):
 class HistoryOutput(ChangeOutput):
     """One step that touched a fact: who, when and why."""
 
-    changeset_id = serializers.UUIDField()
-    kind = serializers.ChoiceField(source="changeset.kind", choices=Changeset.Kind.choices)
-    actor = serializers.CharField(source="changeset.actor")
-    reason = serializers.CharField(source="changeset.reason", allow_null=True)
-    case_id = serializers.UUIDField(source="changeset.case_id", allow_null=True)
-    at = serializers.DateTimeField(source="changeset.started_at")
+    columns = (
+        "changeset_id changeset.kind changeset.actor changeset.reason changeset.case_id "
+        "at=changeset.started_at"
+    )
     before = StateOutput(allow_null=True)
     after = StateOutput(allow_null=True)
 
@@ -96,12 +90,8 @@ class DetailedFact(ListedFact):
 class SupportedFact(Output):
     """A fact that an episode supports."""
 
-    id = serializers.UUIDField(source="fact_id")
-    fact = serializers.CharField(source="fact.fact")
-    category = serializers.ChoiceField(source="fact.category", choices=CATEGORIES)
-    invalid_at = serializers.DateTimeField(source="fact.invalid_at", allow_null=True)
-    message_seqs = serializers.ListField(child=serializers.IntegerField())
-    withdrawn_by = serializers.UUIDField(source="withdrawn_by_id", allow_null=True)
+    table = Evidence
+    columns = "id=fact_id fact.fact fact.category fact.invalid_at message_seqs withdrawn_by"
 
 
 class DetailedEpisode(ListedEpisode):

@@ -62,13 +62,10 @@ class RollbackOutput(fields.Output):
 
     table = Withholding
     columns = (
-        "id since key_id conversation_id speaker role actor reason created_at lifted_at done_at"
+        "id? since key_id=posted_by_id? conversation_id=conversation.external_id? speaker role "
+        "actor reason created_at? lifted_at done_at"
     )
-    id = serializers.UUIDField(allow_null=True)
-    key_id = serializers.UUIDField(source="posted_by_id", allow_null=True)
-    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
     role = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField(allow_null=True)
     counts = CountsOutput(source="made")
     remaining = RemainingOutput(source="*")
 

@@ -35,7 +35,6 @@ class Listing(NamedTuple):
     field: str
 
     def href(self, row: models.Model) -> str:
-        """Return the address of the list for `row`."""
         return values.list_address(self.model, **{self.field: row.pk})
 
 
@@ -57,7 +56,6 @@ class Door(NamedTuple):
         return has and request.user.has_perm(self.permission)
 
     def href(self, row: models.Model) -> str:
-        """Return the address of the page for `row`."""
         return reverse(self.name, args=[row.pk])
 
 
@@ -169,7 +167,6 @@ class ReadOnlyAdmin(ListAdmin):
 
     @property
     def search_help_text(self) -> str:
-        """What the box takes that searches the list."""
         return "A whole id" if self.search_fields == ("id",) else "Words, or a whole id"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -181,14 +178,10 @@ class ReadOnlyAdmin(ListAdmin):
         names = {field.name for field in self.model._meta.fields}
         return seen.filter(tenant=looked_at) if looked_at and "tenant" in names else seen
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def _refuse(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = _refuse
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         column = lookup.split("__")[0]
@@ -275,7 +268,6 @@ class ReadOnlyAdmin(ListAdmin):
 
 
 def read_id(text: str) -> uuid.UUID | None:
-    """Return the UUID that a text is, or None."""
     try:
         return uuid.UUID(text.strip())
     except ValueError:

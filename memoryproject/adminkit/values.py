@@ -151,18 +151,15 @@ def short(value: Any) -> str:
 
 
 def keep_lines(text: str) -> SafeString:
-    """Return a text with its own line breaks and spaces."""
     return format_html('<span style="white-space: pre-wrap">{}</span>', text)
 
 
 def pretty_json(value: Any) -> SafeString:
-    """Return JSON over several lines."""
     text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
     return format_html('<code style="white-space: pre-wrap">{}</code>', text)
 
 
 def page_address(row: models.Model) -> str:
-    """Return the address of a row's page in the admin."""
     return reverse(f"admin:{row._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
 
 
@@ -178,7 +175,6 @@ MEMORY_PAGES = {"episode": "episodic_episode", "fact": "semantic_fact", "note": 
 
 
 def link_to_memory(kind: str, memory_id: uuid.UUID, text: Any = None) -> str:
-    """Return a link to the page of an episode, a fact or a note."""
     return link_to_page(MEMORY_PAGES[kind], memory_id, text)
 
 
@@ -201,5 +197,4 @@ def list_address(model: type[models.Model], **equal: Any) -> str:
 
 
 def lines(items: Iterable[Any]) -> SafeString:
-    """Return the items one under the other."""
     return format_html_join("", "<div>{}</div>", ((item,) for item in items))

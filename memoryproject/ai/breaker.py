@@ -118,9 +118,13 @@ def _take_turn(model: str) -> None:
 
 
 def _refuse_while_open(row: Breaker | None) -> None:
-    wait = _time_left(row) if row else timedelta(0)
-    if wait > timedelta(0):
-        raise BreakerOpen("breaker open", retry_after_s=wait.total_seconds())
+    """Let nobody ask before the pause is over, nor while somebody tries after it."""
+    if row is None or row.open_until is None:
+        return
+    until = max(row.open_until, row.probing_until or row.open_until)
+    wait_s = (until - read_database_clock()).total_seconds()
+    if wait_s > 0:
+        raise BreakerOpen("breaker open", retry_after_s=wait_s)
 
 
 def _name_calm(model: str) -> str:
@@ -133,13 +137,6 @@ def _rows(model: str) -> QuerySet[Breaker]:
 
 def _find(model: str) -> Breaker | None:
     return _rows(model).first()
-
-
-def _time_left(row: Breaker) -> timedelta:
-    """Return how long nobody may ask: the pause, and while somebody tries after it."""
-    if row.open_until is None:
-        return timedelta(0)
-    return max(row.open_until, row.probing_until or row.open_until) - read_database_clock()
 
 
 def _note_answer(model: str) -> None:

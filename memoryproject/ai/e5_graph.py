@@ -44,7 +44,6 @@ class Weights:
     tensors: Mapping[str, Array]
 
     def read_pieces(self) -> Iterator[str]:
-        """Yield the vocabulary in order."""
         for start, end in itertools.pairwise(self.offsets.tolist()):
             yield str(self.blob[start:end], "utf-8")
 
@@ -185,7 +184,6 @@ class _Graph:
         return name
 
     def finish(self, output: str, width: int) -> bytes:
-        """Return the whole model."""
         parts = [_bytes(1, node) for node in self._nodes] + [_bytes(2, b"e5")]
         parts += [_bytes(5, tensor) for tensor in self._tensors]
         shape = b"".join(

@@ -21,6 +21,7 @@ from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ENCODING_FORMAT
+from memoryproject.database.batches import in_batches
 from memoryproject.process.scopes import holding
 
 Vectors = npt.NDArray[np.float32]
@@ -100,14 +101,10 @@ class OpenAIEmbedder:
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         patience = min(timeout_s or settings.MODEL_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
-        parts = [
-            self._ask(texts[start : start + OPENAI_BATCH], timeout_s=patience)
-            for start in range(0, len(texts), OPENAI_BATCH)
-        ]
-        return np.concatenate(parts)
+        parts = in_batches(texts, size=OPENAI_BATCH)
+        return np.concatenate([self._ask(part, timeout_s=patience) for part in parts])
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def embed_query(self, text: str) -> Vectors:

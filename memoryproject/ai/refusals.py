@@ -6,7 +6,9 @@ said: it is searched here for names and figures of speech of ours, and goes no f
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from memoryproject.ai.errors import ContentRefused, PromptTooLong, RequestRefused
@@ -20,27 +22,14 @@ ENCODING_FORMAT = "encoding_format"
 ANSWER_SIZE = "answer size"
 """The number of tokens asked for is too large, whatever its parameter is called."""
 
-NAMES = {
-    RESPONSE_FORMAT: r"response_?format|json_?(schema|object)|grammar|guided|structured.?output",
-    TEMPERATURE: r"temperature",
-    MAX_TOKENS: r"max_?tokens",
-    MAX_COMPLETION_TOKENS: r"max_?completion_?tokens",
-    ENCODING_FORMAT: r"encoding_?format|base64",
-    SYSTEM_ROLE: r"messages\W+0\W+role|system.?(role|message|prompt)",
-}
+_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+NAMES: dict[str, str] = _FILE["names"]
+TOO_LONG = re.compile("|".join(_FILE["too_long"]))
+TOO_LARGE_AN_ANSWER = re.compile("|".join(_FILE["too_large_an_answer"]))
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 TOO_LONG_PARAMETERS = {"input_tokens", "prompt", "messages"}
 OPERATORS_CODES = {"model_not_found", "invalid_api_key", "insufficient_quota"}
 CONTENT_CODES = {"content_filter", "content_policy_violation", "invalid_prompt"}
-TOO_LONG = re.compile(
-    r"context (length|size|window)|context_length|maximum context|max_model_len"
-    r"|too long|too many tokens|reduce the length|input length|prompt length"
-    r"|max_tokens must be at least 1, got -"
-)
-TOO_LARGE_AN_ANSWER = re.compile(
-    r"max_(completion_|output_)?tokens\W.{0,60}?(too large|above maximum|exceeds|greater than)"
-    r"|supports at most \d+ completion tokens"
-)
 CHARACTERS_AT_MOST = 4_000
 """Of a refusal's sentence: what it says about itself stands at the start."""
 

@@ -7,5 +7,4 @@ ENCODINGS = ("cl100k_base", "o200k_base")
 
 
 def count_exactly(text: str, encoding: str) -> int:
-    """Return how many tokens a text has in one of the ENCODINGS."""
     return int(toktok.truncate(text, 1, encoding)[1])

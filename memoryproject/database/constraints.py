@@ -16,7 +16,6 @@ def choices_of(codes: type[StrEnum]) -> list[tuple[str, str]]:
 
 
 def check(name: str, condition: Q) -> CheckConstraint:
-    """Return a condition that holds for each row."""
     return CheckConstraint(condition=condition, name=name)
 
 
@@ -31,5 +30,4 @@ def unique_null(name: str, fields: str) -> UniqueConstraint:
 
 
 def index(name: str, fields: str, condition: Q | None = None) -> Index:
-    """Return an index of the rows that fit the condition."""
     return Index(fields=fields.split(), condition=condition, name=name)

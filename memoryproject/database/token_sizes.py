@@ -6,8 +6,6 @@ from django.db.models.functions import Cast, Coalesce, Length
 
 
 class OctetLength(Length):
-    """The bytes of a text."""
-
     function = "OCTET_LENGTH"
 
 

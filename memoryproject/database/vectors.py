@@ -7,6 +7,5 @@ class HalfVector(pgvector.HalfVector):
     """Numbers of two bytes, written with the five digits that tell them apart: in half the text."""
 
     def to_text(self) -> str:
-        """Return how a statement writes it."""
         numbers = tuple(self.to_list())
         return f"[{','.join(['%.5g'] * len(numbers))}]" % numbers

@@ -28,28 +28,29 @@ class AccessMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request_id = logs.choose_request_id(request.headers.get("X-Request-Id"))
         started = time.monotonic()
-        method = request.method if request.method in METHODS else "other"
-        arriving = traces.span(method or "other", kind="server", carrier=request.headers)
+        method = request.method if request.method and request.method in METHODS else "other"
+        arriving = traces.span(method, kind="server", carrier=request.headers)
         with logs.bind(request=request_id), arriving:
             response = self._get_response(request)
-            fields = describe(request, response)
-            trace(fields)
+            route = request.resolver_match.route if request.resolver_match else None
+            status = response.status_code
+            trace(method, route, status)
             took_s = time.monotonic() - started
-            fields["ms"] = round(1000 * took_s, 1)
-            route = fields["route"] or "none"
-            metrics.requests.labels(fields["method"], route, fields["status"]).inc()
-            metrics.request_seconds.labels(route).observe(took_s)
-            logger.log(choose_level(request, response.status_code), "request", extra=fields)
+            metrics.requests.labels(method, route or "none", status).inc()
+            metrics.request_seconds.labels(route or "none").observe(took_s)
+            known = {"method": method, "route": route, "status": status}
+            fields = {**known, **describe(request, response), "ms": round(1000 * took_s, 1)}
+            logger.log(choose_level(request, status), "request", extra=fields)
         response["X-Request-Id"] = request_id
         return response
 
 
-def trace(fields: dict[str, Any]) -> None:
+def trace(method: str, route: str | None, status: int) -> None:
     """Name the request's span by its route, as soon as that is known."""
-    method, route, status = (fields[name] for name in ("method", "route", "status"))
     known = {"http.request.method": method, "http.route": route}
-    known["http.response.status_code"] = status
-    traces.describe(known, name=f"{method} {route}" if route else None)
+    traces.describe(
+        {**known, "http.response.status_code": status}, name=f"{method} {route}" if route else None
+    )
     if status >= 500:
         traces.mark_failed()
 
@@ -65,15 +66,11 @@ def choose_level(request: HttpRequest, status: int) -> int:
 
 
 def describe(request: HttpRequest, response: HttpResponseBase) -> dict[str, Any]:
-    match = request.resolver_match
     key = getattr(request, "auth", None)
     # Only who was looked up already: asking may ask the database.
     user = getattr(request, "_cached_user", None)
     size = response.get("Content-Length")
     return {
-        "method": request.method if request.method in METHODS else "other",
-        "route": match.route if match else None,
-        "status": response.status_code,
         "bytes": int(size) if size else None,
         "tenant": getattr(key, "tenant_id", None),
         "key": getattr(key, "id", None),

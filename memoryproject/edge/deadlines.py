@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from threading import Lock
 
@@ -42,10 +42,8 @@ class Work:
         with self._lock:
             running = getattr(self._database, "connection", None)
             if running is not None:
-                try:
+                with suppress(psycopg.Error):
                     running.cancel_safe(timeout=1)
-                except psycopg.Error:
-                    pass
 
     @contextmanager
     def watching(self, database: object | None) -> Iterator[None]:

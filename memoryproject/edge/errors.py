@@ -29,15 +29,11 @@ class Problem(Exception):
 
 
 class Forbidden(Problem):
-    """The caller's key does not allow it."""
-
     status = 403
     code = "permission_denied"
 
 
 class NotFound(Problem):
-    """Nothing of that name is known to the caller's tenant."""
-
     status = 404
     code = "not_found"
 

@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
-from django.db import models
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
+from memoryproject.edge.columns import show
 from memoryproject.edge.http import TOO_LARGE
 
 ISO_8601 = re.compile(
@@ -233,46 +232,25 @@ class Batch(Strict):
         return super().to_internal_value(value)
 
 
-SHOWN_AS: Mapping[type[Any], type[Any]] = {
-    **serializers.ModelSerializer.serializer_field_mapping,
-    models.JSONField: serializers.DictField,
-    models.ForeignKey: serializers.UUIDField,
-}
-
-
-def show_column(name: str, column: Any) -> Any:
-    """Return the field under which an answer shows a column of a model."""
-    is_text = isinstance(column, models.CharField | models.TextField)
-    options: dict[str, Any] = (
-        {"allow_null": True} if column.null or (column.blank and is_text) else {}
-    )
-    if name != column.attname:
-        options["source"] = column.attname
-    if column.choices:
-        return serializers.ChoiceField(choices=column.choices, **options)
-    if isinstance(column, ArrayField):
-        return serializers.ListField(child=show_column(name, column.base_field), **options)
-    kind = next(SHOWN_AS[kind] for kind in type(column).__mro__ if kind in SHOWN_AS)
-    return kind(**options)
-
-
 class Output(serializers.Serializer):  # type: ignore[type-arg]
     """Fields of an answer; an empty text is null in a field that may be null."""
 
-    table: ClassVar[type[models.Model]] = models.Model
+    table: ClassVar[type[Any]] = object
+    """A model or a dataclass."""
     columns: ClassVar[str] = ""
-    """Names of columns of the table that are shown as they are, before all other fields; the name
-    of a declared field among them says where that stands."""
+    """What of it is shown, before all other fields; the name of a declared field among them says
+    where that stands. Entries are `name`, `path.to.name` or `name=path`; with a `?` behind it an
+    empty text is null."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         declared: dict[str, Any] = cls._declared_fields
         bases = [getattr(base, "_declared_fields", {}) for base in cls.__bases__]
         inherited = {name: declared[name] for fields in bases for name in fields}
-        shown = {
-            name: declared.get(name) or show_column(name, cls.table._meta.get_field(name))
-            for name in vars(cls).get("columns", "").split()
-        }
+        shown = dict(
+            (entry, declared[entry]) if entry in declared else show(cls.table, entry)
+            for entry in vars(cls).get("columns", "").split()
+        )
         cls._declared_fields = {**inherited, **shown, **declared}
 
     def to_representation(self, instance: Any) -> dict[str, Any]:

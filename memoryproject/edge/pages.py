@@ -49,22 +49,14 @@ class QueryMomentField(fields.AskedMomentField):
 class PlaceQuery(fields.Strict):
     """Which page of a list. The `source` of a field is the lookup by which it narrows the rows."""
 
-    after = fields.IdField(
-        required=False, source="id__lt", help_text="The `next` of the page before."
-    )
+    after = fields.IdField(required=False, source="id__lt")
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class PageQuery(PlaceQuery):
-    conversation_id = fields.IdField(
-        required=False, source="conversation__external_id", help_text="Only what belongs to it."
-    )
-    user_id = fields.NameField(
-        source="conversation__user_id", help_text="Only of this user's conversations."
-    )
-    agent_id = fields.NameField(
-        source="conversation__agent_id", help_text="Only of this agent's conversations."
-    )
+    conversation_id = fields.IdField(required=False, source="conversation__external_id")
+    user_id = fields.NameField(source="conversation__user_id")
+    agent_id = fields.NameField(source="conversation__agent_id")
 
 
 class StoredBytes(models.Func):

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -53,17 +54,9 @@ LEFT_OUT_S = 5.0
 PASSING = QueryCanceled, SerializationFailure
 """What stops a statement on a sound replica: it takes long, or needs rows that vacuum removes."""
 
-# Positions are bytes of the log; the timeline tells a log from one that was left at a failover.
-PRIMARY_LOOK = """
-SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint, clock_timestamp(),
-    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, {since}
-"""
-REPLICA_LOOK = """
-SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0')::bigint,
-    pg_last_xact_replay_timestamp(),
-    greatest(c.timeline_id, r.min_recovery_end_timeline)
-FROM pg_control_checkpoint() AS c, pg_control_recovery() AS r
-"""
+SQL = Path(__file__).parent / "sql"
+PRIMARY_LOOK = (SQL / "primary_position.sql").read_text(encoding="utf-8")
+REPLICA_LOOK = (SQL / "replica_position.sql").read_text(encoding="utf-8")
 
 
 class Stand(NamedTuple):

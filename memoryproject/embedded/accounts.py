@@ -45,7 +45,6 @@ class Account:
         return all(self._can_enter(folder) for folder in (path, *path.parents))
 
     def can_run(self, program: Path) -> bool:
-        """Whether this user may read and execute the file `program`."""
         status = program.stat()
         needed = 0o500 if status.st_uid == self.uid else 0o005
         return status.st_mode & needed == needed and self.can_reach(program.parent)

@@ -37,8 +37,6 @@ class ServerAddress:
 
 @dataclass(frozen=True)
 class ServerPaths:
-    """Everything that one server keeps on disk."""
-
     data_dir: Path
     home: Path
     """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
@@ -77,7 +75,6 @@ class ServerPaths:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether `home` lies outside the data folder."""
         return self.home != self.link
 
     @property

@@ -43,8 +43,13 @@ def ping(paths: ServerPaths) -> pq.Ping:
 
 def running_pid(paths: ServerPaths) -> int | None:
     """Return the pid of the living server, None when there is none."""
+    return _read_living_pid(paths.pid_file)
+
+
+def _read_living_pid(file: Path) -> int | None:
+    """Return the pid that a file names, if a PostgreSQL server has it."""
     try:
-        pid = int(paths.pid_file.read_text().split("\n", 1)[0])
+        pid = int(file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
         return None
     return pid if is_postgres(pid) else None
@@ -129,10 +134,8 @@ def end_orphans(paths: ServerPaths) -> None:
 
 
 def _find_orphans(paths: ServerPaths) -> Iterator[int]:
-    with suppress(FileNotFoundError, ValueError):
-        pid = int(paths.socket_lock.read_text().split("\n", 1)[0])
-        if is_postgres(pid):
-            yield pid
+    if pid := _read_living_pid(paths.socket_lock):
+        yield pid
     # Linux alone tells where a process stands; elsewhere the socket's lock must do.
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

@@ -6,23 +6,13 @@ webhook is named by a tenant, and leads there only where the operator has named 
 
 import ipaddress
 import socket
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-REFUSED_NETWORKS = tuple(
-    ipaddress.ip_network(text)
-    for text in (
-        "169.254.0.0/16",  # link-local, and most clouds' metadata
-        "fe80::/10",
-        "fd00:ec2::254/128",  # AWS
-        "fd20:ce::254/128",  # Google
-        "100.100.100.200/32",  # Alibaba
-        "168.63.129.16/32",  # Azure
-        "192.0.0.192/32",  # Oracle
-        "224.0.0.0/4",  # multicast
-        "ff00::/8",
-    )
-)
+_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+REFUSED_NETWORKS = tuple(map(ipaddress.ip_network, _FILE["refused"]))
 NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -72,7 +72,6 @@ def read_flag(name: str, default: bool) -> bool:
 
 
 def read_choice(name: str, default: str, *, among: Sequence[str]) -> str:
-    """Return one of the words in `among`."""
     value = read_text(name, default)
     if value not in among:
         raise SettingError(f"{name} must be one of {', '.join(among)}, not {value!r}.")

@@ -11,6 +11,7 @@ import logging
 import re
 import sys
 import threading
+import tomllib
 import traceback
 import uuid
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from memoryproject.process.env import SettingError
@@ -142,8 +142,6 @@ def _shorten(file: str) -> str:
 
 
 class JSONFormatter(logging.Formatter):
-    """One JSON object a line."""
-
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps(describe(record), ensure_ascii=False)
 
@@ -184,26 +182,10 @@ class Unanswered(logging.Filter):
 
 
 def make_config(*, level: str, format: str) -> dict[str, Any]:
-    """Return Django's LOGGING: everything to standard error, by our formatter."""
-    quiet = ("axes", "httpx", "httpx2", "httpcore2", "openai")
-    alone = {"handlers": ["lines"], "propagate": False}
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "filters": {"unanswered": {"()": Unanswered}},
-        "formatters": {"line": {"()": make_formatter, "format": format}},
-        "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "root": {"handlers": ["lines"], "level": level},
-        "loggers": {
-            **{name: {"level": "WARNING"} for name in quiet},
-            # Django's own handlers write what they are given.
-            "django": {"handlers": [], "level": "INFO"},
-            "django.server": alone,
-            "django.request": {"level": "ERROR", "filters": ["unanswered"]},
-            "django-q": {**alone, "level": "WARNING"},
-            "gunicorn.error": alone,
-        },
-    }
+    file = Path(__file__).with_name("logging.toml")
+    config = tomllib.loads(file.read_text(encoding="utf-8"))
+    config["root"]["level"], config["formatters"]["line"]["format"] = level, format
+    return config
 
 
 def install_hooks() -> None:
@@ -211,19 +193,13 @@ def install_hooks() -> None:
     # A record that cannot be formatted is printed whole otherwise.
     logging.raiseExceptions = False
     logging.captureWarnings(True)
-    sys.excepthook = _log_uncaught
-    threading.excepthook = _log_uncaught_in_thread
+    sys.excepthook = lambda kind, error, frames: _log_uncaught(error)
+    threading.excepthook = lambda failure: _log_uncaught(failure.exc_value)
 
 
-def _log_uncaught(
-    kind: type[BaseException], error: BaseException, frames: TracebackType | None
-) -> None:
-    logging.getLogger("memory.process").critical("uncaught", extra=describe_error(error))
-
-
-def _log_uncaught_in_thread(failure: threading.ExceptHookArgs) -> None:
-    if failure.exc_value is not None:
-        _log_uncaught(failure.exc_type, failure.exc_value, failure.exc_traceback)
+def _log_uncaught(error: BaseException | None) -> None:
+    if error is not None:
+        logging.getLogger("memory.process").critical("uncaught", extra=describe_error(error))
 
 
 REQUEST_ID = re.compile(r"(?=.*[0-9])[0-9a-fA-F][0-9a-fA-F-]{7,63}")

@@ -15,15 +15,8 @@ COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def web_command(host: str, port: int) -> list[str]:
-    """Return the command line of the web server."""
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "memoryproject.wsgi",
-        f"--config={CONFIG}",
-        f"--bind={host}:{port}",
-    ]
+    options = [f"--config={CONFIG}", f"--bind={host}:{port}"]
+    return [sys.executable, "-m", "gunicorn", "memoryproject.wsgi", *options]
 
 
 def share_counts() -> str:

@@ -43,7 +43,6 @@ class TenantChoice:
 
     @property
     def whose(self) -> str:
-        """Return whose rows the walls are to show."""
         if self.current is not None:
             return str(self.current.id)
         return walls.EVERYBODY if self.sees_all else walls.NOBODY

@@ -9,6 +9,8 @@ from django.db.migrations.operations.base import Operation
 
 from memoryproject.tenancy.postgresql.schema import reference_name, reference_sql
 
+HERE = str(Path(__file__).with_name("migrations") / "0001_initial.py")
+
 
 def read_sql(migration: str, name: str) -> str:
     """Return the text of sql/<name>.sql beside a migration's file."""
@@ -62,31 +64,6 @@ class AddTenantPolicy(Statement):
         super().__init__(make, undo)
 
 
-COUNT_STORED = """
-CREATE FUNCTION public.{table}_stored() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP <> 'INSERT' THEN
-        PERFORM public.memory_add_stored(tenant_id, -count(*), -sum({size}))
-            FROM old_rows GROUP BY tenant_id;
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        PERFORM public.memory_add_stored(tenant_id, count(*), sum({size}))
-            FROM new_rows GROUP BY tenant_id;
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER {table}_stored_more AFTER INSERT ON {table} REFERENCING NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
-CREATE TRIGGER {table}_stored_less AFTER DELETE ON {table} REFERENCING OLD TABLE AS old_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
-"""
-COUNT_CHANGED = """
-CREATE TRIGGER {table}_stored_anew AFTER UPDATE ON {table}
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION public.{table}_stored();
-"""
-
-
 class CountStored(Statement):
     """Count a table's rows, and the bytes of some columns, to what their tenants store.
 
@@ -95,7 +72,9 @@ class CountStored(Statement):
 
     def __init__(self, table: str, columns: list[str], *, changes: bool = False) -> None:
         size = " + ".join(f"octet_length({column}::text)" for column in columns)
-        make = COUNT_STORED + (COUNT_CHANGED if changes else "")
+        make = read_sql(HERE, "count_stored")
+        if changes:
+            make += read_sql(HERE, "count_changed")
         super().__init__(
             make.format(table=table, size=size), f"DROP FUNCTION public.{table}_stored() CASCADE"
         )

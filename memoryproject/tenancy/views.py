@@ -130,6 +130,4 @@ class KeyedView(APIView):
 
 
 class ReadView(KeyedView):
-    """A view that reads."""
-
     scope = Scope.READ

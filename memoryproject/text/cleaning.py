@@ -7,9 +7,11 @@ changes nothing. Who asks for plain links gets them, and markup, as they were sa
 """
 
 import re
+import tomllib
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
+from pathlib import Path
 
 from memoryproject.process.scopes import holding
 
@@ -19,26 +21,8 @@ DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
 REMEMBERED_TEXTS = 4_096
 """An answer prints a text several times, and the next one many of the same."""
 REMEMBERED_CHARACTERS = 1_000
-JOINERS = "\u200c\u200d"
-# Characters that are no text: controls, what turns the direction of writing, what has no
-# width, tags, fillers, and code points that are no characters.
-UNSEEN = (
-    "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e"
-    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0"
-    "\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff\U0010fffe\U0010ffff"
-)
-# Only in the midst of a script that joins its letters, or of an emoji.
-JOINING = (
-    "\u0600-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1bff\ua800-\uabff\ufb50-\ufdcf\ufdf0-\ufdff"
-    "\ufe70-\ufefc\U00010a00-\U00010aff\U00010d00-\U00010d3f\U00011000-\U00011fff"
-)
-VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
-EMOJI = (
-    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf"
-    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-)
-MONGOLIAN = "\u1820-\u18aa"
+_CHARACTERS = tomllib.loads(Path(__file__).with_name("characters.toml").read_text("utf-8"))
+JOINERS, UNSEEN, JOINING, VIRAMA, EMOJI, MONGOLIAN = _CHARACTERS.values()
 
 _ANY_UNSEEN = re.compile(f"[{UNSEEN}{JOINERS}\ufe0e\ufe0f\u180b-\u180d\u180f]")
 _ALWAYS = re.compile(f"[{UNSEEN}]")

@@ -84,60 +84,51 @@ class Rule(NamedTuple):
         return self.meaning(match, said_on, self.printer)
 
 
-# -- what phrases mean
+# -- what phrases mean: with all that stands before `match` filled in, a function is a Meaning
 
 
-def days(distance: int) -> Meaning:
-    return lambda match, at, printer: printer.print_day(at + timedelta(days=distance))
+def days(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    return printer.print_day(at + timedelta(days=distance))
 
 
 def _monday(at: date, weeks: int) -> date:
     return at + timedelta(days=7 * weeks - at.weekday())
 
 
-def weeks(distance: int, first_day: int = 0) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        monday = _monday(at, distance)
-        first, last = monday + timedelta(days=first_day), monday + timedelta(days=6)
-        return printer.print_span(first, last)
-
-    return meaning
+def weeks(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    monday = _monday(at, distance)
+    return printer.print_span(monday, monday + timedelta(days=6))
 
 
-def weekends(distance: int) -> Meaning:
-    return weeks(distance, first_day=5)
+def weekends(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    monday = _monday(at, distance)
+    return printer.print_span(monday + timedelta(days=5), monday + timedelta(days=6))
 
 
-def months(distance: int) -> Meaning:
-    return lambda match, at, printer: printer.print_month(at.year * 12 + at.month - 1 + distance)
+def months(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    return printer.print_month(at.year * 12 + at.month - 1 + distance)
 
 
-def years(distance: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        year = str(date(at.year + distance, 1, 1).year)
-        return f"{year}年" if printer is CHINESE else year
-
-    return meaning
+def years(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    year = str(date(at.year + distance, 1, 1).year)
+    return f"{year}年" if printer is CHINESE else year
 
 
-UNITS: tuple[Callable[[int], Meaning], ...] = (days, weeks, months, years)
+Unit = Callable[[int, re.Match[str], date, Printer], str]
+UNITS: tuple[Unit, ...] = (days, weeks, months, years)
 
 
-def season(index: int, direction: int) -> Meaning:
+def season(index: int, direction: int, match: re.Match[str], at: date, printer: Printer) -> str:
     """Return the year of the last season that is over, or of the next that has not begun."""
-
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        first = FIRST_MONTHS[index]
-        if direction < 0:
-            is_over = at.month >= first + 3  # never of winter, which ends in another year
-            year = at.year if is_over else at.year - 1
-            if index == 3 and at.month < 3:
-                year -= 1  # last winter, said in January, is not this one
-        else:
-            year = at.year if at.month < first else at.year + 1
-        return f"{year}/{(year + 1) % 100:02d}" if index == 3 else str(year)
-
-    return meaning
+    first = FIRST_MONTHS[index]
+    if direction < 0:
+        is_over = at.month >= first + 3  # never of winter, which ends in another year
+        year = at.year if is_over else at.year - 1
+        if index == 3 and at.month < 3:
+            year -= 1  # last winter, said in January, is not this one
+    else:
+        year = at.year if at.month < first else at.year + 1
+    return f"{year}/{(year + 1) % 100:02d}" if index == 3 else str(year)
 
 
 def _count(match: re.Match[str], numbers: Sequence[str] = NUMBERS) -> int:
@@ -147,88 +138,72 @@ def _count(match: re.Match[str], numbers: Sequence[str] = NUMBERS) -> int:
     return next(n for n, name in enumerate(numbers, start=1) if re.fullmatch(name, word))
 
 
-def counted(unit: Callable[[int], Meaning], sign: int, numbers: Sequence[str] = NUMBERS) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str | None:
-        count = _count(match, numbers)
-        if unit is years and count > MOST_YEARS_AWAY:
-            return None
-        return unit(sign * count)(match, at, printer)
+def counted(
+    unit: Unit,
+    sign: int,
+    match: re.Match[str],
+    at: date,
+    printer: Printer,
+    *,
+    numbers: Sequence[str] = NUMBERS,
+) -> str | None:
+    count = _count(match, numbers)
+    if unit is years and count > MOST_YEARS_AWAY:
+        return None
+    return unit(sign * count, match, at, printer)
 
-    return meaning
 
-
-def if_future(unit: Callable[[int], Meaning]) -> Meaning:
+def if_future(unit: Unit, match: re.Match[str], at: date, printer: Printer) -> str | None:
     """ "In two weeks" is also a duration; take it as a date only after a word of future."""
-
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str | None:
-        before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
-        return unit(_count(match))(match, at, printer) if _FUTURE.search(before) else None
-
-    return meaning
+    before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
+    return unit(_count(match), match, at, printer) if _FUTURE.search(before) else None
 
 
-def around(words: str) -> Meaning:
-    return lambda match, at, printer: words.format(
-        day=printer.print_day(at),
-        month=printer.print_month(at.year * 12 + at.month - 1),
-        year=at.year,
-    )
+def around(words: str, match: re.Match[str], at: date, printer: Printer) -> str:
+    month = printer.print_month(at.year * 12 + at.month - 1)
+    return words.format(day=printer.print_day(at), month=month, year=at.year)
 
 
-def weekday(direction: int, wanted: int | None = None) -> Meaning:
+def weekday(
+    direction: int, match: re.Match[str], at: date, printer: Printer, *, day: int | None = None
+) -> str:
     """Return the last such day before, the first from today on (0), or the next one.
 
     English speakers disagree about "next Friday": both days are printed.
     """
-
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        day = WEEKDAYS.index(match["day"].lower()) if wanted is None else wanted
-        if direction < 0:
-            return printer.print_day(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
-        if direction == 0:
-            return printer.print_day(at + timedelta(days=(day - at.weekday()) % 7))
-        coming = at + timedelta(days=(day - at.weekday() - 1) % 7 + 1)
-        next_week = _monday(at, 1) + timedelta(days=day)
-        if coming == next_week:
-            return printer.print_day(coming)
-        joint = "or" if printer is ENGLISH else "/"
-        return f"{printer.print_day(coming)} {joint} {printer.print_day(next_week)}"
-
-    return meaning
+    day = WEEKDAYS.index(match["day"].lower()) if day is None else day
+    if direction < 0:
+        return printer.print_day(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
+    if direction == 0:
+        return printer.print_day(at + timedelta(days=(day - at.weekday()) % 7))
+    coming = at + timedelta(days=(day - at.weekday() - 1) % 7 + 1)
+    next_week = _monday(at, 1) + timedelta(days=day)
+    if coming == next_week:
+        return printer.print_day(coming)
+    joint = "or" if printer is ENGLISH else "/"
+    return f"{printer.print_day(coming)} {joint} {printer.print_day(next_week)}"
 
 
-def named_month(direction: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        month = [name.lower() for name in MONTHS].index(match["month"].lower())
-        months = at.year * 12 + month
-        if (months - (at.year * 12 + at.month - 1)) * direction <= 0:
-            months += 12 * direction
-        return printer.print_month(months)
-
-    return meaning
+def named_month(direction: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    month = [name.lower() for name in MONTHS].index(match["month"].lower())
+    months = at.year * 12 + month
+    if (months - (at.year * 12 + at.month - 1)) * direction <= 0:
+        months += 12 * direction
+    return printer.print_month(months)
 
 
-def cjk_weekday(weeks: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        day = "一二三四五六日天".index(match["day"])
-        return printer.print_day(_monday(at, weeks) + timedelta(days=min(day, 6)))
-
-    return meaning
+def cjk_weekday(weeks: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    day = "一二三四五六日天".index(match["day"])
+    return printer.print_day(_monday(at, weeks) + timedelta(days=min(day, 6)))
 
 
-def cjk_month_day(months: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
-        return printer.print_day(date(year, month + 1, int(match["date"])))
-
-    return meaning
+def cjk_month_day(months: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
+    return printer.print_day(date(year, month + 1, int(match["date"])))
 
 
-def cjk_year_month(years: int) -> Meaning:
-    def meaning(match: re.Match[str], at: date, printer: Printer) -> str:
-        word = match["month"]
-        ones = "一二三四五六七八九".find(word.rpartition("十")[2] or "x") + 1
-        month = int(word) if word.isdigit() else ones + 10 * ("十" in word)
-        return printer.print_month((at.year + years) * 12 + month - 1)
-
-    return meaning
+def cjk_year_month(years: int, match: re.Match[str], at: date, printer: Printer) -> str:
+    word = match["month"]
+    ones = "一二三四五六七八九".find(word.rpartition("十")[2] or "x") + 1
+    month = int(word) if word.isdigit() else ones + 10 * ("十" in word)
+    return printer.print_month((at.year + years) * 12 + month - 1)

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from memoryproject.text import date_meanings
@@ -78,13 +78,13 @@ def _read_phrases(script: str) -> Iterator[tuple[str, Meaning]]:
     for meaning, *arguments, pattern in _FILE["phrases"][script]:
         values = [functions.get(argument, argument) for argument in arguments]
         words = _PART.sub(lambda part: _PARTS[part[1]], pattern)
-        yield words, functions[meaning](*values)
+        yield words, partial(functions[meaning], *values)
 
 
 def _phrases_of(language: Language) -> Iterator[tuple[str, Meaning]]:
     """Yield the phrases of a language that is given by its words of time."""
     for distance, words in language.days.items():
-        yield words, date_meanings.days(int(distance))
+        yield words, partial(date_meanings.days, int(distance))
     units = (
         *zip(language.units[1:], UNITS[1:], strict=True),
         (language.weekend, date_meanings.weekends),
@@ -92,20 +92,18 @@ def _phrases_of(language: Language) -> Iterator[tuple[str, Meaning]]:
     for direction, forms in ((-1, language.last), (0, language.this), (1, language.next)):
         for form in forms:
             for words, unit in units:
-                yield form.format(x=words), unit(direction)
+                yield form.format(x=words), partial(unit, direction)
             for index, words in enumerate(language.weekdays):
-                yield form.format(x=words), date_meanings.weekday(direction, index)
+                yield form.format(x=words), partial(date_meanings.weekday, direction, day=index)
             for index, words in enumerate(language.seasons):
                 if direction:
-                    yield form.format(x=words), date_meanings.season(index, direction)
+                    yield form.format(x=words), partial(date_meanings.season, index, direction)
     for sign, forms in ((-1, language.ago), (1, language.ahead)):
         for form in forms:
             for words, unit in zip(language.units, UNITS, strict=True):
                 number = rf"(?P<n>\d{{1,3}}|{'|'.join(language.numbers)}) "
-                yield (
-                    form.format(x=number + words),
-                    date_meanings.counted(unit, sign, language.numbers),
-                )
+                meaning = partial(date_meanings.counted, unit, sign, numbers=language.numbers)
+                yield form.format(x=number + words), meaning
 
 
 @cache

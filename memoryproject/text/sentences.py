@@ -3,6 +3,8 @@
 import re
 from enum import StrEnum
 
+from memoryproject.text.words import read_words
+
 
 class Writing(StrEnum):
     """Which rules fit a text; OTHER is any language that we have no rules for."""
@@ -15,18 +17,7 @@ class Writing(StrEnum):
 HAN = re.compile(r"[\u3400-\u9fff]")
 KANA = re.compile(r"[\u3040-\u30ff]")
 LATIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-ENGLISH_WORDS = frozenset(
-    "i i'm i've i'd i'll my me we our us you your the a an and or but to of in on at for with is "
-    "are was were be been it it's that this not don't do did have had has from by as he she they "
-    "his her their will would can could should please never always about just so am".split()
-)
-# Of the languages most written in Latin letters; none of them is an English word.
-FOREIGN_WORDS = frozenset(
-    "ich und der das ist nicht ein eine mit zu wir sie mein meine im den auf für el la los las que "
-    "y en por para una muy mi soy con je et le les des est une dans pour avec mon ma nous il che "
-    "di per sono io em com uma eu meu minha het een ik van niet mijn og jeg det ikke jag och inte "
-    "w nie jestem ve bir ben".split()
-)
+ENGLISH_WORDS, FOREIGN_WORDS = read_words("english"), read_words("foreign")
 TITLES = r"Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e"
 """Alternatives of a pattern: a full stop behind these ends no sentence."""
 ABBREVIATION = re.compile(

@@ -12,13 +12,8 @@ from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from notes.forms import VALENCES, WORD_AT_MOST
 from retrieval import mirror
-from retrieval.api.forms import LinksField, name_receipt
+from retrieval.api.forms import LinksField, set_headers
 from retrieval.memory import EPISODIC
-
-ASKED_IN = (
-    "The conversation that the answer is for. It narrows nothing; but what your agent says there "
-    "of the answer is an echo, and not learnt as news. Default: conversation_id."
-)
 
 
 class NarrowedInput(fields.Strict):
@@ -36,7 +31,7 @@ class NarrowedInput(fields.Strict):
     min_importance = fields.NumberField(required=False, min_value=0, max_value=1)
     emotion_valence = fields.WordField(choices=VALENCES, required=False)
     until = fields.AskedMomentField(required=False)
-    asked_in = fields.IdField(required=False, help_text=ASKED_IN)
+    asked_in = fields.IdField(required=False)
     links = LinksField()
 
 
@@ -44,7 +39,6 @@ class MirroredView(ReadView):
     """A view with a lesser answer in the pages of the mirror, where memories are mirrored."""
 
     def answers_without_database(self) -> bool:
-        """Return whether memories are mirrored."""
         return mirror.is_on()
 
     def answer(
@@ -64,4 +58,4 @@ class MirroredView(ReadView):
                     raise
                 answer = from_pages()
             body = form(answer).data
-        return name_receipt(Response(body), receipt=body["receipt"], degraded=body["degraded"])
+        return set_headers(Response(body), receipt=body["receipt"], degraded=body["degraded"])

@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -13,7 +12,7 @@ from memoryproject.edge.fields import ContentField, IdField, Output, Strict, Who
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
-from retrieval.api.forms import MARKDOWN, BudgetField, LinksField, markdown_response
+from retrieval.api.forms import MARKDOWN, BudgetField, LinksField, markdown_response, set_headers
 from retrieval.models import Context, ContextSection
 from retrieval.reading import contexts
 
@@ -61,29 +60,24 @@ class ContextOutput(Output):
         "created_at expires_at"
     )
     reserved_for_response = serializers.IntegerField(source="reserved_tokens")
-    remaining_tokens = serializers.IntegerField()
     sections = Section(many=True)
-    retrieved_ids = serializers.ListField(child=serializers.UUIDField())
 
 
-class AddedOutput(serializers.Serializer[Any]):
+class AddedOutput(Output):
     """What became of adding a memory."""
 
-    context_id = serializers.UUIDField(source="context.id")
-    memory_id = serializers.UUIDField()
-    added = serializers.BooleanField(source="has_memory")
+    table = contexts.Addition
+    columns = (
+        "context_id=context.id memory_id added=has_memory reason token_count truncated "
+        "context.remaining_tokens context.counter"
+    )
     reason = serializers.ChoiceField(
         choices=[contexts.ADDED, contexts.ALREADY_THERE, contexts.NO_ROOM]
     )
-    token_count = serializers.IntegerField()
     truncated = serializers.BooleanField(source="section.truncated", allow_null=True)
-    remaining_tokens = serializers.IntegerField(source="context.remaining_tokens")
-    counter = serializers.CharField(source="context.counter")
 
 
 class Contexts(ReadView):
-    """Takes new contexts."""
-
     @describe("make_context", NewContext, {201: ContextOutput})
     def post(self, request: Request) -> Response:
         params = self.read(NewContext)
@@ -95,8 +89,6 @@ class Contexts(ReadView):
 
 
 class OneContext(ReadView):
-    """A context by its id."""
-
     @describe("get_context", answers=ContextOutput)
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
@@ -104,20 +96,17 @@ class OneContext(ReadView):
 
 
 class ContextText(ReadView):
-    """A context as it goes into a prompt."""
-
     @describe("get_context_text", answers=MARKDOWN)
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
-        response = markdown_response(context.text)
-        response["Memory-Token-Counter"] = context.counter
-        response["Memory-Remaining-Tokens"] = str(context.remaining_tokens)
-        return response
+        return set_headers(
+            markdown_response(context.text),
+            token_counter=context.counter,
+            remaining_tokens=context.remaining_tokens,
+        )
 
 
 class ContextAdd(ReadView):
-    """Adds a memory to a context."""
-
     @describe("add_to_context", NewSection, AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)

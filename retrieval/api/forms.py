@@ -9,7 +9,8 @@ from rest_framework import serializers
 from episodic.read_api import EpisodeOutput, OwnerOutput
 from memoryproject.edge import fields
 from memoryproject.text.cleaning import LINK_STYLES
-from retrieval.markdown import SHOWN_AT_MOST
+from retrieval.hits import Hit
+from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, SCOPES, SEMANTIC_LIMIT, USER
 from retrieval.search import scores
 from semantic.renderings import CATEGORIES, FactOutput
@@ -19,24 +20,6 @@ MARKDOWN = {(200, "text/markdown"): OpenApiTypes.STR}
 DETAILS = ["auto", "none", "low", "high"]
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
-RECEIPT_OR_NULL = "Names this answer in audits; null: the database was away."
-DEGRADED = (
-    "no_vectors: only words were searched; mirror: in files, as the database was away; "
-    "null: nothing missing."
-)
-KNOWN_AT = (
-    "Answer with what the server believed then, by its own clock, whatever was corrected since; "
-    "with `as_of` with what it then believed to be true at that moment. What was quarantined or "
-    "erased since stays out."
-)
-RELEVANCE = (
-    "How likely it is that the answer holds what was asked for, 0 to 1; null: not known, as with "
-    "another scope than conversation, or where only words were searched."
-)
-FENCE = (
-    "Put the text between two marks with a random word, which say that it is data and no "
-    "instruction. The answer names the word; the marks count."
-)
 
 
 class BudgetField(fields.WholeNumberField):
@@ -48,13 +31,7 @@ class LinksField(fields.WordField):
     """How a text for a prompt prints links."""
 
     def __init__(self) -> None:
-        super().__init__(
-            choices=LINK_STYLES,
-            required=False,
-            help_text="How texts for a prompt print links, addresses and HTML: defanged (nothing "
-            "follows or loads them) or plain (as they were said). Default: as the key says, and "
-            "keys that say nothing defang them.",
-        )
+        super().__init__(choices=LINK_STYLES, required=False)
 
 
 class FusionInput(fields.Strict):
@@ -82,10 +59,10 @@ class ContextInput(fields.Strict):
     category = fields.WordField(choices=CATEGORIES, required=False)
     max_tokens = BudgetField(required=False)
     as_of = fields.AskedMomentField(required=False)
-    known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
+    known_at = fields.AskedMomentField(required=False)
     min_seq = fields.WholeNumberField(required=False, min_value=1)
     explain = fields.FlagField(default=False)
-    fence = fields.FlagField(default=False, help_text=FENCE)
+    fence = fields.FlagField(default=False)
     fusion = FusionInput(required=False)
     links = LinksField()
     whole = fields.FlagField(
@@ -177,16 +154,11 @@ class Legs(serializers.Serializer[Any]):
     vector = serializers.IntegerField()
 
 
-class HowFound(serializers.Serializer[Any]):
+class HowFound(fields.Output):
     """How a memory got into the answer; a rank is null where that ranking did not have it."""
 
-    rank = serializers.IntegerField()
-    lexical_rank = serializers.IntegerField(allow_null=True)
-    vector_rank = serializers.IntegerField(allow_null=True)
-    rrf = serializers.FloatField()
-    retrievability = serializers.FloatField()
-    score = serializers.FloatField()
-    terms = serializers.ListField(child=serializers.CharField())
+    table = Hit
+    columns = "rank lexical_rank vector_rank rrf retrievability score terms"
 
 
 class Explanation(serializers.Serializer[Any]):
@@ -196,20 +168,11 @@ class Explanation(serializers.Serializer[Any]):
     hits = serializers.DictField(child=HowFound())
 
 
-class NonceField(serializers.CharField):
-    """The random word in the marks around a text, or null."""
-
-    def __init__(self) -> None:
-        words = "The random word in the marks around it, or null."
-        super().__init__(source="fence.nonce", allow_null=True, help_text=words)
-
-
-class FenceOutput(serializers.Serializer[Any]):
+class FenceOutput(fields.Output):
     """Marks to put around the text."""
 
+    table, columns = Fence, "nonce opening closing"
     nonce = serializers.CharField()
-    opening = serializers.CharField()
-    closing = serializers.CharField()
 
 
 class RawAnswer(serializers.Serializer[Any]):
@@ -223,7 +186,7 @@ class RawAnswer(serializers.Serializer[Any]):
     recent = RecentMessage(many=True, allow_null=True)
     explain = Explanation(allow_null=True)
     fence = FenceOutput(allow_null=True)
-    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
+    relevance = serializers.FloatField(allow_null=True)
     receipt = serializers.UUIDField()
     indexed_through_seq = serializers.IntegerField()
     pending = serializers.IntegerField()
@@ -243,7 +206,7 @@ class RecentInput(fields.Strict):
 class RecentTextInput(RecentInput):
     """The body of `recent_memory`."""
 
-    fence = fields.FlagField(default=False, help_text=FENCE)
+    fence = fields.FlagField(default=False)
     links = LinksField()
 
 
@@ -266,12 +229,9 @@ def markdown_response(text: str) -> HttpResponse:
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
-def name_receipt(
-    response: AnyResponse, *, receipt: str | None, degraded: str | None
-) -> AnyResponse:
-    """Return the response with the headers that name its receipt and what was missing."""
-    if receipt:
-        response["Memory-Receipt"] = receipt
-    if degraded:
-        response["Memory-Degraded"] = degraded
+def set_headers(response: AnyResponse, **headers: object) -> AnyResponse:
+    """Return the response with headers of ours, `receipt` as `Memory-Receipt`; none for nothing."""
+    for name, value in headers.items():
+        if value not in (None, ""):
+            response[f"Memory-{name.replace('_', '-').title()}"] = str(value)
     return response

@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import CANONICAL_UUID, Strict
+from memoryproject.edge.fields import CANONICAL_UUID, Output, Strict
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
-from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Place
+from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node, Place
 
 DIRECTIONS = {True: "out", False: "in"}
 ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
@@ -70,29 +70,24 @@ class DirectionField(serializers.ChoiceField):
         return DIRECTIONS[value]
 
 
-class MemoryLinkOutput(serializers.Serializer[Any]):
+class MemoryLinkOutput(Output):
     """A link as one of the two memories sees it."""
 
-    id = serializers.UUIDField(source="link_id", allow_null=True)
-    from_id = serializers.UUIDField()
-    to_id = serializers.UUIDField()
+    table = Edge
+    columns = (
+        "id=link_id from_id to_id link_type direction other_id other_kind made_by actor created_at"
+    )
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
     direction = DirectionField()
-    other_id = serializers.UUIDField()
     other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
     made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
-    actor = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField(allow_null=True)
 
 
-class NodeOutput(serializers.Serializer[Any]):
+class NodeOutput(Output):
     """A memory on the way, and the link by which it was reached."""
 
-    id = serializers.UUIDField()
+    table, columns = Node, "id kind depth from_id to_id"
     kind = serializers.ChoiceField(choices=MemoryKind.choices)
-    depth = serializers.IntegerField()
-    from_id = serializers.UUIDField()
-    to_id = serializers.UUIDField()
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
     direction = DirectionField()
 
@@ -106,8 +101,6 @@ class WalkOutput(serializers.Serializer[Any]):
 
 
 class MemoryLinks(ReadView):
-    """Lists the links of a memory."""
-
     @describe_page("list_memory_links", LinksQuery, MemoryLinkOutput, "MemoryLinkPage")
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(LinksQuery)
@@ -121,8 +114,6 @@ class MemoryLinks(ReadView):
 
 
 class MemoryWalk(ReadView):
-    """Follows the links of a memory, and theirs."""
-
     @describe("walk_memory", answers=WalkOutput, parameters=[WalkQuery])
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(WalkQuery)

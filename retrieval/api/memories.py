@@ -1,19 +1,17 @@
 """The calls `memories/{id}`: peek at one memory, and read a chunk of it."""
 
 import uuid
-from typing import Any
 
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from indexing.models import MemoryKind
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
+from notes.renderings import SpanOutput
 from retrieval import markdown, reading
-from retrieval.api.forms import FENCE, BudgetField, LinksField, NonceField
+from retrieval.api.forms import BudgetField, LinksField
 from retrieval.truncation import Strategy
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -27,50 +25,33 @@ class ChunkInput(Strict):
         source="strategy", choices=STRATEGIES, default=Strategy.END.value
     )
     include_header = FlagField(default=False)
-    fence = FlagField(default=False, help_text=FENCE)
+    fence = FlagField(default=False)
     links = LinksField()
 
 
-class Location(serializers.Serializer[Any]):
+class Location(SpanOutput):
     """Where in a stored text of yours it stands."""
-
-    span_id = serializers.CharField()
-    start_byte = serializers.IntegerField()
-    end_byte = serializers.IntegerField()
 
 
 class PeekOutput(Output):
     """What is known about a memory, without its text."""
 
-    id = serializers.UUIDField(source="memory.id")
-    kind = serializers.ChoiceField(choices=MemoryKind.choices, source="memory.kind.value")
-    source_type = serializers.CharField(source="memory.source_type")
-    source_id = serializers.CharField(allow_null=True, source="memory.source_id")
-    label = serializers.CharField()  # type: ignore[assignment]
-    description = serializers.CharField(allow_null=True)
-    metadata = serializers.DictField(source="memory.metadata")
-    related_ids = serializers.ListField(child=serializers.UUIDField())
-    related_cut = serializers.BooleanField()
-    token_estimate = serializers.IntegerField()
+    table = reading.Peek
+    columns = (
+        "memory.id memory.kind memory.source_type memory.source_id? label description? "
+        "memory.metadata related_ids related_cut token_estimate location counter"
+    )
     location = Location(source="memory.span", allow_null=True)
-    counter = serializers.CharField()
 
 
-class ChunkOutput(serializers.Serializer[Any]):
+class ChunkOutput(Output):
     """A memory's content within the limit."""
 
-    id = serializers.UUIDField(source="memory_id")
-    content = serializers.CharField()
-    token_count = serializers.IntegerField()
-    truncated = serializers.BooleanField()
-    header = serializers.CharField(allow_null=True)
-    counter = serializers.CharField()
-    fence = NonceField()
+    table = reading.Chunk
+    columns = "id=memory_id content token_count truncated header counter fence=fence.nonce"
 
 
 class OneMemory(ReadView):
-    """What a memory is."""
-
     for_users = True
 
     @describe("peek_memory", answers=PeekOutput)
@@ -81,8 +62,6 @@ class OneMemory(ReadView):
 
 
 class MemoryChunk(ReadView):
-    """What a memory says."""
-
     for_users = True
 
     @describe("chunk_memory", ChunkInput, ChunkOutput)

@@ -23,11 +23,9 @@ from retrieval.models import MemoryTest
 TOKENS_AT_MOST = 1_000_000
 
 
-def _texts(help_text: str) -> serializers.ListField:
+def _texts() -> serializers.ListField:
     child = fields.ContentField(max_length=TEXT_AT_MOST)
-    return serializers.ListField(
-        child=child, required=False, max_length=TEXTS_AT_MOST, help_text=help_text
-    )
+    return serializers.ListField(child=child, required=False, max_length=TEXTS_AT_MOST)
 
 
 class MemoryTestInput(fields.Strict):
@@ -36,10 +34,8 @@ class MemoryTestInput(fields.Strict):
     conversation_id = fields.IdField()
     query = fields.ContentField()
     max_tokens = BudgetField(required=False)
-    must_say = _texts("The answer holds all of these; case and spacing do not count.")
-    must_not_say = _texts(
-        "The answer holds none of these, but in lines that carry the mark of a correction."
-    )
+    must_say = _texts()
+    must_not_say = _texts()
     at_most_tokens = fields.WholeNumberField(required=False, min_value=1, max_value=TOKENS_AT_MOST)
     case_id = fields.IdField(required=False)
 
@@ -49,11 +45,9 @@ class MemoryTestOutput(fields.Output):
 
     table = MemoryTest
     columns = (
-        "id conversation_id query max_tokens must_say must_not_say at_most_tokens case_id made_by "
-        "created_at passes failures ran_at broken_by"
+        "id conversation_id=conversation.external_id query max_tokens must_say must_not_say "
+        "at_most_tokens case_id made_by created_at passes failures ran_at broken_by"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
-    passes = serializers.BooleanField(allow_null=True)
     failures = serializers.ListField(child=serializers.CharField())
 
 
@@ -65,8 +59,6 @@ class VerdictsOutput(fields.Output):
 
 
 class MemoryTests(KeyedView):
-    """Lists memory tests, and adds one."""
-
     scope = Scope.READ
     writing_scope = Scope.CURATE
 
@@ -100,8 +92,6 @@ class OneMemoryTest(KeyedView):
 
 
 class RunMemoryTests(KeyedView):
-    """Runs all memory tests."""
-
     scope = Scope.CURATE
 
     @describe("run_memory_tests", None, VerdictsOutput)

@@ -17,7 +17,6 @@ from memoryproject.edge.pages import PageQuery, describe_page, take_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
-from retrieval.api.forms import RELEVANCE
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.replay import replay
 
@@ -34,13 +33,10 @@ class RetrievalOutput(Output):
 
     table = Retrieval
     columns = (
-        "id conversation_id asked_by kind query parameters embedding_model counts tokens relevance "
-        "degraded created_at"
+        "id conversation_id=conversation.external_id? asked_by=asked_by.name? kind query "
+        "parameters embedding_model counts tokens relevance degraded created_at"
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id", allow_null=True)
-    asked_by = serializers.CharField(source="asked_by.name", allow_null=True)
     embedding_model = serializers.CharField()
-    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
     hits = HitOutput(many=True)
 
 
@@ -80,8 +76,6 @@ class ReplayOutput(serializers.Serializer[Any]):
 
 
 class RetrievalReplay(ReadView):
-    """What an answer said."""
-
     @describe("replay_retrieval", answers=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)

@@ -1,7 +1,6 @@
 """Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,9 +21,8 @@ from memoryproject.text import tokens
 from memoryproject.text.cleaning import print_links
 from retrieval import markdown, recall
 from retrieval.api import forms
-from retrieval.api.forms import AnyResponse, name_receipt
+from retrieval.api.forms import AnyResponse, set_headers
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
-from retrieval.markdown import Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Answer
 from retrieval.request import RecallRequest
@@ -40,7 +38,6 @@ class Answering(ReadView):
     memory_operations = {"POST": "search_memory"}
 
     def answer(self, form: type[Strict]) -> Answer:
-        """Return the answer to the checked request."""
         params = {"links": self.key().links, **self.read(form)}
         request = RecallRequest(kind=self.kind, **params)
         return recall.recall(
@@ -49,8 +46,6 @@ class Answering(ReadView):
 
 
 class RetrieveMemory(Answering):
-    """Facts and episodes, for a language model to read."""
-
     kind = Retrieval.Kind.RETRIEVE
 
     @describe("retrieve_memory", forms.RetrieveInput, forms.MARKDOWN)
@@ -70,8 +65,6 @@ class RetrieveMemoryRaw(Answering):
 
 
 class ContextPreRetrieve(Answering):
-    """Facts alone, for a system prompt."""
-
     kind = Retrieval.Kind.CONTEXT
 
     @describe("context_pre_retrieve", forms.ContextInput, forms.MARKDOWN)
@@ -84,34 +77,32 @@ def _as_markdown(answer: Answer) -> HttpResponse:
 
 
 def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
-    name_receipt(response, receipt=str(answer.receipt.id), degraded=answer.degraded)
-    response["Memory-Indexed-Through"] = str(answer.progress.indexed_through_seq)
-    response["Memory-Pending"] = str(answer.progress.pending)
-    response["Memory-Token-Counter"] = tokens.in_use().name
-    _count_cut(response, answer.chosen.cut)
-    if answer.receipt.relevance is not None:
-        response["Memory-Relevance"] = f"{answer.receipt.relevance:.2f}"
-    if answer.is_left_out:
-        response["Memory-Empty"] = "min_relevance"
-    return _name_fence(response, answer.chosen.fence)
-
-
-def _count_cut(response: AnyResponse, cut: Sequence[str]) -> AnyResponse:
-    if cut:
-        response["Memory-Cut"] = str(len(cut))
-    return response
-
-
-def _name_fence(response: AnyResponse, fence: Fence) -> AnyResponse:
-    if fence.nonce:
-        response["Memory-Fence"] = fence.nonce
-    return response
+    relevance = answer.receipt.relevance
+    return set_headers(
+        response,
+        receipt=answer.receipt.id,
+        degraded=answer.degraded,
+        indexed_through=answer.progress.indexed_through_seq,
+        pending=answer.progress.pending,
+        token_counter=tokens.in_use().name,
+        cut=len(answer.chosen.cut) or None,
+        relevance=None if relevance is None else f"{relevance:.2f}",
+        empty="min_relevance" if answer.is_left_out else None,
+        fence=answer.chosen.fence.nonce,
+    )
 
 
 def render_raw(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
     chosen, params = answer.chosen, answer.receipt.parameters
-    recent = chosen.recent.messages if chosen.recent else ()
+    blocks = [
+        {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
+        for block in chosen.blocks or ()
+    ]
+    recent = [
+        {**_render_source(row), "content": row.content}
+        for row in (chosen.recent.messages if chosen.recent else ())
+    ]
     corrections = {"corrections": chosen.corrections} if chosen.corrections else {}
     return {
         "semantic": [_render_fact(hit) for hit in chosen.facts],
@@ -122,16 +113,9 @@ def render_raw(answer: Answer) -> dict[str, Any]:
             str(hit.found.memory_id): [_render_source(row) for row in hit.messages]
             for hit in chosen.hits
         },
-        "blocks": None
-        if chosen.blocks is None
-        else [
-            {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
-            for block in chosen.blocks
-        ],
+        "blocks": None if chosen.blocks is None else blocks,
         "cut": list(chosen.cut),
-        "recent": None
-        if params["min_seq"] is None
-        else [{**_render_source(row), "content": row.content} for row in recent],
+        "recent": None if params["min_seq"] is None else recent,
         "explain": _explain(answer) if params["explain"] else None,
         "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "relevance": answer.receipt.relevance,
@@ -220,15 +204,13 @@ class Recent(ReadView):
 
 
 class RecentMemory(Recent):
-    """The newest episodes as markdown."""
-
     @describe("recent_memory", forms.RecentTextInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
         params = self.read(forms.RecentTextInput)
         fence = markdown.make_fence(wanted=params["fence"])
         with print_links(params.get("links", self.key().links)):
             text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return _name_fence(forms.markdown_response(fence.wrap(text)), fence)
+        return set_headers(forms.markdown_response(fence.wrap(text)), fence=fence.nonce)
 
 
 class RecentMemoryRaw(Recent):
@@ -245,7 +227,7 @@ class RecentMemoryRaw(Recent):
         ]
         loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
         response = Response([_render_episode_hit(hit) for hit in loaded.episodes])
-        return _count_cut(response, loaded.beyond)
+        return set_headers(response, cut=len(loaded.beyond) or None)
 
 
 class ConversationState(ReadView):

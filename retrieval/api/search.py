@@ -11,7 +11,7 @@ from memoryproject.edge.schema import describe
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
 from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import DEGRADED, KNOWN_AT, RECEIPT_OR_NULL, BudgetField
+from retrieval.api.forms import BudgetField
 from retrieval.search import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 
@@ -45,7 +45,7 @@ class SearchInput(NarrowedInput):
     tag = fields.TextField(max_length=WORD_AT_MOST, required=False)
     since = fields.AskedMomentField(required=False)
     as_of = fields.AskedMomentField(required=False)
-    known_at = fields.AskedMomentField(required=False, help_text=KNOWN_AT)
+    known_at = fields.AskedMomentField(required=False)
     min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
     max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
     max_tokens = BudgetField(required=False)
@@ -62,18 +62,13 @@ class SearchInput(NarrowedInput):
 class SearchItem(fields.Output):
     """A memory that answers."""
 
-    id = serializers.UUIDField(source="finding.memory_id")
+    table = results.Item
+    columns = (
+        "id=finding.memory_id source_type memory.source_id? label relevance=finding.score "
+        "finding.importance combined_score=finding.combined token_estimate snippet "
+        "occurred_at=finding.at hops=finding.depth memory.metadata"
+    )
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
-    source_id = serializers.CharField(allow_null=True, source="memory.source_id")
-    label = serializers.CharField()  # type: ignore[assignment]
-    relevance = serializers.FloatField(source="finding.score")
-    importance = serializers.FloatField(source="finding.importance")
-    combined_score = serializers.FloatField(source="finding.combined")
-    token_estimate = serializers.IntegerField()
-    snippet = serializers.CharField()
-    occurred_at = serializers.DateTimeField(source="finding.at")
-    hops = serializers.IntegerField(source="finding.depth")
-    metadata = serializers.DictField(source="memory.metadata")
 
 
 class HopPath(serializers.Serializer[Any]):
@@ -89,22 +84,16 @@ class HopPath(serializers.Serializer[Any]):
 class SearchOutput(fields.Output):
     """The answer of `search`."""
 
-    items = SearchItem(many=True)
-    total_count = serializers.IntegerField(source="findings.total")
-    tokens_used = serializers.IntegerField()
-    counter = serializers.CharField()
-    query = serializers.DictField(source="applied")
-    hops_used = serializers.IntegerField(source="findings.hops_used")
-    hop_paths = HopPath(many=True)
-    receipt = serializers.UUIDField(source="receipt.id", allow_null=True, help_text=RECEIPT_OR_NULL)
-    degraded = serializers.CharField(
-        allow_null=True, source="findings.degraded", help_text=DEGRADED
+    table = results.Result
+    columns = (
+        "items total_count=findings.total tokens_used counter query=applied findings.hops_used "
+        "hop_paths receipt=receipt.id? findings.degraded?"
     )
+    items = SearchItem(many=True)
+    hop_paths = HopPath(many=True)
 
 
 class Search(MirroredView):
-    """Facts, episodes and notes of the whole tenant, in one order."""
-
     for_users = True
     memory_operations = {"POST": "search_memory"}
 

@@ -43,7 +43,6 @@ class FolderAway(OutsideAway):
 
 
 def is_on() -> bool:
-    """Return whether memories are mirrored."""
     return settings.MIRROR_DIR is not None
 
 
@@ -102,7 +101,6 @@ def store_text(tenant_id: uuid.UUID, memory_id: uuid.UUID, text: str) -> None:
 
 
 def remove(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
-    """Take a memory's page away, if there is one."""
     (find_root() / place_of(tenant_id, memory_id)).unlink(missing_ok=True)
 
 

@@ -44,7 +44,6 @@ class Addition:
 
     @property
     def has_memory(self) -> bool:
-        """Whether the context holds the memory now."""
         return self.section is not None
 
     @property

@@ -96,7 +96,6 @@ def find_meaning(owner: str, name: str) -> str:
 
 
 def _add_leads(result: dict[str, Any]) -> None:
-    """Link answers to the calls that take what they name."""
     operations = {one["operationId"]: one for one in list_operations(result)}
     for call, parameter, place, others in LEADS:
         links = {
