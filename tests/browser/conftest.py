@@ -82,6 +82,11 @@ class Visit:
         self.page.wait_for_load_state("load")
         self.clicks += 1
 
+    def press(self, key: str) -> None:
+        """Press a key once the scripts of the page listen: text is seen before they have run."""
+        self.page.wait_for_load_state("load")
+        self.page.keyboard.press(key)
+
 
 @pytest.fixture
 def visit(chromium: Browser, server: LiveServer) -> Iterator[Callable[..., Visit]]:
@@ -107,7 +112,7 @@ def visit(chromium: Browser, server: LiveServer) -> Iterator[Callable[..., Visit
         made.page.get_by_label("Username").fill(person)
         made.page.get_by_label("Password").fill(PASSWORD)
         made.page.get_by_role("button", name="Log in").click()
-        made.page.wait_for_url("**/admin/")
+        made.page.wait_for_url(server.url + "/admin/")
         return made
 
     yield log_in

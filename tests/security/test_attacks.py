@@ -53,8 +53,6 @@ PATHS: dict[type[Model], str] = {
 """By table, the way to the conversation of a row."""
 UNSEEN = re.compile("[\u200b\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\U000e0000-\U000e0fff]")
 FEWEST = 60
-SAMPLE = [ATTACKS[number] for number in (0, 4, 10, 25, 33, 47)]
-"""The others take minutes, and run with the tests that do."""
 
 
 @pytest.fixture(scope="module")
@@ -210,20 +208,6 @@ def check_offline(attack: Attack, world: Agent) -> None:
 def test_the_corpus_is_large_and_says_nothing_twice() -> None:
     assert len(ATTACKS) >= FEWEST
     assert len({attack.text for attack in ATTACKS}) == len(ATTACKS)
-
-
-@pytest.mark.gate
-@pytest.mark.parametrize("attack", SAMPLE, ids=lambda attack: attack.name)
-def test_an_obedient_model_reaches_nothing(
-    attack: Attack, world: Agent, model: ModelServer
-) -> None:
-    check_with_model(attack, world, model)
-
-
-@pytest.mark.gate
-@pytest.mark.parametrize("attack", SAMPLE, ids=lambda attack: attack.name)
-def test_the_offline_engine_obeys_nothing(attack: Attack, world: Agent) -> None:
-    check_offline(attack, world)
 
 
 @pytest.mark.gate
