@@ -12,7 +12,7 @@ from django.conf import settings
 from tests.server import throwaway_folder
 from tests.template import for_benchmarks
 
-SIZE = ["--seconds=6", "--tenants=2", "--notes=10", "--rate=4"]
+SIZE = ["--seconds=3", "--tenants=2", "--notes=10", "--rate=4"]
 PHASES = {"calm", "hostile", "calm again"}
 LIVE = "health/live"
 HOSTILE_CALLS = {"search", "add_messages", "messages", "flush"}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from memoryproject import embedded
 from tests.reliability.product import Product, web
 from tests.reliability.test_backup import count_rows, run_embedded
+from tests.template import copy_template
 
 FOLDER = Path(__file__).parent / "last_landing"
 DUMP = FOLDER / "memory.data"
@@ -36,10 +36,9 @@ WHO_READS_THE_LOG = """
 @pytest.mark.gate
 def test_a_database_of_the_last_landing_is_carried_over(folder: Path) -> None:
     new = Product(folder / "new", key=EXPECTED["secret"])
-    embedded.make_data_dir(new.data_dir)
+    copy_template(new.data_dir)
     (new.data_dir / "key_pepper").write_text(EXPECTED["pepper"])
     try:
-        new.manage("migrate", "-v0")
         for command in COMMANDS[1:]:
             run_embedded(*arguments_of(command, new.data_dir))
         new.manage("migrate", "-v0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,21 +12,26 @@ from tests.reliability.conftest import SayFigures
 from tests.reliability.pooler import pooler
 from tests.reliability.product import Product, installed
 from tests.reliability.standby import Standby, replicated
+from tests.server import throwaway_folder
 
 pytestmark = pytest.mark.gate
 
 
+@pytest.fixture(scope="module")
+def plain(template: Product) -> dict[str, Any]:
+    """What is answered on one plain database."""
+    with throwaway_folder() as folder, installed(template, folder) as product:
+        product.start()
+        return call_all(product.around())
+
+
 def test_a_pooler_changes_no_answer(
-    template: Product, folder: Path, say_figures: SayFigures
+    template: Product, folder: Path, plain: dict[str, Any], say_figures: SayFigures
 ) -> None:
     with installed(template, folder) as product:
         owner = "postgresql://memory_owner@/memory?host={0.host}&port={0.port}".format(
             product.start()
         )
-        plain = call_all(product.around())
-        product.stop("fast")
-    with installed(template, folder) as product:
-        product.start()
         with pooler(product, folder, servers=3) as port:
             url = f"postgresql://memory_app@127.0.0.1:{port}/memory"
             product.environment |= {"DATABASE_URL": url, "MEMORY_OWNER_DATABASE_URL": owner}
@@ -35,12 +41,8 @@ def test_a_pooler_changes_no_answer(
 
 
 def test_a_replica_changes_no_answer(
-    template: Product, folder: Path, say_figures: SayFigures
+    template: Product, folder: Path, plain: dict[str, Any], say_figures: SayFigures
 ) -> None:
-    with installed(template, folder) as product:
-        product.start()
-        plain = call_all(product.around())
-        product.stop("fast")
     with replicated(template, folder, "standby") as (primary, standby):
         assert isinstance(standby, Standby)
         with primary.connect() as connection:  # what the session writes past the API is there, too
