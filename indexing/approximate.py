@@ -63,17 +63,10 @@ def plan_index(
 
 def _condition(index: VectorIndex) -> sql.Composed:
     """Return what a row must fulfil, in constants: the planner compares them."""
-    values = {
-        "tenant_id": index.tenant_id,
-        "conversation_id": index.conversation_id,
-        "shelf": index.shelf,
-        "model": index.model,
-        "dim": index.dim,
-    }
     parts = [
         sql.SQL("{} = {}").format(sql.Identifier(name), sql.Literal(value))
-        for name, value in values.items()
-        if value is not None
+        for name in "tenant_id conversation_id shelf model dim".split()
+        if (value := getattr(index, name)) is not None
     ]
     return sql.SQL(" AND ").join([*parts, sql.SQL("invalid_at IS NULL")])
 

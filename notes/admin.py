@@ -46,9 +46,7 @@ class NoteAdmin(WordSearchAdmin):
 
 @admin.register(NoteVersion)
 class NoteVersionAdmin(ReadOnlyAdmin):
-    list_display = (
-        "label", "version", "note", "source_type", "actor", "updated_at", "replaced_at", "tenant",
-    )  # fmt: skip
+    list_display = "label version note source_type actor updated_at replaced_at tenant".split()
     list_filter = ("source_type", recent_filter("replaced", "replaced"), "tenant")
     search_fields = ("label", "content")
     id_search = ("id", "note")
@@ -56,9 +54,7 @@ class NoteVersionAdmin(ReadOnlyAdmin):
 
 @admin.register(Link)
 class LinkAdmin(ReadOnlyAdmin):
-    list_display = (
-        "link_type", "starts_at", "leads_to", "made_by", "actor", "created_at", "tenant",
-    )  # fmt: skip
+    list_display = "link_type starts_at leads_to made_by actor created_at tenant".split()
     list_filter = ("link_type", "made_by", recent_filter("made", "made"), "tenant")
     search_fields = ("actor",)
     id_search = ("id", "from_memory", "to_memory")

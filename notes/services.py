@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from episodic.erased_keys import refuse_erased_key
 from episodic.queries import database_now
-from episodic.services import IdempotencyKey, lock_or_make
+from episodic.services import IdempotencyKey, find_posted, lock_or_make
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
@@ -150,11 +150,7 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[No
     if idempotency is None:
         return []
     refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
-    rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
-    notes = list(rows.select_related("conversation").order_by("client_index"))
-    if notes and notes[0].body_sha256 != idempotency.body_sha256:
-        raise Conflict("This Idempotency-Key was used for another request.")
-    return notes
+    return find_posted(Note.objects.of(tenant).select_related("conversation"), idempotency)
 
 
 def change_note(

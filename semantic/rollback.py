@@ -250,7 +250,7 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
         if plan.reverted_by is not None:
             continue
         tainted[run.id] = run
-        later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later]
+        later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later_ids]
         queue += runs.filter(id__in=later_ids).order_by("id")
         # Who confirmed a fact in the words and with the date of the source is to word it himself.
         confirming = Evidence.objects.of(conversation.tenant).filter(
