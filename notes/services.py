@@ -42,11 +42,7 @@ class Request(TypedDict, total=False):
 
 
 def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Return a note that was not deleted, with its conversation.
-
-    Raises:
-        NotFound: the tenant has none.
-    """
+    """Return a note that was not deleted with its conversation, or raise NotFound."""
     rows = active_notes(tenant=tenant).select_related("conversation")
     return get_row(rows, "note", id=note_id)
 
@@ -190,11 +186,7 @@ def change_note(
 
 
 def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
-    """Take a note away: nothing finds or shows it. Its text stays until it is erased.
-
-    Raises:
-        NotFound: the tenant has no such note, any more.
-    """
+    """Take a note away: nothing finds or shows it. Its text stays until it is erased."""
     with transaction.atomic():
         active = active_notes(tenant=tenant).filter(id=note_id)
         if active.update(deleted_at=database_now(), deleted_by=actor) != 1:
@@ -203,11 +195,7 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
 
 
 def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Restore a deleted note: it is found, shown and linked as before.
-
-    Raises:
-        NotFound: the tenant has no such note that was deleted, any more.
-    """
+    """Restore a deleted note: it is found, shown and linked as before."""
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
     note = get_row(deleted.select_related("conversation"), "note")
     with transaction.atomic():
@@ -221,11 +209,7 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
 
 
 def _check_user(note: Note) -> None:
-    """Name the user of a note that a key bound to users writes.
-
-    Raises:
-        Forbidden: it may not write for that user.
-    """
+    """Name the user of a note that a key bound to users writes, or raise Forbidden."""
     if note.user_id or note.conversation_id is None:
         note.user_id = walls.choose_user(note.user_id)
 

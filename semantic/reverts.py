@@ -98,11 +98,7 @@ class Plan:
 
 
 def plan_revert(*, tenant: Tenant, changeset_id: uuid.UUID) -> Plan:
-    """Return what reverting a changeset would do now. Nothing is written.
-
-    Raises:
-        NotFound: the tenant has no such changeset.
-    """
+    """Return what reverting a changeset would do now, or raise NotFound. Nothing is written."""
     return _make_plan(_get_changeset(tenant, changeset_id))
 
 

@@ -79,14 +79,10 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
 
 
 def roll_back(withholding: Withholding) -> None:
-    """Save the row, and roll back what came from its source until now.
+    """Save the row, and roll back what came from its source until now; raise as `preview` does.
 
     Its `done_at` says whether a worker goes on with it. Receipts of past answers, what was
     reviewed and what is posted after this call stay as they are.
-
-    Raises:
-        Problem: no reason, or nothing but a time is given.
-        NotFound: the source has said nothing since then that is not quarantined.
     """
     with transaction.atomic():
         _check(withholding)
@@ -101,12 +97,7 @@ def roll_back(withholding: Withholding) -> None:
 def withhold_messages(
     *, act: Act, conversation: Conversation, message_ids: Sequence[uuid.UUID]
 ) -> Withholding:
-    """Quarantine some messages of a conversation; their episodes are made anew without them.
-
-    Raises:
-        Problem: no reason.
-        NotFound: there are no such messages that are not quarantined.
-    """
+    """Quarantine some messages of a conversation; their episodes are made anew without them."""
     withholding = Withholding(
         tenant=act.tenant,
         since=conversation.created_at,
