@@ -125,11 +125,7 @@ def try_out(index: VectorIndex) -> Trial:
         near, took = _nearest(index, question, exactly=False)
         near_ms.append(took)
         recalls.append(len(exact & near) / len(exact))
-    return Trial(
-        recall=sum(recalls) / len(recalls),
-        approximate_ms=median(near_ms),
-        exact_ms=median(exact_ms),
-    )
+    return Trial(sum(recalls) / len(recalls), median(near_ms), median(exact_ms))
 
 
 def _draw_questions(index: VectorIndex) -> list[str]:

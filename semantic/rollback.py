@@ -211,13 +211,8 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
     redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=other_ids)
     episodic.settle(conversation)
-    counts.update(
-        conversations=1,
-        messages=len(message_ids),
-        episodes=len(episodes),
-        returned=returned,
-        redrawn=redrawn,
-    )
+    counts.update(conversations=1, messages=len(message_ids), episodes=len(episodes))
+    counts.update(returned=returned, redrawn=redrawn)
     return counts
 
 
