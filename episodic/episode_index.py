@@ -105,11 +105,7 @@ def headline(episode: Episode | Segment) -> str:
 
 
 def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
-    """Return each episode's vector by id: the stored one, else made anew.
-
-    Raises:
-        ModelUnavailable: one must be made and the model is away.
-    """
+    """Return each episode's vector by id: the stored one, else made anew."""
     vectors = index.headline_vectors(
         tenant=tenant, episode_ids=[episode.id for episode in episodes]
     )

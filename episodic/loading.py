@@ -43,13 +43,10 @@ class LoadedConversation:
 
 
 def read_conversations(path: Path) -> list[LoadedConversation]:
-    """Return the conversations of a JSONL file of ours, or of LoCoMo's JSON.
+    """Return the conversations of a JSONL file of ours, or of LoCoMo's JSON, else UnreadableFile.
 
     A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?,
     metadata?}]}`; an id that is no UUID is turned into one, always the same.
-
-    Raises:
-        UnreadableFile: the file is neither.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -80,11 +80,7 @@ def mask_of_length(characters: int) -> str:
 
 
 def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal:
-    """Let a person read a conversation for an hour, and record it.
-
-    Raises:
-        Problem: no reason is given, or the person may not.
-    """
+    """Let a person read a conversation for an hour, and record it."""
     if not _has(person, REVEAL):
         raise Problem("You may not have messages shown.")
     reason = reason.strip()

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from episodic import queries, window
@@ -91,7 +92,7 @@ def add_messages(
         if idempotency is not None:
             if conversation.erased_count:
                 refuse_erased_key(tenant=tenant, place=conversation.id, key=idempotency.key)
-            earlier = _find_earlier(conversation, idempotency)
+            earlier = find_posted(Message.objects.within(conversation), idempotency)
             if earlier:
                 return Posted(messages=earlier, replayed=True)
         if capped:
@@ -143,9 +144,13 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
         conversation.save(update_fields=changed)
 
 
-def _find_earlier(conversation: Conversation, idempotency: IdempotencyKey) -> list[Message]:
-    stored = Message.objects.within(conversation).filter(client_key=idempotency.key)
-    earlier = list(stored.order_by("client_index"))
+def find_posted(rows: QuerySet[Any], idempotency: IdempotencyKey) -> list[Any]:
+    """Return those of the rows that an earlier request under the same key stored, in its order.
+
+    Raises:
+        Conflict: that request had another body.
+    """
+    earlier = list(rows.filter(client_key=idempotency.key).order_by("client_index"))
     if earlier and earlier[0].body_sha256 != idempotency.body_sha256:
         raise Conflict("This Idempotency-Key was used for another request.")
     return earlier
@@ -196,12 +201,9 @@ def request_consolidation(conversation: Conversation, *, force: bool = False) ->
     """Queue a consolidation if there are enough fresh episodes, or with `force` anyway."""
     enough = CONSOLIDATION_THRESHOLD
     if force or len(queries.fresh_episodes(conversation=conversation, at_most=enough)) == enough:
-        enqueue(
-            tenant=conversation.tenant,
-            kind=Kind.CONSOLIDATE,
-            scope=conversation.id,
-            input={"force": True} if force else {},
-        )
+        flags = {"force": True} if force else {}
+        home = conversation.id
+        enqueue(tenant=conversation.tenant, kind=Kind.CONSOLIDATE, scope=home, input=flags)
 
 
 def quarantine_message(conversation: Conversation, message: Message, *, job_id: uuid.UUID) -> None:

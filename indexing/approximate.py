@@ -63,17 +63,10 @@ def plan_index(
 
 def _condition(index: VectorIndex) -> sql.Composed:
     """Return what a row must fulfil, in constants: the planner compares them."""
-    values = {
-        "tenant_id": index.tenant_id,
-        "conversation_id": index.conversation_id,
-        "shelf": index.shelf,
-        "model": index.model,
-        "dim": index.dim,
-    }
     parts = [
         sql.SQL("{} = {}").format(sql.Identifier(name), sql.Literal(value))
-        for name, value in values.items()
-        if value is not None
+        for name in "tenant_id conversation_id shelf model dim".split()
+        if (value := getattr(index, name)) is not None
     ]
     return sql.SQL(" AND ").join([*parts, sql.SQL("invalid_at IS NULL")])
 
@@ -132,11 +125,7 @@ def try_out(index: VectorIndex) -> Trial:
         near, took = _nearest(index, question, exactly=False)
         near_ms.append(took)
         recalls.append(len(exact & near) / len(exact))
-    return Trial(
-        recall=sum(recalls) / len(recalls),
-        approximate_ms=median(near_ms),
-        exact_ms=median(exact_ms),
-    )
+    return Trial(sum(recalls) / len(recalls), median(near_ms), median(exact_ms))
 
 
 def _draw_questions(index: VectorIndex) -> list[str]:

@@ -185,9 +185,7 @@ class ShelfSize(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [
-            unique_null("indexing_shelf_size_one_a_shelf", "tenant conversation shelf"),
-        ]
+        constraints = [unique_null("indexing_shelf_size_one_a_shelf", "tenant conversation shelf")]
 
     def __str__(self) -> str:
         return f"{self.shelf}: {self.units}"

@@ -20,17 +20,13 @@ def prepare(text: str) -> str:
     Compatibility forms are unified, case and Latin accents are folded, unspaced runs
     become characters and pairs.
     """
-    folded = _fold_accents(unicodedata.normalize("NFKC", text)).casefold()
-    return UNSPACED.sub(_cut_run, folded)
-
-
-def _fold_accents(text: str) -> str:
-    """Drop the marks that ride on Latin, Greek and Cyrillic letters, and no others."""
-    return text if text.isascii() else text.translate(_FOLDED)
+    unified = unicodedata.normalize("NFKC", text)
+    folded = unified if unified.isascii() else unified.translate(_FOLDED)
+    return UNSPACED.sub(_cut_run, folded.casefold())
 
 
 class _Folded(dict[int, str]):
-    """A letter without its marks, by its number; filled as letters come."""
+    """By number a Latin, Greek or Cyrillic letter without its marks; filled as letters come."""
 
     def __missing__(self, number: int) -> str:
         bare = unicodedata.normalize("NFD", chr(number))

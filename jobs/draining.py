@@ -40,16 +40,12 @@ def drain_jobs(*, report: Callable[[int], object] = lambda ran: None) -> Drained
         ran += worked
         if worked:
             continue
-        if not _others_work():
+        waiting = Q(state=State.READY, run_after__lte=Now())
+        # One that runs elsewhere, or a due one that waits for somebody to finish.
+        if not Job.across_tenants.filter(waiting | Q(state=State.RUNNING)).exists():
             return Drained(
                 ran=ran,
                 later=Job.across_tenants.filter(state=State.READY).count(),
                 dead=Job.across_tenants.filter(state=State.DEAD).count(),
             )
         time.sleep(LOOK_AGAIN_S)
-
-
-def _others_work() -> bool:
-    """Return whether a job runs elsewhere, or a due one waits for somebody to finish."""
-    due = Q(state=State.READY, run_after__lte=Now())
-    return Job.across_tenants.filter(due | Q(state=State.RUNNING)).exists()

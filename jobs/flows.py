@@ -51,11 +51,7 @@ chores: list[Chore] = []
 
 
 def register(kind: Kind, flow: Flow) -> None:
-    """Say how jobs of a kind run; called once a kind, when the apps are ready.
-
-    Raises:
-        ValueError: the kind has a flow already.
-    """
+    """Say how jobs of a kind run; called once a kind, when the apps are ready."""
     if kind in _flows:
         raise ValueError(f"Jobs of kind {kind} have a flow already.")
     _flows[kind] = flow

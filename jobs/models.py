@@ -39,6 +39,7 @@ class State(models.TextChoices):
 
 
 OPEN = Q(state__in=[State.READY, State.RUNNING])
+URGENT = Q(kind__in=INTERACTIVE) & OPEN
 DUE = Coalesce("lease_until", "run_after")
 """When an open job may be claimed: a running one when its lease ends."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
@@ -103,13 +104,7 @@ class Job(TenantModel):
         indexes = [
             index("jobs_job_open", "run_after", OPEN),
             models.Index("tenant", DUE, "id", condition=OPEN, name="jobs_job_turn"),
-            models.Index(
-                "tenant",
-                DUE,
-                "id",
-                condition=Q(kind__in=INTERACTIVE) & OPEN,
-                name="jobs_job_interactive",
-            ),
+            models.Index("tenant", DUE, "id", condition=URGENT, name="jobs_job_interactive"),
             index("jobs_job_by_start", "started_at", Q(started_at__isnull=False)),
             index("jobs_job_by_scope", "tenant scope created_at"),
             index("jobs_job_by_finish", "finished_at"),

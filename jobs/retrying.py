@@ -18,14 +18,8 @@ def retry_job(*, job: Job) -> Job:
     stopped = Job.objects.of(job.tenant).filter(id=job.id, state__in=[State.DEAD, State.CANCELLED])
     try:
         with transaction.atomic():
-            changed = stopped.update(
-                state=State.READY,
-                attempts=0,
-                transient_failures=0,
-                run_after=Now(),
-                finished_at=None,
-            )
-            if changed != 1:
+            anew = {"state": State.READY, "attempts": 0, "transient_failures": 0}
+            if stopped.update(**anew, run_after=Now(), finished_at=None) != 1:
                 raise Conflict("Only a dead or cancelled job can be retried.")
             get_flow(job.kind).on_retry(job.tenant, job.scope)
             wake(job.id)

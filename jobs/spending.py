@@ -81,7 +81,8 @@ def open_call(call: LLMCall, *, most: Decimal | None) -> None:
                 raise PriceUnknown(f"no price of {call.model}")
             now = read_database_clock()
             if find_spent(tenant, since=start_of_day(now)) + most > budget:
-                raise BudgetSpent("budget spent", retry_after_s=_wait_for_tomorrow(now))
+                wait = start_of_day(now) + timedelta(days=1) - now + SPREAD * random.random()
+                raise BudgetSpent("budget spent", retry_after_s=wait.total_seconds())
         call.save(force_insert=True)
 
 
@@ -94,11 +95,6 @@ def find_spent(tenant: Tenant, *, since: datetime) -> Decimal:
 def start_of_day(now: datetime) -> datetime:
     """Return the midnight before, in UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _wait_for_tomorrow(now: datetime) -> float:
-    tomorrow = start_of_day(now) + timedelta(days=1)
-    return (tomorrow - now + SPREAD * random.random()).total_seconds()
 
 
 def check_budget(budget: Decimal) -> None:

@@ -50,9 +50,7 @@ def _link_to(memory: Memory) -> str:
 
 @admin.register(Link)
 class LinkAdmin(ReadOnlyAdmin):
-    list_display = (
-        "link_type", "starts_at", "leads_to", "made_by", "actor", "created_at", "tenant",
-    )  # fmt: skip
+    list_display = "link_type starts_at leads_to made_by actor created_at tenant".split()
     list_filter = ("link_type", "made_by", recent_filter("made", "made"), "tenant")
     search_fields = ("actor",)
     id_search = ("id", "from_memory", "to_memory")

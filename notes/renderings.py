@@ -82,12 +82,8 @@ def render_note(
 
     The note's conversation is loaded.
     """
-    home = note.conversation
-    own = {
-        "id": note.id,
-        "conversation_id": home.external_id if home else None,
-        "created_at": note.created_at,
-    }
+    home = note.conversation.external_id if note.conversation else None
+    own = {"id": note.id, "conversation_id": home, "created_at": note.created_at}
     return render_state(state or note, form, **own)
 
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from episodic.erased_keys import refuse_erased_key
 from episodic.queries import database_now
-from episodic.services import IdempotencyKey, lock_or_make
+from episodic.services import IdempotencyKey, find_posted, lock_or_make
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.models import Memory, MemoryKind, UnitKind
@@ -42,11 +42,7 @@ class Request(TypedDict, total=False):
 
 
 def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Return a note that was not deleted, with its conversation.
-
-    Raises:
-        NotFound: the tenant has none.
-    """
+    """Return a note that was not deleted with its conversation, or raise NotFound."""
     rows = active_notes(tenant=tenant).select_related("conversation")
     return get_row(rows, "note", id=note_id)
 
@@ -150,11 +146,7 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[No
     if idempotency is None:
         return []
     refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
-    rows = Note.objects.of(tenant).filter(client_key=idempotency.key)
-    notes = list(rows.select_related("conversation").order_by("client_index"))
-    if notes and notes[0].body_sha256 != idempotency.body_sha256:
-        raise Conflict("This Idempotency-Key was used for another request.")
-    return notes
+    return find_posted(Note.objects.of(tenant).select_related("conversation"), idempotency)
 
 
 def change_note(
@@ -194,11 +186,7 @@ def change_note(
 
 
 def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
-    """Take a note away: nothing finds or shows it. Its text stays until it is erased.
-
-    Raises:
-        NotFound: the tenant has no such note, any more.
-    """
+    """Take a note away: nothing finds or shows it. Its text stays until it is erased."""
     with transaction.atomic():
         active = active_notes(tenant=tenant).filter(id=note_id)
         if active.update(deleted_at=database_now(), deleted_by=actor) != 1:
@@ -207,11 +195,7 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
 
 
 def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Restore a deleted note: it is found, shown and linked as before.
-
-    Raises:
-        NotFound: the tenant has no such note that was deleted, any more.
-    """
+    """Restore a deleted note: it is found, shown and linked as before."""
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
     note = get_row(deleted.select_related("conversation"), "note")
     with transaction.atomic():
@@ -225,11 +209,7 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
 
 
 def _check_user(note: Note) -> None:
-    """Name the user of a note that a key bound to users writes.
-
-    Raises:
-        Forbidden: it may not write for that user.
-    """
+    """Name the user of a note that a key bound to users writes, or raise Forbidden."""
     if note.user_id or note.conversation_id is None:
         note.user_id = walls.choose_user(note.user_id)
 

@@ -15,9 +15,7 @@ from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
 from semantic.models import Change, Changeset, Fact
 
-NEVER = [
-    Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING,
-]  # fmt: skip
+NEVER = [Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING]
 NEVER_TRUE = Q(invalidated_because__in=NEVER)
 
 

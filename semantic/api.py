@@ -129,10 +129,6 @@ class OneEpisode(ReadView):
 
 
 def find_fact(tenant: Tenant, fact_id: uuid.UUID) -> Fact:
-    """Return the tenant's fact of that id, with its conversation.
-
-    Raises:
-        NotFound: he has none.
-    """
+    """Return the tenant's fact of that id with its conversation, or raise NotFound."""
     rows = Fact.objects.of(tenant).select_related("conversation")
     return get_row(rows, "fact", id=fact_id)

@@ -78,7 +78,7 @@ class PlannedStep(Output):
         source="verdict.value", choices=[verdict.value for verdict in reverts.Verdict]
     )
     is_conflict = serializers.BooleanField(source="verdict.is_conflict")
-    later = serializers.ListField(child=serializers.UUIDField())
+    later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
 
 
 class PlanOutput(Output):

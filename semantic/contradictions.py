@@ -41,14 +41,10 @@ class Claim:
         return _words(self.new) - _words(self.old)
 
     @property
-    def is_negation(self) -> bool:
-        """Whether the two differ in a "not" and the new one leaves out no word of the old."""
-        return bool(self.new and not self.value and _differ_in_negation(self.old, self.new))
-
-    @property
     def is_empty(self) -> bool:
         """Whether the new sentence takes nothing back: it only says more, or in other words."""
-        return not self.value and not self.is_negation
+        is_denied = bool(self.new) and _differ_in_negation(self.old, self.new)
+        return not self.value and not is_denied
 
     def is_said_in(self, text: str, *, is_source: bool = False) -> bool:
         """Return whether a sentence of `text` says it; `is_source`: the fact was drawn from it.

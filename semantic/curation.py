@@ -143,11 +143,7 @@ reject_facts = partial(_change_all, _reject)
 
 
 def check_reason(text: str) -> str:
-    """Return the reason of an act, stripped.
-
-    Raises:
-        Problem: it has none, or one longer than 2,000 characters.
-    """
+    """Return the reason of an act, stripped; raise Problem where it has none, or a longer one."""
     reason = text.strip()
     if not reason or len(reason) > REASON_AT_MOST or "\x00" in reason:
         message = f"Say why, in at most {REASON_AT_MOST} characters."
@@ -156,11 +152,7 @@ def check_reason(text: str) -> str:
 
 
 def open_ledger(act: Act, conversation: Conversation, **columns: Any) -> services.Ledger:
-    """Start the changeset of a person's act, with more columns of it; the conversation is locked.
-
-    Raises:
-        Problem: the act has no reason, or one longer than 2,000 characters.
-    """
+    """Start the changeset of a person's act in a locked conversation; raise as `check_reason`."""
     own = {"actor": act.actor, "reason": check_reason(act.reason), "case_id": act.case_id}
     columns = {"kind": Changeset.Kind.CURATION, **own, **columns}
     return services.start_changeset(conversation, now=episodic_queries.database_now(), **columns)

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memoryproject.database.constraints import values_of
 from memoryproject.edge import fields
 from memoryproject.edge.pages import PageQuery, describe_page
 from memoryproject.edge.schema import Error, describe
@@ -21,7 +22,6 @@ from semantic.models import Changeset, CorrectionMark, Fact, Suggestion
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
 MARKS_AT_MOST = 500
-KINDS = [kind.value for kind in SuggestionKind]
 
 
 class Reasoned(fields.Strict):
@@ -68,9 +68,8 @@ class Curating(KeyedView):
 
     def take_act(self, body: dict[str, Any]) -> curation.Act:
         """Return who acts, and why; the reason is taken out of the body."""
-        return curation.Act(
-            self.tenant(), self.actor(), body.pop("reason"), body.pop("case_id", None)
-        )
+        reason, case_id = body.pop("reason"), body.pop("case_id", None)
+        return curation.Act(self.tenant(), self.actor(), reason, case_id)
 
     def render_fact(self, fact_id: uuid.UUID, changeset: Changeset, status: int = 200) -> Response:
         """Return a fact as the act has left it."""
@@ -201,7 +200,7 @@ class SuggestionOutput(fields.Output):
 
 
 class SuggestionQuery(PageQuery):
-    kind = fields.WordField(choices=KINDS, required=False)
+    kind = fields.WordField(choices=values_of(SuggestionKind), required=False)
     open = fields.WordField(choices=["true", "false"], default="true")
 
 

@@ -144,11 +144,7 @@ def import_rows(
 
 
 def start_import(*, act: Act, source: str) -> Changeset:
-    """Create the changeset of an import from another system, into any conversations.
-
-    Raises:
-        Problem: the act has no reason.
-    """
+    """Create the changeset of an import from another system, into any conversations."""
     kind, reason = Changeset.Kind.IMPORT, check_reason(act.reason)
     return Changeset.objects.create(
         tenant=act.tenant, kind=kind, actor=act.actor, reason=reason, engine=source

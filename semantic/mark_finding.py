@@ -137,7 +137,9 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
 
 def _find_places(fact: Fact, claim: Claim) -> Found:
     found: Found = {}
-    for message in _sources_of(fact):
+    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
+    seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
+    for message in _messages_of(fact).filter(seq__in=seqs).order_by("seq"):
         if not claim.is_taken_back_in(message.content):
             is_certain = claim.is_said_in(message.content, is_source=True)
             found[Place.MESSAGE, message.id] = (FoundBy.EVIDENCE, is_certain)
@@ -147,12 +149,6 @@ def _find_places(fact: Fact, claim: Claim) -> Found:
     for place, place_id in _near(fact, claim):
         found.setdefault((place, place_id), (FoundBy.MEANING, False))
     return found
-
-
-def _sources_of(fact: Fact) -> list[Message]:
-    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
-    seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
-    return list(_messages_of(fact).filter(seq__in=seqs).order_by("seq"))
 
 
 def _messages_of(fact: Fact) -> QuerySet[Message]:

@@ -102,10 +102,7 @@ class DetailedEpisode(ListedEpisode):
 
 
 def render_fact(
-    fact: Fact,
-    sources: Sequence[Evidence],
-    form: type[FactOutput] = FactOutput,
-    **values: Any,
+    fact: Fact, sources: Sequence[Evidence], form: type[FactOutput] = FactOutput, **values: Any
 ) -> dict[str, Any]:
     """Return a fact as a form has it, with more values by name; `sources` is what counts."""
     values["conversation_id"] = fact.conversation.external_id

@@ -58,14 +58,19 @@ class Verdict(Enum):
 class Step:
     """What becomes of one fact, the state that it gets, and the note on that.
 
-    `later` are the ids of the changesets that are in the way, oldest first.
+    `later` are the changesets that are in the way, oldest first.
     """
 
     fact: Fact
     verdict: Verdict
     state: states.State
-    later: tuple[uuid.UUID, ...] = ()
+    later: tuple[Changeset, ...] = ()
     note: str = REVERTED
+
+    @property
+    def later_ids(self) -> list[uuid.UUID]:
+        """The ids of the changesets that are in the way."""
+        return [changeset.id for changeset in self.later]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,7 @@ class Plan:
 
 
 def plan_revert(*, tenant: Tenant, changeset_id: uuid.UUID) -> Plan:
-    """Return what reverting a changeset would do now. Nothing is written.
-
-    Raises:
-        NotFound: the tenant has no such changeset.
-    """
+    """Return what reverting a changeset would do now, or raise NotFound. Nothing is written."""
     return _make_plan(_get_changeset(tenant, changeset_id))
 
 
@@ -150,9 +151,16 @@ def _make_plan(changeset: Changeset) -> Plan:
     touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, planner.root})
     pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
     drafts = [planner.plan(pasts[fact_id]) for fact_id in reversed(touched) if fact_id in pasts]
+    steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
+    ids = {changeset_id for several in planner.later.values() for changeset_id in several}
+    known = Changeset.objects.of(tenant).in_bulk(ids)
+    later = {
+        fact_id: tuple(map(known.__getitem__, several))
+        for fact_id, several in planner.later.items()
+    }
     return Plan(
         changeset=changeset,
-        steps=_find_held_anew(changeset, [step for step in drafts if step is not None]),
+        steps=tuple(replace(step, later=later.get(step.fact.id, ())) for step in steps),
         reverted_by=reverts.find_revert(changeset),
         undone=planner.after,
         erased=tuple(fact_id for fact_id in touched if fact_id not in pasts),
@@ -166,6 +174,8 @@ class _Planner:
         self.root = reverts.find_root(changeset.id)
         self.now = reverts.find_undone()
         self.after = reverts.find_undone(also=changeset.id)
+        self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
+        """By fact, the changesets that are in the way."""
 
     def plan(self, past: Past) -> Step | None:
         """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
@@ -176,7 +186,8 @@ class _Planner:
         later = past.changed_after(self.root, undone=self.now) if is_touched else []
         expected = past.state_without(self.now)
         if later and (is_undone or not planned.is_like(expected)):
-            return Step(fact, Verdict.CHANGED, current, tuple(later))
+            self.later[fact.id] = later
+            return Step(fact, Verdict.CHANGED, current)
         if planned.is_like(current):
             supports = current.is_active and self.root in past.supporters
             verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
@@ -189,7 +200,7 @@ class _Planner:
         return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
 
 
-def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, ...]:
+def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
     """Mark what cannot be restored, since another fact says the same and is not closed here."""
     closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
     hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
@@ -206,7 +217,7 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, 
                 step = replace(step, verdict=Verdict.HELD_ANEW, state=current)
             active_hashes.add(content_hash)
         checked.append(step)
-    return tuple(checked)
+    return checked
 
 
 def _write(plan: Plan, ledger: Ledger) -> None:

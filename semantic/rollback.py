@@ -79,14 +79,10 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
 
 
 def roll_back(withholding: Withholding) -> None:
-    """Save the row, and roll back what came from its source until now.
+    """Save the row, and roll back what came from its source until now; raise as `preview` does.
 
     Its `done_at` says whether a worker goes on with it. Receipts of past answers, what was
     reviewed and what is posted after this call stay as they are.
-
-    Raises:
-        Problem: no reason, or nothing but a time is given.
-        NotFound: the source has said nothing since then that is not quarantined.
     """
     with transaction.atomic():
         _check(withholding)
@@ -101,12 +97,7 @@ def roll_back(withholding: Withholding) -> None:
 def withhold_messages(
     *, act: Act, conversation: Conversation, message_ids: Sequence[uuid.UUID]
 ) -> Withholding:
-    """Quarantine some messages of a conversation; their episodes are made anew without them.
-
-    Raises:
-        Problem: no reason.
-        NotFound: there are no such messages that are not quarantined.
-    """
+    """Quarantine some messages of a conversation; their episodes are made anew without them."""
     withholding = Withholding(
         tenant=act.tenant,
         since=conversation.created_at,
@@ -220,13 +211,8 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
     redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=other_ids)
     episodic.settle(conversation)
-    counts.update(
-        conversations=1,
-        messages=len(message_ids),
-        episodes=len(episodes),
-        returned=returned,
-        redrawn=redrawn,
-    )
+    counts.update(conversations=1, messages=len(message_ids), episodes=len(episodes))
+    counts.update(returned=returned, redrawn=redrawn)
     return counts
 
 
@@ -250,7 +236,7 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
         if plan.reverted_by is not None:
             continue
         tainted[run.id] = run
-        later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later]
+        later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later_ids]
         queue += runs.filter(id__in=later_ids).order_by("id")
         # Who confirmed a fact in the words and with the date of the source is to word it himself.
         confirming = Evidence.objects.of(conversation.tenant).filter(

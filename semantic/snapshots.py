@@ -42,14 +42,9 @@ class Snapshot:
         """The facts to show, as an engine takes them."""
         return [
             KnownFact(
-                alias=alias,
-                category=fact.category,
-                fact=fact.fact,
-                keywords=tuple(fact.keywords),
-                valid_at=fact.valid_at,
-                valid_until=fact.valid_until,
+                alias, row.category, row.fact, tuple(row.keywords), row.valid_at, row.valid_until
             )
-            for alias, fact in self.facts_by_alias.items()
+            for alias, row in self.facts_by_alias.items()
         ]
 
 

@@ -103,13 +103,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
-    """Leave both facts as they are, and do not suggest them again.
-
-    Raises:
-        NotFound: the tenant has no such suggestion.
-        Conflict: it is no longer open.
-        Problem: no reason.
-    """
+    """Leave both facts as they are, and do not suggest them again; raise as accepting does."""
     with transaction.atomic():
         suggestion, ledger = _lock_open(act, suggestion_id)
         pair = (suggestion.old_fact_id, suggestion.new_fact_id)

@@ -40,11 +40,7 @@ def read_triage(tenant: Tenant, fact_ids: Collection[UUID]) -> Mapping[UUID, Tri
 
 
 def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> Triage:
-    """Keep what is agreed on about a fact: assignee, comment, snoozed_until, is_kept.
-
-    Raises:
-        NotFound: the tenant has no such fact.
-    """
+    """Keep what is agreed on about a fact: assignee, comment, snoozed_until, is_kept."""
     fact = get_row(Fact.objects.of(tenant), "fact", id=fact_id)
     values |= {"changed_by": actor, "changed_at": Now()}
     row, _ = Triage.objects.of(tenant).update_or_create(

@@ -91,11 +91,7 @@ class LLMSegmenter:
     def _read(
         self, reply: SegmentationReply, *, lines: Sequence[Line], vectors: Vectors
     ) -> list[Segment]:
-        """Return the segments that an answer means.
-
-        Raises:
-            ModelMisbehaved: it means no partition of the lines.
-        """
+        """Return the segments that an answer means, or raise ModelMisbehaved."""
         runs = read_partition([row.last for row in reply.episodes], count=len(lines))
         if runs is None:
             raise ModelMisbehaved("Its episodes leave messages out, overlap or are not in order.")

@@ -135,7 +135,15 @@ class Withholding(TenantModel):
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
 
 
-class Episode(TenantModel):
+class Correctable:
+    """What may contradict a correction: whoever reads it sets what answers say of that."""
+
+    correction: str = ""
+    corrected_by: uuid.UUID | None = None
+    """The fact that is right, which the correction quotes."""
+
+
+class Episode(Correctable, TenantModel):
     """A run of consecutive messages: something that happened. Shares its id with a Memory."""
 
     users_by = "conversation"
@@ -165,10 +173,6 @@ class Episode(TenantModel):
         null=True,
         help_text="Why it was taken apart: it is a record, and holds no message any more.",
     )
-    correction: str = ""
-    """What answers say of its summary where that contradicts a correction; set by who reads."""
-    corrected_by: uuid.UUID | None = None
-    """The fact that is right, which the correction quotes."""
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -220,7 +224,7 @@ class Episode(TenantModel):
         return self.title
 
 
-class Message(TenantModel):
+class Message(Correctable, TenantModel):
     """One thing said, kept as it was posted.
 
     It is in the window while `episode` is NULL. Draining the window sets `episode`;
@@ -264,10 +268,6 @@ class Message(TenantModel):
     withheld_by = TenantForeignKey(
         Withholding, null=True, help_text="Why it is neither learnt from nor served; NULL: it is."
     )
-    correction: str = ""
-    """What answers say of it where it contradicts a correction; set by who reads."""
-    corrected_by: uuid.UUID | None = None
-    """The fact that is right, which the correction quotes."""
 
     class Meta(TenantModel.Meta):
         permissions = [

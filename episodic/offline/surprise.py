@@ -43,13 +43,8 @@ def measure_surprise(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) 
     for index, content in enumerate(line.content for line in lines):
         excess[index] *= min(len(lexicon.content_words(content)) / _FULL_CONTENT, 1.0)
         excess[index] += ASTONISHMENT * lexicon.has("astonishment", content)
-        if tells_life_event(content, lexicon):
+        own = lexicon.has("first_person", content) and not asks(content)
+        if own and lexicon.has("life_event", content):
             excess[index] += LIFE_EVENT * (index - last_event >= _LINES_REMEMBERED)
             last_event = index
     return [float(level) for level in np.interp(excess, RAW_LEVELS, SURPRISE_LEVELS)]
-
-
-def tells_life_event(content: str, lexicon: Lexicon) -> bool:
-    """Does the speaker tell an event that changes a life (a birth, a layoff, 离婚)?"""
-    own = lexicon.has("first_person", content) and not asks(content)
-    return own and lexicon.has("life_event", content)

@@ -119,12 +119,13 @@ def _propose(
         return proposal
     source = lines or [line for episode in episodes for line in episode.lines]
     fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
+    speaker = next((line.name for line in source if line.name and line.name in fact), "")
     first, _, last = row.when.partition("/")
     since, until = _read_day(first) or said_at, _read_day(last)
     return replace(
         proposal,
         fact=fact,
-        keywords=pick_keywords(fact, speaker=_find_named(fact, source)),
+        keywords=pick_keywords(fact, speaker=speaker),
         valid_at=since,
         valid_until=until if since and until and until > since else None,
     )
@@ -139,11 +140,6 @@ def _find_source(
         if lines := [line for line in episode.lines if line.seq in seqs]:
             return index, lines
     return None, []
-
-
-def _find_named(fact: str, lines: Sequence[Line]) -> str:
-    """Return the speaker whom a fact names, if it does."""
-    return next((line.name for line in lines if line.name and line.name in fact), "")
 
 
 def _guard_alias(ref: str | None) -> str | None:

@@ -1,6 +1,5 @@
 """Tables of facts, their evidence, and changesets with their changes."""
 
-import uuid
 from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
@@ -8,7 +7,7 @@ from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import Now
 
-from episodic.models import Conversation, Episode
+from episodic.models import Conversation, Correctable, Episode
 from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
@@ -54,7 +53,7 @@ DANGERS = read_text("facts.dangers")
 """A pattern of PostgreSQL's."""
 
 
-class Fact(TenantModel):
+class Fact(Correctable, TenantModel):
     """A statement believed in a conversation during one span of time.
 
     A fact is never edited. When the world changes, the old fact is retired and a new one
@@ -104,12 +103,8 @@ class Fact(TenantModel):
     )
     invalidated_because = models.CharField(max_length=16, choices=Because.choices, blank=True)
     superseded_by = TenantForeignKey("self", null=True)
-    correction: str = ""
-    """What answers say of it where it contradicts a correction; `correction_marks` sets it."""
-    corrected_by: uuid.UUID | None = None
-    """The fact that is right, which the correction quotes."""
     corrected_at: datetime | None = None
-    """When a person put it in the place of a wrong one; set likewise."""
+    """When a person put it in the place of a wrong one; set by who reads."""
 
     class Meta(TenantModel.Meta):
         permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]

@@ -74,8 +74,9 @@ def read_sentences(
         if writing is Writing.OTHER or (writing is Writing.ENGLISH and len(piece.split()) < 4):
             writing = whole
         lexicon = get_lexicon(writing)
-        if _is_joke(piece, pieces[at + 1 : at + 2], lexicon):
-            continue
+        after = next((later for later in pieces[at + 1 : at + 2] if len(later) < 30), "")
+        if lexicon.has("joke", piece) or lexicon.has("joke", after):
+            continue  # it says that it is no earnest, or the short one behind it does
         bare = FIRST_SMILEY.sub("", _strip_smileys(piece)).strip()
         text = _strip_smileys(_strip_openings(bare, lexicon))
         text = lexicon.pattern("trailing").sub("", text.rstrip(" ~～")) or text
@@ -110,12 +111,6 @@ def _mask(match: re.Match[str]) -> str:
     )
     is_name = is_short and not re.search(r"[.!?。！？,，:]", inside) and inside.strip()
     return match[0] if is_name else QUOTED
-
-
-def _is_joke(piece: str, after: list[str], lexicon: Lexicon) -> bool:
-    """Whether a sentence says that it is no earnest, or the short one behind it does."""
-    later = after[0] if after and len(after[0]) < 30 else ""
-    return lexicon.has("joke", piece) or lexicon.has("joke", later)
 
 
 def _strip_openings(text: str, lexicon: Lexicon) -> str:

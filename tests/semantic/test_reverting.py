@@ -143,12 +143,12 @@ def test_what_was_changed_since_is_in_the_way_and_named(talk: Talk) -> None:
     third = declare(talk, HARBOUR)
     plan = plan_revert(tenant=talk.agent.tenant, changeset_id=first.id)
     (conflict,) = plan.conflicts
-    assert (conflict.fact.fact, conflict.later) == (BAKERY, (second.id,))
+    assert (conflict.fact.fact, conflict.later) == (BAKERY, (second,))
     with pytest.raises(Conflict, match=str(conflict.fact.id)):
         revert(first)
     assert talk.held() == {PIANO}
     (conflict,) = plan_revert(tenant=talk.agent.tenant, changeset_id=second.id).conflicts
-    assert (conflict.fact.fact, conflict.later) == (HARBOUR, (third.id,))
+    assert (conflict.fact.fact, conflict.later) == (HARBOUR, (third,))
     undo = revert(first, leave_conflicts=True)
     assert steps(undo) == [("invalidate", "reverted"), ("skip", "changed_later")]
     assert talk.held() == set() and talk.fact(HARBOUR).invalidated_because == "wrong"
@@ -160,7 +160,7 @@ def test_a_fact_closed_again_by_somebody_else_is_in_the_way(talk: Talk) -> None:
     back = restore(talk, PIANO)
     second = declare(talk, PIANO)
     (conflict,) = plan_revert(tenant=talk.agent.tenant, changeset_id=first.id).conflicts
-    assert conflict.later == (back.id, second.id)
+    assert conflict.later == (back, second)
 
 
 def test_a_sentence_that_is_held_anew_is_in_the_way(talk: Talk) -> None:

@@ -32,11 +32,7 @@ class Command(ServiceCommand):
 
 
 def read_budget(text: str) -> Decimal | None:
-    """Return the amount, or None for no limit.
-
-    Raises:
-        CommandError: it is no amount, or could not be kept.
-    """
+    """Return the amount, or None for no limit."""
     if text == "none":
         return None
     try:
