@@ -99,7 +99,7 @@ def _record(request: HttpRequest, page: str, slots: dict[str, Any]) -> None:
     slot, value = next(iter(slots.items()), ("", ""))
     subject = value if isinstance(value, uuid.UUID) else read_id(value)
     words = " ".join(request.GET[name] for name in WORDS if request.GET.get(name))
-    digest = _hash(page, words) if words else ""
+    digest = salted_hmac(page, words, secret=settings.KEY_PEPPER, algorithm="sha256").hexdigest()
     owner = apps.get_model(_split(page)[0]) if slot == "object_id" else OWNERS.get(slot)
     PageRead.objects.bulk_create(
         PageRead(
@@ -107,14 +107,10 @@ def _record(request: HttpRequest, page: str, slots: dict[str, Any]) -> None:
             person=request.user.get_username(),
             page=page,
             subject=subject,
-            words_sha256=digest,
+            words_sha256=digest if words else "",
         )
         for tenant in _find_tenants(request, page, owner, subject)
     )
-
-
-def _hash(page: str, words: str) -> str:
-    return salted_hmac(page, words, secret=settings.KEY_PEPPER, algorithm="sha256").hexdigest()
 
 
 def _find_tenants(

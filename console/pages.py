@@ -143,11 +143,7 @@ def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
 
 
 def get_row(model: type[Row], row_id: uuid.UUID, *related: str) -> Row:
-    """Return a row of any tenant, with its tenant and other related rows.
-
-    Raises:
-        Http404: there is none.
-    """
+    """Return a row of any tenant, with its tenant and other related rows, or raise Http404."""
     rows: QuerySet[Row] = model.across_tenants.select_related("tenant", *related)
     return get_object_or_404(rows, id=row_id)
 

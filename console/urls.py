@@ -6,7 +6,6 @@ from typing import Any
 from django.http import HttpResponseBase
 from django.urls import path
 
-from console.cases import ask_again
 from console.cases import page as cases
 from console.conversations import page as conversations
 from console.conversations import rollback
@@ -54,7 +53,7 @@ urlpatterns = [
     path("tenants/<uuid:tenant_id>/quota/", keys.set_quota, name="quota"),
     *_acts("facts/<uuid:fact_id>/", facts.change_fact, "fact", "invalidate", "restore", "correct"),
     path("facts/<uuid:fact_id>/marks/", marks.decide_marks, name="fact_marks"),
-    path("facts/<uuid:fact_id>/ask-again/", ask_again.show_answers, name="ask_again"),
+    path("facts/<uuid:fact_id>/ask-again/", marks.show_answers, name="ask_again"),
     *_acts("facts/", facts.change_facts, "facts", "invalidate", "restore"),
     path("changesets/<uuid:changeset_id>/revert/", facts.revert_changeset, name="changeset_revert"),
     path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),

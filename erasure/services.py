@@ -119,11 +119,7 @@ def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 
 def do(erasure: Erasure, *, actor: str, reason: str) -> None:
-    """Save an erasure, and do it, or let a worker where it would take long; `state` says which.
-
-    Raises:
-        Problem: no reason, or one of more than 2,000 characters.
-    """
+    """Save an erasure and do it, or let a worker where it would take long; `state` says which."""
     ask(erasure, actor=actor, reason=reason)
     if not is_large(erasure):
         run_job(str(erasure.job_id))
@@ -166,11 +162,7 @@ def apply_policies(*, at_most: int) -> None:
 def place_hold(
     *, tenant: Tenant, conversation_id: uuid.UUID | None, actor: str, reason: str
 ) -> Hold:
-    """Keep a conversation, or with None the whole tenant, from being erased.
-
-    Raises:
-        Problem: no reason, or one of more than 2,000 characters.
-    """
+    """Keep a conversation, or with None the whole tenant, from being erased."""
     why = check_reason(reason)
     return Hold.objects.create(
         tenant=tenant, conversation_id=conversation_id, actor=actor, reason=why
@@ -178,21 +170,13 @@ def place_hold(
 
 
 def lift_hold(*, tenant: Tenant, hold_id: uuid.UUID, actor: str) -> None:
-    """End a hold; its row stays.
-
-    Raises:
-        NotFound: there is none of that id in force.
-    """
+    """End a hold, or raise NotFound where none of that id is in force; its row stays."""
     if not holds_of(tenant).filter(id=hold_id).update(lifted_at=Now(), lifted_by=actor[:200]):
         raise NotFound("There is no such hold.")
 
 
 def check_holds(erasure: Erasure) -> None:
-    """Check that nothing of what an unsaved erasure names is on hold.
-
-    Raises:
-        Conflict: something is.
-    """
+    """Raise Conflict where something of what an unsaved erasure names is on hold."""
     held = holds_of(erasure.tenant)
     if erasure.scope == Scope.RETENTION:
         return  # a policy passes over what is on hold

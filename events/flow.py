@@ -57,11 +57,7 @@ def register() -> None:
 
 
 def deliver(claim: Claim) -> None:
-    """Deliver what is due to a webhook, for some seconds; then hand back.
-
-    Raises:
-        ReceiverAway: several attempts in a row failed; to be tried again.
-    """
+    """Deliver what is due for some seconds, then hand back; after failures raise ReceiverAway."""
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
     counts: Counter[str] = Counter()
     webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()

@@ -21,11 +21,7 @@ def get_person(*, tenant: Tenant, person_id: uuid.UUID) -> Person:
 def add_person(
     *, tenant: Tenant, name: str, user_ids: Iterable[str], speakers: Iterable[str]
 ) -> Person:
-    """Add somebody under names and ids that are nobody's yet.
-
-    Raises:
-        Conflict: one of them is another person's. Merge the two.
-    """
+    """Add somebody; raise Conflict where a name or id is another person's."""
     named = {Alias.Kind.USER: user_ids, Alias.Kind.SPEAKER: speakers}
     try:
         with transaction.atomic():

@@ -206,11 +206,7 @@ def read_versions(marked: str) -> dict[uuid.UUID, int]:
 
 
 def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Changeset]:
-    """Close or restore facts of any tenants, all or none.
-
-    Raises:
-        Problem: one of them cannot be, or there is none.
-    """
+    """Retire or restore facts of any tenants, all or none; raise Problem if one cannot be."""
     if not choice.facts and not choice.versions:
         raise Problem("No fact was chosen: mark some in the list.")
     if len(choice.facts) < len(choice.versions) or choice.is_cut:

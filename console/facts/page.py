@@ -14,6 +14,7 @@ from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, Un
 from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
 from console.labels import count_servings, list_servings
+from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
@@ -39,7 +40,6 @@ WHOLE_EPISODE_AT_MOST = 12
 """Messages shown of an episode that supports a fact as a whole."""
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
-RUN_PLAYGROUND = "retrieval.run_playground"
 MOMENTS_AT_MOST = 60
 """Of the timeline, the newest."""
 

@@ -83,11 +83,7 @@ class Graph(NamedTuple):
 
 
 def read_graph(memory: Memory, *, depth: int, link_types: Sequence[str]) -> Graph:
-    """Return what lies around a memory, in nine statements, however much it is.
-
-    Raises:
-        Http404: it is a note that was deleted.
-    """
+    """Return what lies around a memory, in nine statements; raise Http404 for a deleted note."""
     tenant, centre = memory.tenant, memory.id
     named = name_memories(tenant=tenant, memory_ids=[centre])
     if centre not in named:

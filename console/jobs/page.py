@@ -89,12 +89,12 @@ def _present(job: Job, now: datetime) -> Step:
     return ("Cancelled", job.finished_at, "by a person", "warn")
 
 
-def with_gaps(steps: list[Step]) -> Iterator[tuple[Any, ...]]:
+def with_gaps(steps: list[Step]) -> Iterator[dict[str, Any]]:
     """Yield the steps, each with the time since the one before that has one."""
     before: datetime | None = None
     for title, at, note, tone in steps:
         gap = values.duration(at - before) if at and before and at >= before else ""
-        yield title, at, note, tone, gap
+        yield {"title": title, "at": at, "note": note, "tone": tone, "gap": gap}
         before = at or before
 
 

@@ -56,11 +56,7 @@ class NoteForm(ReasonForm):
         self.fields["description"].widget.attrs["maxlength"] = DESCRIPTION_AT_MOST
 
     def read_changes(self) -> dict[str, Any]:
-        """Return the fields that say something else than the note, checked as the API's are.
-
-        Raises:
-            Problem: what is wrong, by field.
-        """
+        """Return what differs from the note, checked as the API does; raise Problem by field."""
         data = {name: self.cleaned_data[name] for name in self.changed_data if name in self.TEXTS}
         if "tags" in data:
             data["tags"] = [word.strip() for word in data["tags"].split(",") if word.strip()]

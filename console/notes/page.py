@@ -230,10 +230,6 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> An
 
 
 def get_note(note_id: uuid.UUID, *, deleted: bool = False) -> Note:
-    """Return a note of any tenant, active or deleted.
-
-    Raises:
-        Http404: there is none.
-    """
+    """Return a note of any tenant, active or deleted, or raise Http404."""
     notes = Note.across_tenants.filter(deleted_at__isnull=not deleted)
     return get_object_or_404(notes.select_related("tenant", "conversation"), id=note_id)

@@ -181,11 +181,7 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset:
-    """Do to the item that a form names what was decided; return the changeset of that.
-
-    Raises:
-        Problem: there is no such item, it has changed since, or what was written cannot be.
-    """
+    """Do to an item what was decided and return the changeset; raise Problem if it cannot be."""
     kind, _, name = key.partition(":")
     versions, suggestion_id = read_versions(name), read_id(name)
     changeset: Changeset
@@ -229,11 +225,7 @@ def allow(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
-    """Keep, snooze or bring back the fact that a form names, or note who does what about it.
-
-    Raises:
-        Problem: there is no such fact, or the note is too long.
-    """
+    """Keep, snooze, bring back or note the fact that a form names; raise Problem without one."""
     fact_id = read_id(sent.get("about", ""))
     if fact_id is None:
         raise Problem("There is no such entry.")

@@ -222,11 +222,7 @@ class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return login
 
     def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
-        """Return the claims of a token.
-
-        Raises:
-            OAuth2Error: it is not signed by the provider for us, or its time is over.
-        """
+        """Return the claims of a token, or raise OAuth2Error: not signed for us, or over."""
         answer = requests.get(self.openid_config["jwks_uri"], timeout=settings.OIDC_TIMEOUT_S)
         answer.raise_for_status()
         try:

@@ -61,11 +61,7 @@ class CountedCode(forms.Form):
     user: Any
 
     def clean_code(self) -> str:
-        """Return the code.
-
-        Raises:
-            ValidationError: it is wrong, or there were too many wrong ones.
-        """
+        """Return the code; refuse a wrong one, and any after too many of these."""
         request, credentials = context.request, {"username": self.user.get_username()}
         if not AxesProxyHandler.is_allowed(request, credentials):
             request.axes_locked_out = True

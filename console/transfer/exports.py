@@ -207,11 +207,7 @@ def download(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def _choose(request: HttpRequest, params: Mapping[str, str]) -> Export:
-    """Return what is to be exported.
-
-    Raises:
-        PermissionDenied: not by this person.
-    """
+    """Return what is to be exported, or raise PermissionDenied."""
     export = EXPORTS.get(params.get("table", ""), FACTS)
     if not request.user.has_perm(export.permission):
         raise PermissionDenied

@@ -93,11 +93,7 @@ def _read_rows(
 
 
 def _check_columns(row: Mapping[str, object]) -> set[str]:
-    """Return the columns of a file's first row that are not used.
-
-    Raises:
-        Problem: one is missing that facts need.
-    """
+    """Return the columns that are not used; raise Problem where one is missing."""
     names = set(map(str, row))
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -123,12 +119,7 @@ def _find_fresh(run: ImportRun, rows: Sequence[Row]) -> list[Row]:
 
 
 def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:
-    """Confirm a preview; `take_step` writes its facts.
-
-    Raises:
-        Conflict: it was confirmed already.
-        Problem: no reason, or one that is too long.
-    """
+    """Confirm a preview, or raise Conflict where that was decided; `take_step` writes its facts."""
     reason = check_reason(reason)
     previews = ImportRun.objects.of(run.tenant).filter(id=run.id, state=ImportRun.State.PREVIEW)
     if not previews.update(state=ImportRun.State.RUNNING, reason=reason):
@@ -138,11 +129,7 @@ def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:
 
 
 def discard_run(run: ImportRun) -> None:
-    """Delete a preview and its rows.
-
-    Raises:
-        Conflict: it was confirmed already.
-    """
+    """Delete a preview and its rows, or raise Conflict where it was confirmed."""
     with transaction.atomic():
         locked = ImportRun.objects.of(run.tenant).select_for_update().get(id=run.id)
         if locked.state != ImportRun.State.PREVIEW:

@@ -56,11 +56,7 @@ class Command(ServiceCommand):
 
 
 def make_row(tenant: Tenant, options: dict[str, Any]) -> Withholding:
-    """Return the unsaved row that the options name.
-
-    Raises:
-        CommandError: there is no such key or conversation, or no such time.
-    """
+    """Return the unsaved row that the options name, or raise CommandError."""
     key = conversation = None
     if options["key"]:
         keys = list(APIKey.objects.of(tenant).filter(prefix__startswith=options["key"])[:2])
