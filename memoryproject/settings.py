@@ -4,7 +4,6 @@ docs/configuration.md lists the variables; a test holds the two against each oth
 """
 
 import os
-import tomllib
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -18,22 +17,17 @@ from indexing import languages
 from memoryproject import embedded
 from memoryproject.adminkit import site as admin_site
 from memoryproject.process import env, logs
+from memoryproject.process.tables import read_table
 from memoryproject.text import tokens
 
 # Threads of numerical libraries would only fight with the processes beside them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-
-def read_table(name: str) -> dict[str, Any]:
-    """Return a file of constants that stands beside this one."""
-    return tomllib.loads((BASE_DIR / f"memoryproject/{name}.toml").read_text(encoding="utf-8"))
-
-
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
 
 # ---- Django and libraries: what nothing changes stands in a file of its own
-LIBRARIES = read_table("libraries")
+LIBRARIES = read_table(__file__, "libraries")
 globals().update(LIBRARIES)
 INSTALLED_APPS: list[str] = LIBRARIES["INSTALLED_APPS"]
 STATIC_URL = "static/"
@@ -159,7 +153,7 @@ if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
     )
 KNOWN_PRICES = {
     model: (Decimal(taken), Decimal(given))
-    for model, (taken, given) in read_table("prices").items()
+    for model, (taken, given) in read_table(__file__, "prices").items()
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")

@@ -27,12 +27,11 @@ class NoteStateOutput(Output):
     columns = (
         "version source_type source_id user_id label description snippet importance category "
         "emotion_type emotion_intensity emotion_valence tags metadata span source_path occurred_at "
-        "updated_at"
+        "updated_at updated_by=actor"
     )
     emotion_valence = serializers.CharField(allow_null=True)
     snippet = serializers.CharField()
     span = SpanOutput(allow_null=True)
-    updated_by = serializers.CharField(source="actor")
 
 
 class ListedNote(NoteStateOutput):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 
-from memoryproject.database.batches import in_batches
+from memoryproject.database.batches import delete_rows, in_batches
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
 from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, RetrievalHit
@@ -52,8 +52,7 @@ def erase_tests(*, tenant: Tenant, conversation_id: uuid.UUID, content: str | No
     """Delete memory tests of a conversation; with `content` those whose words it may hold."""
     rows = MemoryTest.objects.of(tenant).filter(conversation=conversation_id)
     ids = [row.id for row in rows if content is None or _shares_words(row, content)]
-    MemoryTest.objects.of(tenant).filter(id__in=ids).delete()
-    return len(ids)
+    return delete_rows(MemoryTest.objects.of(tenant), "id__in", ids)
 
 
 def _shares_words(test: MemoryTest, content: str) -> bool:
@@ -70,10 +69,8 @@ def erase_other_receipts(*, tenant: Tenant, at_most: int) -> int:
 
 def _erase(tenant: Tenant, rows: QuerySet[Retrieval]) -> int:
     ids = list(rows.values_list("id", flat=True))
-    for some in in_batches(ids):
-        RetrievalHit.objects.of(tenant).filter(retrieval__in=some).delete()
-        Retrieval.objects.of(tenant).filter(id__in=some).delete()
-    return len(ids)
+    delete_rows(RetrievalHit.objects.of(tenant), "retrieval__in", ids)
+    return delete_rows(Retrieval.objects.of(tenant), "id__in", ids)
 
 
 def erase_contexts_holding(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
@@ -90,10 +87,8 @@ def erase_contexts(tenant: Tenant, *, holding: QuerySet[ContextSection] | None =
     if holding is not None:
         rows = rows.filter(id__in=holding.values("context"))
     ids = list(rows.select_for_update().order_by("id").values_list("id", flat=True))
-    for some in in_batches(ids):
-        ContextSection.objects.of(tenant).filter(context__in=some).delete()
-        Context.objects.of(tenant).filter(id__in=some).delete()
-    return len(ids)
+    delete_rows(ContextSection.objects.of(tenant), "context__in", ids)
+    return delete_rows(Context.objects.of(tenant), "id__in", ids)
 
 
 def erase_pages(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:

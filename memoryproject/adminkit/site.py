@@ -1,14 +1,14 @@
 """The admin's title and its menu, which `menu.toml` lists."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
-MENU = tomllib.loads(Path(__file__).with_name("menu.toml").read_text(encoding="utf-8"))
+from memoryproject.process.tables import read_table
+
+MENU = read_table(__file__, "menu")
 
 TABLES: dict[str, dict[str, str]] = {
     entry["table"]: entry

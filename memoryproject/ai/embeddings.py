@@ -51,10 +51,7 @@ class Embedder(Protocol):
     def __hash__(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        """Return one unit vector a text, in order: shape (len(texts), dim).
-
-        `timeout_s` bounds each request to a remote model; None: as the settings say.
-        """
+        """Do as the function of this name."""
         ...
 
     def embed_query(self, text: str) -> Vectors:

@@ -4,10 +4,9 @@
 class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.
 
-    `retry_after_s` is what the provider asked for, or None; `may_have_cost` says whether
-    the provider may have worked on the question, and charge for it; `timed_out` that it
-    took the question and did not answer in time: a shorter one may help than that of so many
-    `lines`, if anybody has set them down.
+    `retry_after_s` is what the provider asked for, or None; `may_have_cost`: it may have worked on
+    the question, and charge for it; `timed_out`: it took the question and did not answer in time,
+    where one of fewer than `lines` may help, if anybody has set them down.
     """
 
     def __init__(

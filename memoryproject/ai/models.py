@@ -7,11 +7,10 @@ from memoryproject.database.constraints import unique
 
 
 class Breaker(models.Model):
-    """Whether a model is asked at all, shared by every process.
+    """Whether a model is asked at all, shared by every process; times are the database's.
 
-    Closed while `open_until` is empty. After some failures in a row it opens: nobody
-    asks until then. After that one caller at a time may try; its outcome closes the
-    breaker, or opens it anew. Times are the database's.
+    Closed while `open_until` is empty. After that time one caller may try: its outcome closes
+    the breaker, or opens it anew.
     """
 
     provider = models.CharField(max_length=200, help_text="Host and port of the endpoint.")

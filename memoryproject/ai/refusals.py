@@ -6,12 +6,11 @@ said: it is searched here for names and figures of speech of ours, and goes no f
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from memoryproject.ai.errors import ContentRefused, PromptTooLong, RequestRefused
+from memoryproject.process.tables import read_table
 
 RESPONSE_FORMAT = "response_format"
 TEMPERATURE = "temperature"
@@ -22,7 +21,7 @@ ENCODING_FORMAT = "encoding_format"
 ANSWER_SIZE = "answer size"
 """The number of tokens asked for is too large, whatever its parameter is called."""
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FILE = read_table(__file__)
 NAMES: dict[str, str] = _FILE["names"]
 TOO_LONG = re.compile("|".join(_FILE["too_long"]))
 TOO_LARGE_AN_ANSWER = re.compile("|".join(_FILE["too_large_an_answer"]))

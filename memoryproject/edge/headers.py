@@ -1,13 +1,13 @@
 """Puts the headers of `headers.toml` on each answer, for browsers."""
 
-import tomllib
 from collections.abc import Callable
-from pathlib import Path
 
 from django.http import HttpRequest, HttpResponseBase
 
+from memoryproject.process.tables import read_table
+
 API = "/api/"
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FILE = read_table(__file__)
 ALWAYS: dict[str, str] = _FILE["always"]
 POLICIES = {start: "; ".join(policy) for start, policy in _FILE["policies"].items()}
 

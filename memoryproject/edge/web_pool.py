@@ -55,9 +55,8 @@ OWNERS_AT_MOST = 10_000
 class Pool:
     """Answers in a few threads; those of the web server read bodies and send answers.
 
-    A client that is slow holds one of the server's many threads, and none that has a
-    connection to the database. `health/live` needs none, and `health/ready` has a thread of
-    its own: both answer beside a full pool.
+    So a slow client holds no connection to the database. `health/live` needs none of these
+    threads, and `health/ready` has one of its own: both answer beside a full pool.
     """
 
     def __init__(self, application: Application, *, threads: int) -> None:

@@ -6,12 +6,12 @@ webhook is named by a tenant, and leads there only where the operator has named 
 
 import ipaddress
 import socket
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from memoryproject.process.tables import read_table
+
+_FILE = read_table(__file__)
 REFUSED_NETWORKS = tuple(map(ipaddress.ip_network, _FILE["refused"]))
 NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -11,7 +11,6 @@ import logging
 import re
 import sys
 import threading
-import tomllib
 import traceback
 import uuid
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from typing import Any
 
 from memoryproject.process.env import SettingError
 from memoryproject.process.scopes import holding
+from memoryproject.process.tables import read_table
 
 OURS = "memory."
 FIELDS = (
@@ -182,8 +182,7 @@ class Unanswered(logging.Filter):
 
 
 def make_config(*, level: str, format: str) -> dict[str, Any]:
-    file = Path(__file__).with_name("logging.toml")
-    config = tomllib.loads(file.read_text(encoding="utf-8"))
+    config = read_table(__file__, "logging")
     config["root"]["level"], config["formatters"]["line"]["format"] = level, format
     return config
 

@@ -8,8 +8,7 @@ allowance a process takes some calls or bytes ahead, a hundredth of a burst, and
 import math
 import threading
 import uuid
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import NOT_PROVIDED
@@ -37,8 +36,7 @@ FROM public.tenancy_allowance WHERE owner = ANY(%s::uuid[]) ORDER BY owner, turn
 TAKE = "SELECT wait_s, short FROM public.memory_take_call(%s::uuid[], %s, %s)"
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """How fast somebody may call or send: `rate` a minute, `burst` of them at once."""
 
     owner: uuid.UUID

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
@@ -19,8 +19,7 @@ FAR_BYTES, FAR_ROWS, FAR_S = 2 * 1024**3, 1_000_000, 1.0
 before they are over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(NamedTuple):
     bytes: int
     bytes_limit: int | None
     rows: int

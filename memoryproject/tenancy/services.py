@@ -3,8 +3,8 @@
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -31,8 +31,7 @@ _refused: dict[str, float] = {}
 """Keyed hashes that opened nothing, with the time on the monotonic clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
+class NewKey(NamedTuple):
     """A key just made; `secret` is shown once and stored nowhere."""
 
     key: APIKey

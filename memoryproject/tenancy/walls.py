@@ -1,9 +1,8 @@
 """Whose rows this thread may see: what row level security asks of the database.
 
-Each table of a tenant's rows has a policy that compares them with the variable
-`memory.tenant`: the id of a tenant, `*` for all of them, or nothing, and then there are no
-rows. Here stands what the variable is to be, for the thread at work; every statement takes
-it along (`postgresql/base.py`).
+Each table has a policy that compares its rows with the variable `memory.tenant`: the id of a
+tenant, `*` for all, or nothing, and then there are no rows. Here stands what it is to be for the
+thread at work; every statement takes it along (`postgresql/base.py`).
 
 A key may be bound to some users of its tenant. Rows of others are then left out by the managers
 (`managers.py`) and by the statements that search a whole tenant; no policy knows of it.

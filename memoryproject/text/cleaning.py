@@ -7,13 +7,12 @@ changes nothing. Who asks for plain links gets them, and markup, as they were sa
 """
 
 import re
-import tomllib
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
-from pathlib import Path
 
 from memoryproject.process.scopes import holding
+from memoryproject.process.tables import read_table
 
 ELLIPSIS = "…"
 DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
@@ -21,7 +20,7 @@ DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
 REMEMBERED_TEXTS = 4_096
 """An answer prints a text several times, and the next one many of the same."""
 REMEMBERED_CHARACTERS = 1_000
-_CHARACTERS = tomllib.loads(Path(__file__).with_name("characters.toml").read_text("utf-8"))
+_CHARACTERS = read_table(__file__, "characters")
 JOINERS, UNSEEN, JOINING, VIRAMA, EMOJI, MONGOLIAN = _CHARACTERS.values()
 
 _ANY_UNSEEN = re.compile(f"[{UNSEEN}{JOINERS}\ufe0e\ufe0f\u180b-\u180d\u180f]")

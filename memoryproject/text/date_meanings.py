@@ -79,10 +79,6 @@ class Rule(NamedTuple):
     meaning: Meaning
     printer: Printer
 
-    def label(self, match: re.Match[str], said_on: date) -> str | None:
-        """Return the date as it is printed, None where the phrase names none."""
-        return self.meaning(match, said_on, self.printer)
-
 
 # -- what phrases mean: with all that stands before `match` filled in, a function is a Meaning
 

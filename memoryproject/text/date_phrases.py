@@ -1,12 +1,11 @@
 """The relative time phrases of each language, as patterns with their meaning; and which it is."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
+from memoryproject.process.tables import read_table
 from memoryproject.text import date_meanings
 from memoryproject.text.date_meanings import CHINESE, ENGLISH, UNITS, Meaning, Printer, Rule
 from memoryproject.text.sentences import Writing, detect_writing
@@ -39,8 +38,6 @@ class Language(Printer):
 
 @cache
 def get_languages() -> tuple[Language, ...]:
-    file = Path(__file__).with_name("date_languages.toml")
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
     split = ("months", "weekdays", "seasons")
     return tuple(
         Language(
@@ -49,7 +46,7 @@ def get_languages() -> tuple[Language, ...]:
             **{key: table.pop(key).split() for key in split},
             **table,
         )
-        for code, table in tables.items()
+        for code, table in read_table(__file__, "date_languages").items()
     )
 
 
@@ -64,7 +61,7 @@ def find_language(text: str) -> Language | None:
     return get_languages()[best] if counts[best] else None
 
 
-_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_FILE = read_table(__file__)
 _PARTS = {
     **_FILE["parts"],
     "weekdays": "|".join(date_meanings.WEEKDAYS),

@@ -57,7 +57,7 @@ def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
 
 def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None:
     try:
-        label = rule.label(match, said_on)
+        label = rule.meaning(match, said_on, rule.printer)
     except (OverflowError, ValueError):  # before year 1, or 31 February
         return None
     return Phrase(match.start(), match.end(), label) if label else None

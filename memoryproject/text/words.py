@@ -1,14 +1,14 @@
 """Stop words, stems and content words of English and Chinese text."""
 
 import re
-import tomllib
 from functools import lru_cache
-from pathlib import Path
 from threading import Lock
 
 import snowballstemmer
 
-_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from memoryproject.process.tables import read_table
+
+_LISTS = read_table(__file__)
 
 
 def read_words(name: str) -> frozenset[str]:

@@ -5,9 +5,8 @@ counter counts a whole larger than that, so the text keeps within it too.
 """
 
 import uuid
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import F
@@ -33,8 +32,7 @@ EXPIRES_AFTER = timedelta(hours=24)
 ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """What became of an attempt to add a memory; `section` is None where there was no room."""
 
     context: Context

@@ -14,16 +14,17 @@ limit of the code, goes before what is written here.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from memoryproject.process.tables import read_table
+
 HERE = Path(__file__).parent
 INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
-TEXTS: dict[str, Any] = tomllib.loads((HERE / "texts.toml").read_text(encoding="utf-8"))
-LEADS: list[Any] = tomllib.loads((HERE / "leads.toml").read_text(encoding="utf-8"))["leads"]
+TEXTS: dict[str, Any] = read_table(__file__, "texts")
+LEADS: list[Any] = read_table(__file__, "leads")["leads"]
 CALLS: dict[str, dict[str, Any]] = {
     name: {"tags": [task["name"]], **call}
     for task in TEXTS["tasks"]

@@ -1,6 +1,6 @@
 -- Where the primary's log is, when, on which timeline, and what must be seen of it.
 --
--- in:  {since}, an expression for the position that must be seen, and its own parameters
+-- in:  since, an expression for the position that must be seen, with parameters of its own
 -- out: position bigint, in bytes of the log; now timestamptz; timeline int; since bigint or NULL
 -- index: none
 -- The timeline tells a log from one that was left at a failover.
