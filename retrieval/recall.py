@@ -28,13 +28,7 @@ from retrieval.models import Retrieval
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
 from retrieval.search.in_conversation import Found, Question, embed_or_none
-from retrieval.search.scores import (
-    DEFAULTS,
-    SETTING,
-    Fusion,
-    estimate_relevance,
-    likeness_of,
-)
+from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
 
@@ -103,7 +97,7 @@ def _recall(
         fresh=request.min_seq is not None,
     )
     with print_links(request.links):
-        parts = draft.chosen.take_apart(is_shared=request.scope != CONVERSATION)
+        parts = replay.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
     drafted = time.monotonic()
     receipt = receipts.write_receipt(
         tenant=tenant,
@@ -129,10 +123,7 @@ def _recall(
     }
     for stage, seconds in stages.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
-    named = {
-        traces.CONVERSATION: str(request.conversation_id),
-        traces.RECORDS: len(draft.served),
-    }
+    named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
     traces.describe(named)
     return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_left_out)
 

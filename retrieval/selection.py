@@ -9,7 +9,7 @@ from episodic.models import Conversation, Episode
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
-from retrieval import lines, markdown, packing, replay
+from retrieval import lines, markdown, packing
 from retrieval.hits import (
     EpisodeHit,
     EpisodeRow,
@@ -47,17 +47,6 @@ class Chosen:
     """The marks between which the text stands."""
     cut: tuple[str, ...] = ()
     """Messages of which the text shows a part, and episodes left out for their size, by id."""
-
-    def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
-        """Return what the text is made of, for its receipt."""
-        return replay.take_apart(
-            self.text,
-            facts=self.facts,
-            episodes=self.episodes,
-            blocks=self.blocks,
-            recent=self.recent,
-            is_shared=is_shared,
-        )
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -97,11 +86,7 @@ def choose(
     recent = None
     if request.min_seq is not None:
         recent = find_recent(
-            conversation,
-            request.query,
-            request.min_seq,
-            request.max_tokens,
-            whole=request.whole,
+            conversation, request.query, request.min_seq, request.max_tokens, whole=request.whole
         )
     if is_left_out:
         return _choose_recent(recent, is_packed=request.max_tokens is not None)

@@ -5,7 +5,7 @@ Of constants only: whatever somebody said is a parameter.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
@@ -95,7 +95,9 @@ SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
 """
 
 
-def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[str] = ()) -> None:
+def run(
+    cursor: Any, text: str, params: dict[str, Any], *, fixed: Iterable[str] = (), keep: bool = True
+) -> None:
     """Execute a statement whose plan the connection keeps, which saves reading and planning it.
 
     There is a plan for each set of the values of `fixed`: let there be few. What is not asked
@@ -104,7 +106,8 @@ def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[
     A pooler may lend another session, where the plan is missing, or was made for somebody else.
     """
     name, prepare, execute = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
-    if not connection.in_atomic_block and not connection.is_distributed:  # type: ignore[attr-defined]
+    is_distributed = connection.is_distributed  # type: ignore[attr-defined]
+    if keep and not connection.in_atomic_block and not is_distributed:
         kept = vars(connection.connection).setdefault("kept_plans", set())
         for _ in range(2):
             try:

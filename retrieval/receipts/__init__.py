@@ -30,19 +30,16 @@ SERVED_AT_MOST = 1_000
 """Further servings of a memory are not counted."""
 
 
-def write_receipt(
-    *, hits: Sequence[Hit], started: float, signature: str = "", **values: Any
-) -> Retrieval:
+def write_receipt(*, hits: Sequence[Hit], started: float, **values: Any) -> Retrieval:
     """Store what was asked and served: one statement, and so all or nothing.
 
     `values` are those of a `Retrieval` that the caller knows. `started` is when the answer was
     begun, by the monotonic clock.
     """
     has_episode = any(hit.shelf is MemoryKind.EPISODE for hit in hits)
-    values["parameters"] = json.loads(json.dumps(values["parameters"], cls=JSONEncoder))
+    parameters = json.loads(json.dumps(values["parameters"], cls=JSONEncoder))
     retrieval = Retrieval(
-        **values,
-        signature=signature,
+        **{"signature": "", **values, "parameters": parameters},
         counts=_count_legs(hits),
         latency_ms=round((time.monotonic() - started) * 1000),
         reviewable=values["kind"] in REVIEWABLE and has_episode,

@@ -91,16 +91,17 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
 def search_unordered(conversation: Conversation, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
     with connection.cursor() as cursor:
-        _run(cursor, conversation, question, *state(conversation, question), FIXED)
+        statement, params = state(conversation, question)
+        run(cursor, statement, params, fixed=FIXED, keep=_is_usual(conversation, question))
         return [_to_hit(row) for row in cursor.fetchall()]
 
 
 def search_and_load(conversation: Conversation, question: Question, **wanted: bool) -> Found:
     """Return what `search` does, and with it what `load_candidates` would load of that."""
     params = state(conversation, question)[1] | hits.state_loading(conversation, **wanted)
-    fixed = (*FIXED, "whole", "retired")
+    fixed, keep = (*FIXED, "whole", "retired"), _is_usual(conversation, question)
     with connection.cursor() as cursor:
-        _run(cursor, conversation, question, read_load(searching=True), params, fixed)
+        run(cursor, read_load(searching=True), params, fixed=fixed, keep=keep)
         rows = fetch_lists(cursor)
     found = [
         _to_hit([uuid.UUID(memory_id), *values, map(uuid.UUID, newer)])
@@ -109,20 +110,10 @@ def search_and_load(conversation: Conversation, question: Question, **wanted: bo
     return Found(put_newer_first(found), rows)
 
 
-def _run(
-    cursor: Any,
-    conversation: Conversation,
-    question: Question,
-    statement: str,
-    params: dict[str, Any],
-    fixed: tuple[str, ...],
-) -> None:
-    """Execute a search, by a kept plan where one serves."""
-    is_usual = question.as_of is None and question.known is None and question.category is None
-    if is_usual and conversation.id not in find_approximate(conversation.tenant):
-        run(cursor, statement, params, fixed=fixed)
-    else:
-        cursor.execute(statement, params)
+def _is_usual(conversation: Conversation, question: Question) -> bool:
+    """Return whether a kept plan serves: those of another moment or category are made anew."""
+    is_now = question.as_of is None and question.known is None and question.category is None
+    return is_now and conversation.id not in find_approximate(conversation.tenant)
 
 
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
