@@ -24,6 +24,12 @@ FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_
 AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
 LOCK = f"{FIND} FOR UPDATE"
 """What `of` would ask; composing it takes Django a millisecond of each answer."""
+IS_DUE = """SELECT max(received_at) <= statement_timestamp() - %s
+    OR count(*) >= %s AND min(received_at) <= statement_timestamp() - %s OR count(*) >= %s
+FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
+    AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
+"""
+"""Likewise, of `conversations_with_due_windows` for one, with each message."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""
 
@@ -194,8 +200,13 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     For the reconciler: it finds what fell silent and what lost its job.
     Uses index: episodic_message_waiting.
     """
-    windows = _due_windows(
-        Message.across_tenants.filter(IN_WINDOW), full_at=size_limit(doubled=False)
+    windows = Message.across_tenants.filter(IN_WINDOW).values("conversation_id")
+    windows = windows.annotate(
+        pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at")
+    ).filter(
+        Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
+        | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
+        | Q(pending__gte=size_limit(doubled=False))
     )
     rows = windows.order_by("oldest", "conversation_id")[:at_most]
     due = Conversation.across_tenants.select_related("tenant").filter(
@@ -207,20 +218,9 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
 
 def is_window_due(conversation: Conversation) -> bool:
     """Return whether the window calls for a run, by size or by the database's clock."""
-    full_at = size_limit(doubled=conversation.window_doubled)
-    return _due_windows(_window_of(conversation), full_at=full_at).exists()
-
-
-def _due_windows(messages: QuerySet[Message], *, full_at: int) -> QuerySet[Any, Any]:
-    """Return the conversations whose windows, of these messages, are due."""
-    ages = messages.values("conversation_id").annotate(
-        pending=Count("id"), oldest=Min("received_at"), newest=Max("received_at")
-    )
-    return ages.filter(
-        Q(newest__lte=Now() - SILENCE_CLOSES_ANY)
-        | Q(pending__gte=SMALLEST, oldest__lte=Now() - OLDEST_WAITS_AT_MOST)
-        | Q(pending__gte=full_at)
-    )
+    full = size_limit(doubled=conversation.window_doubled)
+    limits = [SILENCE_CLOSES_ANY, SMALLEST, OLDEST_WAITS_AT_MOST, full]
+    return bool(execute(IS_DUE, [*limits, conversation.tenant_id, conversation.id])[0][0])
 
 
 def conversations_with_stale_episodes(*, created_before: datetime, at_most: int) -> list[uuid.UUID]:

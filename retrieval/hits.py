@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import count
 from operator import itemgetter
 from typing import Any
 
@@ -18,13 +17,15 @@ from django.db import connection
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
-from retrieval.statements import read_file, run, to_array
+from retrieval.statements import fetch_lists, read_load, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
 _parse = datetime.fromisoformat
 Said = Mapping[tuple[str | None, int], "MessageRow"]
 """Messages by episode and seq."""
+Rows = Mapping[str, list[Any]]
+"""What `load.sql` brings, by its kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,47 +204,63 @@ def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
     ]
 
 
+def state_loading(
+    conversation: Conversation,
+    *,
+    with_pinned: bool = False,
+    whole: bool = False,
+    with_retired: bool = False,
+) -> dict[str, Any]:
+    """Return the parameters of `load.sql` but for what was found."""
+    return {
+        "tenant": conversation.tenant_id,
+        "conversation": conversation.id,
+        "pinned": PINNED_AT_MOST if with_pinned else 0,
+        "counter": in_use().name,
+        "whole": whole,
+        "bytes_at_most": settings.PAGE_BYTES,
+        "retired": with_retired,
+    }
+
+
 def load_candidates(
     conversation: Conversation,
     facts: Sequence[Hit] = (),
     episodes: Sequence[Hit] = (),
     *,
-    with_pinned: bool = False,
-    whole: bool = False,
+    rows: Rows | None = None,
     seqs: Collection[int] = (),
-    with_retired: bool = False,
+    **wanted: bool,
 ) -> Candidates:
     """Load what the answer may need, in one statement; what was erased meanwhile is missing.
 
-    Of the episodes also all messages (`whole`). `seqs`: single messages of theirs that are
-    wanted; `with_retired`: and which of these are over.
+    `rows` came with the search already. `seqs`: single messages of the episodes that are wanted.
     """
     keys = [(hit, str(hit.memory_id)) for hit in episodes]
     fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
-    parameters: dict[str, Any] = {
-        "tenant": conversation.tenant_id,
-        "conversation": conversation.id,
-        "facts": to_array(key for _, key in fact_keys),
-        "pinned": PINNED_AT_MOST if with_pinned else 0,
-        "episodes": to_array(key for _, key in keys),
-        "counter": in_use().name,
-        "whole": whole,
-        "bytes_at_most": settings.PAGE_BYTES,
-        "seqs": to_array(map(str, seqs)),
-        "retired": with_retired,
-    }
-    with connection.cursor() as cursor:
-        run(cursor, read_file("load.sql"), parameters, fixed=("whole", "retired"))
-        rows: dict[str, list[Any]] = {kind: several or [] for kind, several in cursor.fetchall()}
+    if rows is None:
+        parameters = state_loading(conversation, **wanted)
+        parameters["facts"] = to_array(key for _, key in fact_keys)
+        parameters["episodes"] = to_array(key for _, key in keys)
+        parameters["seqs"] = to_array(map(str, seqs))
+        with connection.cursor() as cursor:
+            run(cursor, read_load(), parameters, fixed=("whole", "retired"))
+            rows = fetch_lists(cursor)
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
         for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]
     ]
     said = {(message.episode_id, message.seq): message for message in messages}
-    by_id = {row[0]: row for row in rows["fact"]}
-    ranks = count(1 + max((hit.rank for hit in facts), default=0))
-    unasked = sorted((row for row in rows["fact"] if row[-2] is not None), key=itemgetter(-2))
-    pinned = [(_to_hit(row, next(ranks)), row) for row in unasked]
+    by_id = {row[0]: (*row, []) for row in rows["fact"]}
+    for fact_id, *source in rows["evidence"]:
+        if fact_id in by_id:
+            by_id[fact_id][-1].append(source)
+    next_rank = 1 + max((hit.rank for hit in facts), default=0)
+    unasked = sorted((row for row in by_id.values() if row[-2] is not None), key=itemgetter(-2))
+    pinned = [
+        (Hit(uuid.UUID(row[0]), MemoryKind.FACT, rank, 0.0), row)
+        for rank, row in enumerate(unasked, start=next_rank)
+    ]
     home = conversation.external_id
     own: dict[str | None, list[MessageRow]] = defaultdict(list)
     for message in messages:
@@ -264,11 +281,7 @@ def load_candidates(
     )
 
 
-def _to_hit(row: list[Any], rank: int) -> Hit:
-    return Hit(memory_id=uuid.UUID(row[0]), shelf=MemoryKind.FACT, rank=rank, score=0.0)
-
-
-def _to_fact(hit: Hit, row: list[Any], said: Said, home: uuid.UUID) -> FactHit:
+def _to_fact(hit: Hit, row: Sequence[Any], said: Said, home: uuid.UUID) -> FactHit:
     fact_id, category, words, keywords, is_pinned, valid_at, invalid_at, _, evidence = row
     over = invalid_at and _parse(invalid_at)
     places = [(episode_id, seq) for episode_id, seqs in evidence for seq in seqs]

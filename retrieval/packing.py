@@ -101,19 +101,15 @@ class Packed:
         """Messages in order of choice."""
         self._quarters: dict[Day | None, int] = {}
         """The size of each block; None is that of facts."""
-        self._budget = Budget(max_tokens)
+        self._rendered: dict[str, str] = {}
+        """The lines of facts, by id: one that does not fit at first is tried again."""
+        self.budget = Budget(max_tokens)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact unless it would take what is spent above `at_most`."""
         text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
         if self._pay(None, _count(text), at_most=at_most):
             self.facts.append(hit)
-
-    def add_pinned(self, hits: Sequence[FactHit]) -> None:
-        """Add what is given unasked, while it takes a small share of the budget."""
-        at_most = self._budget.spent + int(PINNED_SHARE * self.max_tokens)
-        for hit in hits:
-            self.add_fact(hit, at_most=at_most)
 
     def add_message(self, message: MessageRow, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
@@ -123,46 +119,43 @@ class Packed:
         content = clean(message.content or "")
         quarters = _measure(message, content)
         size = math.ceil(quarters / 4)
-        room = self.max_tokens - self._budget.spent
+        room = self.max_tokens - self.budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
             return
-        overhead = self._measure_overhead(message) if 2 * size > largest else 0
+        frame = self._render(message, "")
+        overhead = 0
+        if 2 * size > largest:  # what stands around what it says, were it alone
+            overhead = count_tokens(LINES_HEADING) + count_tokens(frame + "\n")
         if size + overhead > largest:
             room_left = min(largest, room) - overhead
             if room_left >= LEAST_CUT_TOKENS:
-                self._show(message, self.trimmer.cut(content, at_most=room_left))
+                self._show(message, self.trimmer.cut(content, at_most=room_left), frame)
             return
-        is_early = self._budget.spent < WHOLE_SHARE * self.max_tokens
+        is_early = self.budget.spent < WHOLE_SHARE * self.max_tokens
         whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
-        size_of_whole = quarters if whole == content else None
-        if (is_early or not is_tight) and self._show(message, whole, quarters=size_of_whole):
+        size_of_whole = quarters if whole == content else 0  # not known
+        if (is_early or not is_tight) and self._show(message, whole, frame, size_of_whole):
             return
-        self._show(message, self.trimmer.shorten(content, room=self._count_room(message)))
+        shortened = self.trimmer.shorten(content, room=self._count_room(frame))
+        self._show(message, shortened, frame)
 
-    def _show(self, message: MessageRow, content: str, *, quarters: int | None = None) -> bool:
-        """Return whether it fits; an empty content never does. `quarters`: its size, if known."""
-        key = _day_of(message)
-        if len(content) > self._count_room(message) or not content:
+    def _show(self, message: MessageRow, content: str, frame: str, quarters: int = 0) -> bool:
+        """Return whether it fits in its frame; an empty one never does. `quarters`: its size."""
+        if len(content) > self._count_room(frame) or not content:
             return False
-        if quarters is None:
-            cost = _count(self._render(message, content))
-        else:
-            cost = quarters + _count(self._render(message, ""))
+        cost = quarters + _count(frame if quarters else self._render(message, content))
+        key = _day_of(message)
         fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, content))
         return fits
 
-    def _count_room(self, message: MessageRow) -> float:
-        """Return the characters of a message that may fit: all counters but one count those."""
+    def _count_room(self, frame: str) -> float:
+        """Return the characters in a frame that may fit: all counters but one count those."""
         if in_use().name == "e5":
             return math.inf
-        return 4 * (self.max_tokens - self._budget.spent + 1) - len(self._render(message, ""))
-
-    def _measure_overhead(self, message: MessageRow) -> int:
-        """Return the tokens around what a message says, were it alone."""
-        return count_tokens(LINES_HEADING) + count_tokens(self._render(message, "") + "\n")
+        return 4 * (self.max_tokens - self.budget.spent + 1) - len(frame)
 
     def _render(self, message: MessageRow, content: str) -> str:
         """Return a message with the heading of its day, unless that is there already."""
@@ -181,7 +174,7 @@ class Packed:
         cost = math.ceil(after / 4) - math.ceil(before / 4)
         if key is not None and not self.days:
             cost += count_tokens(LINES_HEADING)
-        if not self._budget.take(cost, at_most=at_most):
+        if not self.budget.take(cost, at_most=at_most):
             return False
         self._quarters[key] = after
         return True
@@ -213,11 +206,14 @@ class Packed:
 
     def _render_fact(self, hit: FactHit) -> str:
         """Return a bullet with the day since when it is true, unless the fact names a date."""
+        if hit.fact.id in self._rendered:
+            return self._rendered[hit.fact.id]
         dated = FULL_DATE.search(hit.fact.fact)
         day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
         label = f"{hit.fact.category}{day}"
         mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        return f"- [{label}] {clean_line(hit.fact.fact)}{markdown.mark(hit.fact)}{mark}\n"
+        text = f"- [{label}] {clean_line(hit.fact.fact)}{markdown.mark(hit.fact)}{mark}\n"
+        return self._rendered.setdefault(hit.fact.id, text)
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key
@@ -247,7 +243,9 @@ def pack(
         )
     chosen = {hit.fact.id for hit in packed.facts}
     rest = [hit for hit in facts if hit.fact.is_pinned and hit.fact.id not in chosen]
-    packed.add_pinned([*rest, *pinned])
+    at_most = packed.budget.spent + int(PINNED_SHARE * max_tokens)
+    for hit in [*rest, *pinned]:
+        packed.add_fact(hit, at_most=at_most)
     sizes = (_measure(message, message.content or "") for message in messages)
     is_tight = sum(sizes) > 4 * max_tokens
     for message in messages:

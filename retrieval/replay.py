@@ -20,9 +20,9 @@ from episodic.models import Episode, Message
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, ELLIPSIS, clean_line, print_links
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, MessageRow
+from retrieval.hits import EpisodeRow, FactRow, MessageRow
 from retrieval.models import Retrieval
-from retrieval.packing import Block
+from retrieval.selection import Chosen
 from semantic.correction_marks import print_heir
 from semantic.models import Fact
 
@@ -51,46 +51,38 @@ class Replay:
     """Places at which something was erased since."""
 
 
-class Reader:
-    """Reads the lines of a text in order, with the rows behind them in the same order.
+def take_apart(chosen: Chosen, *, is_shared: bool) -> list[Part] | None:
+    """Return what a text was made of; None: it does not read as expected, so it is not kept.
 
-    `is_shared`: it may quote several conversations.
+    `is_shared`: it may quote several conversations. Called while links are printed as the text
+    has them.
     """
+    reader = _Reader(chosen, is_shared=is_shared)
+    try:
+        parts = [part for line in chosen.text.split("\n") for part in (*reader.read(line), "\n")]
+    except NotFoundInText:
+        return None
+    merged: list[Part] = []
+    for part in parts[:-1]:  # behind the last line there is no break
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        elif part:
+            merged.append(part)
+    return merged
 
-    def __init__(
-        self,
-        facts: Sequence[FactHit],
-        episodes: Sequence[EpisodeHit],
-        blocks: Sequence[Block] | None,
-        recent: Block | None,
-        *,
-        is_shared: bool,
-    ) -> None:
+
+class _Reader:
+    """Reads the lines of a text in order, with the rows behind them in the same order."""
+
+    def __init__(self, chosen: Chosen, *, is_shared: bool) -> None:
         self._is_shared = is_shared
-        self._facts = deque(hit.fact for hit in facts)
-        self._episodes = deque(episodes if blocks is None else ())
-        shown = [] if blocks is None else [one for one in blocks if not one.text.startswith(FACTS)]
+        self._facts = deque(hit.fact for hit in chosen.facts)
+        self._episodes = deque(chosen.episodes if chosen.blocks is None else ())
+        shown = [block for block in chosen.blocks or () if not block.text.startswith(FACTS)]
         self._messages = deque(message for block in shown for message in block.messages)
-        self._recent = recent if blocks is None else None
+        self._recent = chosen.recent if chosen.blocks is None else None
         self._episode: EpisodeRow | None = None
         self._is_among_facts = False
-
-    def take_apart(self, text: str) -> list[Part] | None:
-        """Return what a text was made of; None: it does not read as expected, so it is not kept.
-
-        Called once, while links are printed as the text has them.
-        """
-        try:
-            parts = [part for line in text.split("\n") for part in (*self.read(line), "\n")]
-        except NotFoundInText:
-            return None
-        merged: list[Part] = []
-        for part in parts[:-1]:  # behind the last line there is no break
-            if isinstance(part, str) and merged and isinstance(merged[-1], str):
-                merged[-1] += part
-            elif part:
-                merged.append(part)
-        return merged
 
     def read(self, line: str) -> Iterator[Part]:
         if line.startswith("## "):

@@ -9,7 +9,7 @@ from episodic.models import Conversation, Episode
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
-from retrieval import lines, markdown, packing, replay
+from retrieval import lines, markdown, packing
 from retrieval.hits import (
     EpisodeHit,
     EpisodeRow,
@@ -17,6 +17,7 @@ from retrieval.hits import (
     FactRow,
     Hit,
     MessageRow,
+    Rows,
     episodes_shown,
     facts_shown,
     load_candidates,
@@ -26,7 +27,7 @@ from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent
 from retrieval.request import CONVERSATION, RecallRequest
-from retrieval.search.in_conversation import put_newer_first
+from retrieval.search.in_conversation import Found, put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 from semantic.models import Fact
 
@@ -46,11 +47,6 @@ class Chosen:
     """The marks between which the text stands."""
     cut: tuple[str, ...] = ()
     """Messages of which the text shows a part, and episodes left out for their size, by id."""
-
-    def take_apart(self, *, is_shared: bool) -> list[replay.Part] | None:
-        """Return what the text is made of, for its receipt."""
-        sources = self.facts, self.episodes, self.blocks, self.recent
-        return replay.Reader(*sources, is_shared=is_shared).take_apart(self.text)
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -81,37 +77,33 @@ class Chosen:
 def choose(
     conversation: Conversation,
     request: RecallRequest,
-    hits: Sequence[Hit],
+    found: Found,
     now: datetime,
     *,
     is_left_out: bool = False,
 ) -> Chosen:
-    """Return what an answer serves of hits, best first; nothing of them where it is left out."""
+    """Return what an answer serves of what was found; nothing of that where it is left out."""
     recent = None
     if request.min_seq is not None:
         recent = find_recent(
-            conversation,
-            request.query,
-            request.min_seq,
-            request.max_tokens,
-            whole=request.whole,
+            conversation, request.query, request.min_seq, request.max_tokens, whole=request.whole
         )
     if is_left_out:
         return _choose_recent(recent, is_packed=request.max_tokens is not None)
-    facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
+    facts = [hit for hit in found.hits if hit.shelf is MemoryKind.FACT]
     if conversation.has_corrections and request.known_at is None:
         facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
-    episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
+    episodes = [hit for hit in found.hits if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None:
-        return _choose_all(conversation, request, facts, episodes, recent, now)
+        return _choose_all(conversation, request, facts, episodes, found.rows, recent, now)
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
         conversation,
         facts,
         quoted,
-        with_pinned=_wants_pinned(request),
-        with_retired=request.as_of is None and request.known_at is None,
+        rows=found.rows,
         seqs=[line.seq for hit in quoted for line in hit.lines],
+        **list_wanted(request),
     )
     _set_marks(
         conversation,
@@ -153,23 +145,22 @@ def _choose_all(
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
+    rows: Rows | None,
     recent: Block | None,
     now: datetime,
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
     shown, detailed = episodes_shown(episode_hits), episode_hits
-    with_pinned = _wants_pinned(request)
+    wanted = list_wanted(request)
     if request.is_plain:
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
         ]
     cut: tuple[str, ...] = ()
-    if request.is_plain and not detailed and not with_pinned:
+    if request.is_plain and not detailed and not wanted["with_pinned"]:
         facts, episodes = facts_shown(fact_hits), shown
     else:
-        loaded = load_candidates(
-            conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
-        )
+        loaded = load_candidates(conversation, fact_hits, detailed, rows=rows, seqs=(), **wanted)
         facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
@@ -230,11 +221,19 @@ def _set_marks(
         set_corrected(conversation, [hit.fact for hit in facts])
 
 
-def _wants_pinned(request: RecallRequest) -> bool:
-    """Return whether something goes before any answer or into a budget unasked."""
-    has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
+def list_wanted(request: RecallRequest) -> dict[str, bool]:
+    """Return what is to be loaded beside what was found, as `hits.state_loading` takes it.
+
+    Pinned facts go before any context and into a budget, unasked.
+    """
+    is_packed = request.max_tokens is not None
+    has_place = request.kind is Retrieval.Kind.CONTEXT or is_packed
     is_present = request.as_of is None and request.known_at is None
-    return has_place and not request.category and is_present
+    return {
+        "with_pinned": has_place and not request.category and is_present,
+        "whole": not is_packed,
+        "with_retired": is_packed and is_present,
+    }
 
 
 def name_homes(place: Conversation, chosen: Chosen) -> None:

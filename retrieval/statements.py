@@ -5,7 +5,7 @@ Of constants only: whatever somebody said is a parameter.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
@@ -46,6 +46,32 @@ def read_find(*, routed: bool = False) -> str:
     return body
 
 
+GIVEN = """
+given AS MATERIALIZED (
+    SELECT %(facts)s::uuid[] AS facts, %(episodes)s::uuid[] AS episodes, %(seqs)s::bigint[] AS seqs
+)"""
+HITS = """
+UNION ALL
+SELECT 'hit', json_agg(json_build_array(
+    memory_id, shelf, rank, score, rrf, retrievability, lexical_rank, vector_rank, lexical_found,
+    vector_found, lines, terms, shown, lexical_score, cosine, newer
+) ORDER BY shelf, rank)
+FROM found
+"""
+
+
+@cache
+def read_load(*, searching: bool = False) -> str:
+    """Return the text of the statement that loads what an answer is chosen from.
+
+    `searching`: of what it finds itself, which it brings as hits.
+    """
+    if not searching:
+        return read_file("load.sql").replace("{given}", GIVEN)
+    given = _read_body("answer.sql").replace("{hybrid}", read_file("hybrid.sql"))
+    return read_file("load.sql").replace("{given}", given) + HITS
+
+
 @cache
 def read_edges(name: str, *, once: bool) -> str:
     """Return the text of a statement that follows links; `once`: each memory one time a list."""
@@ -69,7 +95,9 @@ SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
 """
 
 
-def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[str] = ()) -> None:
+def run(
+    cursor: Any, text: str, params: dict[str, Any], *, fixed: Iterable[str] = (), keep: bool = True
+) -> None:
     """Execute a statement whose plan the connection keeps, which saves reading and planning it.
 
     There is a plan for each set of the values of `fixed`: let there be few. What is not asked
@@ -78,7 +106,8 @@ def run(cursor: Any, text: str, params: Mapping[str, Any], *, fixed: Collection[
     A pooler may lend another session, where the plan is missing, or was made for somebody else.
     """
     name, prepare, execute = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
-    if not connection.in_atomic_block and not connection.is_distributed:  # type: ignore[attr-defined]
+    is_distributed = connection.is_distributed  # type: ignore[attr-defined]
+    if keep and not connection.in_atomic_block and not is_distributed:
         kept = vars(connection.connection).setdefault("kept_plans", set())
         for _ in range(2):
             try:
@@ -111,6 +140,11 @@ def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, s
 def to_array(items: Iterable[str]) -> str:
     """Return numbers or ids as PostgreSQL writes an array of them."""
     return "{" + ",".join(items) + "}"
+
+
+def fetch_lists(cursor: Any) -> dict[str, list[Any]]:
+    """Return what a statement has answered that brings a list, or null, of each kind."""
+    return {kind: rows or [] for kind, rows in cursor.fetchall()}
 
 
 def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:

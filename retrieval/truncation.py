@@ -8,12 +8,12 @@ question count twice.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from indexing.text import prepare
 from memoryproject.text.sentences import TITLES
@@ -34,6 +34,7 @@ SENTENCE_END = re.compile(
 
 Count = Callable[[str], int]
 Fits = Callable[[str], bool]
+Result = TypeVar("Result")
 
 
 class Strategy(StrEnum):
@@ -125,7 +126,7 @@ STEM_LETTERS = 6
 JUDGED_CHARACTERS = 2_000
 """Of each message, when rarity is counted."""
 REMEMBERED_TEXTS = 4_096
-"""Messages and sentences whose words a process keeps in mind: 8 MB."""
+"""Messages whose words and whose sentences a process keeps in mind: 8 MB."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""
@@ -148,17 +149,25 @@ class Sentence(NamedTuple):
     words: frozenset[str]
 
 
+class _Worths(dict[str, float]):
+    """What words are worth, by their rarity among texts; reckoned for those that are asked for."""
+
+    def __init__(self, texts: Sequence[frozenset[str]]) -> None:
+        self._counts = Counter(chain.from_iterable(texts))
+        self.unseen = math.log(len(texts) + 1)
+
+    def __missing__(self, word: str) -> float:
+        self[word] = worth = self.unseen - math.log(self._counts[word] or 1)
+        return worth
+
+
 class Trimmer:
     """Shortens messages. Made once for an answer, from its question and all it found."""
 
     def __init__(
         self, *, question: str, messages: Sequence[str], speakers: Iterable[str] = ()
     ) -> None:
-        counts = Counter(chain.from_iterable(_words(text[:JUDGED_CHARACTERS]) for text in messages))
-        self._unseen = unseen = math.log(len(messages) + 1)
-        self._worth_of: defaultdict[str, float] = defaultdict(lambda: unseen)
-        worth = [unseen, *(unseen - math.log(n) for n in range(1, len(messages) + 1))]
-        self._worth_of.update((word, worth[n]) for word, n in counts.items())
+        self._worth_of = _Worths([_words(text[:JUDGED_CHARACTERS]) for text in messages])
         self._names = frozenset(word for name in speakers for word in _words(name))
         self._asked = frozenset(
             word
@@ -168,7 +177,7 @@ class Trimmer:
 
     def drop_filler(self, content: str) -> str:
         """Return the message without sentences in which every word is common."""
-        sentences = split_sentences(content)
+        sentences = _split(content)
         rare = self._threshold(FILLER_SHARE)
         telling = {
             place
@@ -185,7 +194,7 @@ class Trimmer:
 
         Empty where none of them has so few characters as there is `room` for.
         """
-        sentences = split_sentences(content)
+        sentences = _split(content)
         if all(len(sentence.text.rstrip()) > room for sentence in sentences):
             return ""
         if len(sentences) < 2:
@@ -223,7 +232,7 @@ class Trimmer:
 
     def _threshold(self, share: float) -> float:
         """Return what a word is worth in that share of the messages, or in a single one of few."""
-        return min(-math.log(share), self._unseen)
+        return min(-math.log(share), self._worth_of.unseen)
 
     def _by_worth(self, sentences: Sequence[Sentence]) -> list[int]:
         worth = [self._worth(one.words) + self._worth(one.words & self._asked) for one in sentences]
@@ -249,7 +258,7 @@ def split_sentences(content: str, *, longest: int | None = None) -> list[Sentenc
     parts.append(text[start:])
     if longest is not None:
         parts = [piece for part in parts for piece in _split_long(part, longest)]
-    return [Sentence(part, _words(part)) for part in parts if part.strip()]
+    return [Sentence(part, _find_words(part)) for part in parts if part.strip()]
 
 
 def join_sentences(sentences: Sequence[Sentence], kept: set[int]) -> str:
@@ -275,14 +284,17 @@ def _split_long(part: str, longest: int) -> list[str]:
     return [*pieces, part[start:]]
 
 
-def _words(text: str) -> frozenset[str]:
-    return _remember_words(text) if len(text) <= JUDGED_CHARACTERS else _find_words(text)
-
-
 def _find_words(text: str) -> frozenset[str]:
     text = prepare(text)
     words = text.translate(_SPACED).split() if text.isascii() else _WORD.findall(text)
     return frozenset([word[:STEM_LETTERS] for word in words])
 
 
-_remember_words = lru_cache(REMEMBERED_TEXTS)(_find_words)
+def _remember(function: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Return a function of texts that keeps what it returned of those that are no longer."""
+    remembered = lru_cache(REMEMBERED_TEXTS)(function)
+    return lambda text: (remembered if len(text) <= JUDGED_CHARACTERS else function)(text)
+
+
+_words = _remember(_find_words)
+_split = _remember(split_sentences)

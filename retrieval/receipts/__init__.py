@@ -4,7 +4,7 @@ import json
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -19,7 +19,7 @@ from jobs.enqueue import wake
 from jobs.models import Job, Kind
 from memoryproject.database.batches import in_batches
 from memoryproject.database.ids import make_id
-from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.statements import read_file, run
@@ -30,47 +30,22 @@ SERVED_AT_MOST = 1_000
 """Further servings of a memory are not counted."""
 
 
-def write_receipt(
-    *,
-    tenant: Tenant,
-    asked_by: APIKey | None,
-    kind: Retrieval.Kind,
-    query: str,
-    parameters: Mapping[str, Any],
-    conversation: Conversation | None,
-    hits: Sequence[Hit],
-    embedding_model: str,
-    degraded: str,
-    tokens: int,
-    started: float,
-    relevance: float | None = None,
-    parts: Sequence[Any] | None = None,
-    signature: str = "",
-) -> Retrieval:
+def write_receipt(*, hits: Sequence[Hit], started: float, **values: Any) -> Retrieval:
     """Store what was asked and served: one statement, and so all or nothing.
 
-    `parts` and `signature` are of the text, from which `replay` makes it again. `started` is
-    when the answer was begun, by the monotonic clock.
+    `values` are those of a `Retrieval` that the caller knows. `started` is when the answer was
+    begun, by the monotonic clock.
     """
     has_episode = any(hit.shelf is MemoryKind.EPISODE for hit in hits)
+    parameters = json.loads(json.dumps(values["parameters"], cls=JSONEncoder))
     retrieval = Retrieval(
-        tenant=tenant,
-        conversation=conversation,
-        kind=kind,
-        asked_by=asked_by,
-        query=query,
-        parameters=json.loads(json.dumps(parameters, cls=JSONEncoder)),
-        embedding_model=embedding_model,
+        **{"signature": "", **values, "parameters": parameters},
         counts=_count_legs(hits),
-        degraded=degraded,
-        tokens=tokens,
         latency_ms=round((time.monotonic() - started) * 1000),
-        relevance=relevance,
-        through_seq=conversation.next_seq - 1 if conversation else 0,
-        reviewable=kind in REVIEWABLE and has_episode,
-        parts=parts,
-        signature=signature,
+        reviewable=values["kind"] in REVIEWABLE and has_episode,
     )
+    conversation = retrieval.conversation
+    retrieval.through_seq = conversation.next_seq - 1 if conversation else 0
     row = {
         field.attname: field.get_db_prep_save(getattr(retrieval, field.attname), connection)
         for field in Retrieval._meta.concrete_fields

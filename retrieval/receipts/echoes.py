@@ -147,9 +147,7 @@ def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> I
     if not through:
         return
     rows = episodic_queries.messages_between(
-        conversation,
-        first_seq=min(through) - RECENT_AT_MOST + 1,
-        last_seq=max(through),
+        conversation, first_seq=min(through) - RECENT_AT_MOST + 1, last_seq=max(through)
     )
     for row in rows:
         after = [seq for seq in through if seq - RECENT_AT_MOST < row.seq <= seq]

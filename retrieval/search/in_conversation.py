@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.core.cache import cache
 from django.db import connection
@@ -19,9 +19,10 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
-from retrieval.hits import Hit, LineMatch
+from retrieval import hits
+from retrieval.hits import Hit, LineMatch, Rows
 from retrieval.search.scores import DEFAULTS, Fusion
-from retrieval.statements import read_file, run
+from retrieval.statements import fetch_lists, read_file, read_load, run
 
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
@@ -64,6 +65,13 @@ class Question:
     """Whether what markdown prints comes along, which saves loading it."""
 
 
+class Found(NamedTuple):
+    """What a search brings. `rows` None: what is behind the hits is still to be loaded."""
+
+    hits: list[Hit]
+    rows: Rows | None = None
+
+
 def embed_or_none(query: str) -> tuple[Vectors | None, str]:
     """Return the vector of a query; while there is none, None and what the answer says of it."""
     try:
@@ -77,21 +85,35 @@ def search(conversation: Conversation, question: Question) -> list[Hit]:
 
     A fact that seems to contradict an older one comes before it.
     """
-    statement, params = state(conversation, question)
-    is_usual = question.as_of is None and question.known is None and question.category is None
-    with connection.cursor() as cursor:
-        if is_usual and conversation.id not in find_approximate(conversation.tenant):
-            run(cursor, statement, params, fixed=FIXED)
-        else:
-            cursor.execute(statement, params)
-        return put_newer_first([_to_hit(row) for row in cursor.fetchall()])
+    return put_newer_first(search_unordered(conversation, question))
 
 
 def search_unordered(conversation: Conversation, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
     with connection.cursor() as cursor:
-        cursor.execute(*state(conversation, question))
+        statement, params = state(conversation, question)
+        run(cursor, statement, params, fixed=FIXED, keep=_is_usual(conversation, question))
         return [_to_hit(row) for row in cursor.fetchall()]
+
+
+def search_and_load(conversation: Conversation, question: Question, **wanted: bool) -> Found:
+    """Return what `search` does, and with it what `load_candidates` would load of that."""
+    params = state(conversation, question)[1] | hits.state_loading(conversation, **wanted)
+    fixed, keep = (*FIXED, "whole", "retired"), _is_usual(conversation, question)
+    with connection.cursor() as cursor:
+        run(cursor, read_load(searching=True), params, fixed=fixed, keep=keep)
+        rows = fetch_lists(cursor)
+    found = [
+        _to_hit([uuid.UUID(memory_id), *values, map(uuid.UUID, newer)])
+        for memory_id, *values, newer in rows["hit"]
+    ]
+    return Found(put_newer_first(found), rows)
+
+
+def _is_usual(conversation: Conversation, question: Question) -> bool:
+    """Return whether a kept plan serves: those of another moment or category are made anew."""
+    is_now = question.as_of is None and question.known is None and question.category is None
+    return is_now and conversation.id not in find_approximate(conversation.tenant)
 
 
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:

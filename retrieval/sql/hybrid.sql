@@ -251,14 +251,14 @@ best AS MATERIALIZED (
 -- any. Deviations are added, not ranks: how far a message stands out counts. Where no vectors
 -- are there, only messages with a word in common match.
 pooled AS MATERIALIZED (
-    SELECT unit_id, max(words) AS words, max(cosine) AS cosine
+    SELECT unit_id, words, cosine
     FROM (
-        SELECT unit_id, score AS words, NULL::float8 AS cosine
-        FROM lexical_unit WHERE shelf = 'episode'
-        UNION ALL SELECT unit_id, NULL, -distance FROM vector_unit WHERE shelf = 'episode'
-    ) AS found
-    WHERE %(with_lines)s
-    GROUP BY unit_id
+        SELECT unit_id, score AS words FROM lexical_unit WHERE shelf = 'episode' AND %(with_lines)s
+    ) AS worded
+    FULL JOIN (
+        SELECT unit_id, -distance AS cosine
+        FROM vector_unit WHERE shelf = 'episode' AND %(with_lines)s
+    ) AS directed USING (unit_id)
 ),
 message AS MATERIALIZED (
     SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
