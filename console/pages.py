@@ -31,6 +31,11 @@ ENTRIES_AT_MOST = 50
 CONVERSATIONS_OFFERED = 30
 FAULTS = ("fault", "problem", "errors")
 """Under which names pages show what is wrong."""
+SEES_CASE = (
+    "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
+    "episodic.view_message",
+)  # fmt: skip
+"""The permissions of who may see what an answer was made of."""
 Row = TypeVar("Row", bound=TenantModel)
 Answer = HttpResponseBase | dict[str, Any]
 """What a view of `admin_page` returns: a response, or what its template shows."""

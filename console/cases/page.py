@@ -33,10 +33,6 @@ from retrieval import memory_tests
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import MemoryTest, Retrieval, RetrievalHit
 
-SEEN_BY = (
-    "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
-    "episodic.view_message",
-)  # fmt: skip
 HITS_AT_MOST = 200
 MOMENTS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S"]
 SEES_TEST = ("retrieval.view_memorytest", CURATE)
@@ -68,7 +64,7 @@ class MemoryTestForm(TextForm):
     at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
 
 
-@pages.admin_page("console/cases/entry.html", "Why did it say that?", *SEEN_BY)
+@pages.admin_page("console/cases/entry.html", "Why did it say that?", *pages.SEES_CASE)
 def show_entry(request: HttpRequest) -> pages.Answer:
     """Show the form and the candidates; a receipt's id leads to its case."""
     form = CaseForm(request.GET)
@@ -129,7 +125,7 @@ def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation 
     return of_agent or rows.filter(id=named).first()
 
 
-@pages.admin_page("console/cases/case.html", "Case file", *SEEN_BY)
+@pages.admin_page("console/cases/case.html", "Case file", *pages.SEES_CASE)
 def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     """Show one answer, explained; with `format=json` as a file."""
     retrieval = pages.get_row(Retrieval, retrieval_id, "conversation", "asked_by")
@@ -190,7 +186,11 @@ def _link_to_playground(retrieval: Retrieval) -> str:
 
 
 @pages.admin_page(
-    "console/cases/test_form.html", "Turn this case into a test", *SEEN_BY, *SEES_TEST, posts=True
+    "console/cases/test_form.html",
+    "Turn this case into a test",
+    *pages.SEES_CASE,
+    *SEES_TEST,
+    posts=True,
 )
 def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     rows = Retrieval.across_tenants.select_related("tenant", "conversation")

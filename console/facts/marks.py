@@ -10,10 +10,9 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from console.cases.page import SEEN_BY
 from console.facts.actions import SEES_FACT
 from console.forms import ReasonForm, submit
-from console.pages import Answer, admin_page, get_row, redirect_to
+from console.pages import SEES_CASE, Answer, admin_page, get_row, redirect_to
 from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from console.texts import TEXTS
 from episodic.models import Episode, Message
@@ -113,7 +112,7 @@ class Line(NamedTuple):
     is_marked: bool
 
 
-@admin_page("console/facts/ask_again.html", "Ask again", *SEEN_BY, RUN_PLAYGROUND)
+@admin_page("console/facts/ask_again.html", "Ask again", *SEES_CASE, RUN_PLAYGROUND)
 def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
     """Show the newest questions that what a fact replaced was served for, else the fact."""
     fact = get_row(Fact, fact_id, "conversation")
