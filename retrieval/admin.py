@@ -70,9 +70,11 @@ class RetrievalHitAdmin(ReadOnlyAdmin):
 class ContextAdmin(ReadOnlyAdmin):
     """What agents put together; what it says is not shown, for it quotes messages."""
 
+    search_help_text = "A whole id"
     list_display = (
-        "created_at used_tokens max_tokens reserved_tokens counter made_by expires_at tenant"
-    ).split()
+        "created_at", "used_tokens", "max_tokens", "reserved_tokens", "counter", "made_by",
+        "expires_at", "tenant",
+    )  # fmt: skip
     list_filter = ("counter", recent_filter("made", "made"), "tenant")
     listings = (Listing("Sections", ContextSection, "context"),)
 
@@ -80,6 +82,9 @@ class ContextAdmin(ReadOnlyAdmin):
 @admin.register(ContextSection)
 class ContextSectionAdmin(ReadOnlyAdmin):
     hidden = ("content",)
-    list_display = "position kind memory priority tokens truncated context tenant".split()
+    search_help_text = "A whole id"
+    list_display = (
+        "position", "kind", "memory", "priority", "tokens", "truncated", "context", "tenant",
+    )  # fmt: skip
     list_filter = ("kind", "truncated", "tenant")
     id_search = ("id", "context", "memory")
