@@ -22,7 +22,8 @@ from memoryproject.text.tokens import in_use
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
 AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
-LOCK = f"{FIND} FOR UPDATE"
+LOCK = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
+AND coalesce(user_id = ANY(%s::text[]), TRUE) FOR UPDATE"""
 """What `of` would ask; composing it takes Django a millisecond of each answer."""
 IS_DUE = """SELECT max(received_at) <= statement_timestamp() - %s
     OR count(*) >= %s AND min(received_at) <= statement_timestamp() - %s OR count(*) >= %s
