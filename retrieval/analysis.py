@@ -18,7 +18,6 @@ from retrieval.hits import Hit
 from retrieval.recall import Draft
 from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import (
-    Found,
     Question,
     put_newer_first,
     search,
@@ -65,11 +64,11 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
     candidates: list[Hit] = []
     limits: dict[MemoryKind, int] = {}
 
-    def find(conversation: Conversation, _: RecallRequest, question: Question) -> Found:
+    def find(conversation: Conversation, _: RecallRequest, question: Question) -> list[Hit]:
         limits.update({FACT: request.semantic_limit, EPISODE: question.episode_limit})
         hits = search_unordered(conversation, _widen(question))
         candidates.extend(put_newer_first(hits))
-        return Found(search(conversation, question) if question.line_limit else _cut(hits, limits))
+        return search(conversation, question) if question.line_limit else _cut(hits, limits)
 
     draft = recall.draft_answer(tenant=tenant, request=request, now=now, find=find)
     served = frozenset(hit.memory_id for hit in draft.served)

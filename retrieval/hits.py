@@ -17,15 +17,13 @@ from django.db import connection
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
-from retrieval.statements import fetch_lists, read_load, run, to_array
+from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
 _parse = datetime.fromisoformat
 Said = Mapping[tuple[str | None, int], "MessageRow"]
 """Messages by episode and seq."""
-Rows = Mapping[str, list[Any]]
-"""What `load.sql` brings, by its kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,48 +202,38 @@ def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
     ]
 
 
-def state_loading(
+def load_candidates(
     conversation: Conversation,
+    facts: Sequence[Hit] = (),
+    episodes: Sequence[Hit] = (),
     *,
     with_pinned: bool = False,
     whole: bool = False,
+    seqs: Collection[int] = (),
     with_retired: bool = False,
-) -> dict[str, Any]:
-    """Return the parameters of `load.sql` but for what was found."""
-    return {
+) -> Candidates:
+    """Load what the answer may need, in one statement; what was erased meanwhile is missing.
+
+    Of the episodes also all messages (`whole`). `seqs`: single messages of theirs that are
+    wanted; `with_retired`: and which of these are over.
+    """
+    keys = [(hit, str(hit.memory_id)) for hit in episodes]
+    fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
+    parameters: dict[str, Any] = {
         "tenant": conversation.tenant_id,
         "conversation": conversation.id,
+        "facts": to_array(key for _, key in fact_keys),
+        "episodes": to_array(key for _, key in keys),
+        "seqs": to_array(map(str, seqs)),
         "pinned": PINNED_AT_MOST if with_pinned else 0,
         "counter": in_use().name,
         "whole": whole,
         "bytes_at_most": settings.PAGE_BYTES,
         "retired": with_retired,
     }
-
-
-def load_candidates(
-    conversation: Conversation,
-    facts: Sequence[Hit] = (),
-    episodes: Sequence[Hit] = (),
-    *,
-    rows: Rows | None = None,
-    seqs: Collection[int] = (),
-    **wanted: bool,
-) -> Candidates:
-    """Load what the answer may need, in one statement; what was erased meanwhile is missing.
-
-    `rows` came with the search already. `seqs`: single messages of the episodes that are wanted.
-    """
-    keys = [(hit, str(hit.memory_id)) for hit in episodes]
-    fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
-    if rows is None:
-        parameters = state_loading(conversation, **wanted)
-        parameters["facts"] = to_array(key for _, key in fact_keys)
-        parameters["episodes"] = to_array(key for _, key in keys)
-        parameters["seqs"] = to_array(map(str, seqs))
-        with connection.cursor() as cursor:
-            run(cursor, read_load(), parameters, fixed=("whole", "retired"))
-            rows = fetch_lists(cursor)
+    with connection.cursor() as cursor:
+        run(cursor, read_file("load.sql"), parameters, fixed=("whole", "retired"))
+        rows: dict[str, list[Any]] = {kind: several or [] for kind, several in cursor.fetchall()}
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
         for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]

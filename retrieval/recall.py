@@ -27,12 +27,12 @@ from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import Found, Question, embed_or_none
+from retrieval.search.in_conversation import Question, embed_or_none
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
 
-Find = Callable[[Conversation, RecallRequest, Question], Found]
+Find = Callable[[Conversation, RecallRequest, Question], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +173,16 @@ def _draft(
     if conversation and request.known_at:
         known = find_known(conversation, request.known_at, request.as_of)
         question = replace(question, known=known)
-    found = find(place, request, question) if place else Found([])
+    hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
-    relevance = _estimate_relevance(request, found.hits, degraded)
+    relevance = _estimate_relevance(request, hits, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen(facts=[], episodes=[], text="")
     if place:
-        chosen = selection.choose(place, request, found, now, is_left_out=is_left_out)
+        chosen = selection.choose(place, request, hits, now, is_left_out=is_left_out)
         if request.scope != CONVERSATION:
             selection.name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
@@ -201,27 +201,24 @@ def _draft(
     )
 
 
-def _search(conversation: Conversation, request: RecallRequest, question: Question) -> Found:
-    """Search where the request says, and load what may be served where that is more than found.
+def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
+    """Search where the request says.
 
     A budget is filled with the messages of one conversation: what comes from others are facts.
     """
     user_id = request.user_id or conversation.user_id
     if request.scope == CONVERSATION or (request.scope == USER and not user_id):
-        if request.is_plain:
-            return Found(in_conversation.search(conversation, question))
-        wanted = selection.list_wanted(request)
-        return in_conversation.search_and_load(conversation, question, **wanted)
+        return in_conversation.search(conversation, question)
     shared = in_scope.search(
         tenant=conversation.tenant,
         question=question,
         user_id=user_id if request.scope == USER else None,
     )
     if request.max_tokens is None:
-        return Found(shared)
+        return shared
     facts = [hit for hit in shared if hit.shelf is MemoryKind.FACT]
     question = replace(question, shelves=(MemoryKind.EPISODE,))
-    return Found([*facts, *in_conversation.search(conversation, question)])
+    return [*facts, *in_conversation.search(conversation, question)]
 
 
 def to_question(

@@ -17,7 +17,6 @@ from retrieval.hits import (
     FactRow,
     Hit,
     MessageRow,
-    Rows,
     episodes_shown,
     facts_shown,
     load_candidates,
@@ -27,7 +26,7 @@ from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent
 from retrieval.request import CONVERSATION, RecallRequest
-from retrieval.search.in_conversation import Found, put_newer_first
+from retrieval.search.in_conversation import put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 from semantic.models import Fact
 
@@ -77,12 +76,12 @@ class Chosen:
 def choose(
     conversation: Conversation,
     request: RecallRequest,
-    found: Found,
+    hits: Sequence[Hit],
     now: datetime,
     *,
     is_left_out: bool = False,
 ) -> Chosen:
-    """Return what an answer serves of what was found; nothing of that where it is left out."""
+    """Return what an answer serves of hits, best first; nothing of them where it is left out."""
     recent = None
     if request.min_seq is not None:
         recent = find_recent(
@@ -90,18 +89,17 @@ def choose(
         )
     if is_left_out:
         return _choose_recent(recent, is_packed=request.max_tokens is not None)
-    facts = [hit for hit in found.hits if hit.shelf is MemoryKind.FACT]
+    facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
     if conversation.has_corrections and request.known_at is None:
         facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
-    episodes = [hit for hit in found.hits if hit.shelf is MemoryKind.EPISODE]
+    episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
     if request.max_tokens is None:
-        return _choose_all(conversation, request, facts, episodes, found.rows, recent, now)
+        return _choose_all(conversation, request, facts, episodes, recent, now)
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
         conversation,
         facts,
         quoted,
-        rows=found.rows,
         seqs=[line.seq for hit in quoted for line in hit.lines],
         **list_wanted(request),
     )
@@ -145,7 +143,6 @@ def _choose_all(
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
-    rows: Rows | None,
     recent: Block | None,
     now: datetime,
 ) -> Chosen:
@@ -160,7 +157,7 @@ def _choose_all(
     if request.is_plain and not detailed and not wanted["with_pinned"]:
         facts, episodes = facts_shown(fact_hits), shown
     else:
-        loaded = load_candidates(conversation, fact_hits, detailed, rows=rows, seqs=(), **wanted)
+        loaded = load_candidates(conversation, fact_hits, detailed, seqs=(), **wanted)
         facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
@@ -222,7 +219,7 @@ def _set_marks(
 
 
 def list_wanted(request: RecallRequest) -> dict[str, bool]:
-    """Return what is to be loaded beside what was found, as `hits.state_loading` takes it.
+    """Return what is to be loaded beside what was found, as `load_candidates` takes it.
 
     Pinned facts go before any context and into a budget, unasked.
     """

@@ -46,32 +46,6 @@ def read_find(*, routed: bool = False) -> str:
     return body
 
 
-GIVEN = """
-given AS MATERIALIZED (
-    SELECT %(facts)s::uuid[] AS facts, %(episodes)s::uuid[] AS episodes, %(seqs)s::bigint[] AS seqs
-)"""
-HITS = """
-UNION ALL
-SELECT 'hit', json_agg(json_build_array(
-    memory_id, shelf, rank, score, rrf, retrievability, lexical_rank, vector_rank, lexical_found,
-    vector_found, lines, terms, shown, lexical_score, cosine, newer
-) ORDER BY shelf, rank)
-FROM found
-"""
-
-
-@cache
-def read_load(*, searching: bool = False) -> str:
-    """Return the text of the statement that loads what an answer is chosen from.
-
-    `searching`: of what it finds itself, which it brings as hits.
-    """
-    if not searching:
-        return read_file("load.sql").replace("{given}", GIVEN)
-    given = _read_body("answer.sql").replace("{hybrid}", read_file("hybrid.sql"))
-    return read_file("load.sql").replace("{given}", given) + HITS
-
-
 @cache
 def read_edges(name: str, *, once: bool) -> str:
     """Return the text of a statement that follows links; `once`: each memory one time a list."""
@@ -140,11 +114,6 @@ def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, s
 def to_array(items: Iterable[str]) -> str:
     """Return numbers or ids as PostgreSQL writes an array of them."""
     return "{" + ",".join(items) + "}"
-
-
-def fetch_lists(cursor: Any) -> dict[str, list[Any]]:
-    """Return what a statement has answered that brings a list, or null, of each kind."""
-    return {kind: rows or [] for kind, rows in cursor.fetchall()}
 
 
 def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:

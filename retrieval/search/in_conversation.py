@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from django.core.cache import cache
 from django.db import connection
@@ -19,10 +19,9 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
-from retrieval import hits
-from retrieval.hits import Hit, LineMatch, Rows
+from retrieval.hits import Hit, LineMatch
 from retrieval.search.scores import DEFAULTS, Fusion
-from retrieval.statements import fetch_lists, read_file, read_load, run
+from retrieval.statements import read_file, run
 
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
@@ -65,13 +64,6 @@ class Question:
     """Whether what markdown prints comes along, which saves loading it."""
 
 
-class Found(NamedTuple):
-    """What a search brings. `rows` None: what is behind the hits is still to be loaded."""
-
-    hits: list[Hit]
-    rows: Rows | None = None
-
-
 def embed_or_none(query: str) -> tuple[Vectors | None, str]:
     """Return the vector of a query; while there is none, None and what the answer says of it."""
     try:
@@ -94,20 +86,6 @@ def search_unordered(conversation: Conversation, question: Question) -> list[Hit
         statement, params = state(conversation, question)
         run(cursor, statement, params, fixed=FIXED, keep=_is_usual(conversation, question))
         return [_to_hit(row) for row in cursor.fetchall()]
-
-
-def search_and_load(conversation: Conversation, question: Question, **wanted: bool) -> Found:
-    """Return what `search` does, and with it what `load_candidates` would load of that."""
-    params = state(conversation, question)[1] | hits.state_loading(conversation, **wanted)
-    fixed, keep = (*FIXED, "whole", "retired"), _is_usual(conversation, question)
-    with connection.cursor() as cursor:
-        run(cursor, read_load(searching=True), params, fixed=fixed, keep=keep)
-        rows = fetch_lists(cursor)
-    found = [
-        _to_hit([uuid.UUID(memory_id), *values, map(uuid.UUID, newer)])
-        for memory_id, *values, newer in rows["hit"]
-    ]
-    return Found(put_newer_first(found), rows)
 
 
 def _is_usual(conversation: Conversation, question: Question) -> bool:

@@ -15,12 +15,12 @@
 --      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
 --      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
 --      retired [seq, …]: those of seqs that say what is over or wrong, and nothing still active
---      hit: of answer.sql alone
 -- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
--- {given} names facts, episodes and seqs: the parameters, or what answer.sql finds.
 WITH
-{given},
+given AS MATERIALIZED (
+    SELECT %(facts)s::uuid[] AS facts, %(episodes)s::uuid[] AS episodes, %(seqs)s::bigint[] AS seqs
+),
 pinned AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
     FROM semantic_fact

@@ -24,9 +24,9 @@ from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import count_served, measure_pace, write_receipt
-from retrieval.search.in_conversation import Question, search, search_and_load, state
+from retrieval.search.in_conversation import Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.statements import read_edges, read_file, read_find, read_load
+from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
@@ -115,12 +115,11 @@ def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
 
 
 WHOLE = {
-    "answer.sql": read_load(searching=True),
     "between.sql": read_file("between.sql"),
     "find.sql": read_find(),
     "hybrid.sql": read_file("hybrid.sql"),
     "links.sql": read_edges("links.sql", once=False),
-    "load.sql": read_load(),
+    "load.sql": read_file("load.sql"),
     "neighbours.sql": read_edges("neighbours.sql", once=True),
     "pace.sql": read_file("pace.sql"),
     "served.sql": read_file("served.sql"),
@@ -177,9 +176,6 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         search(conversation, ask())
         search(conversation, ask(line_limit=100, episode_limit=60))
         search(conversation, ask(line_limit=100, as_of=NOW))
-        lines = ask(line_limit=100, episode_limit=60)
-        search_and_load(conversation, lines, with_pinned=True, with_retired=True)
-        search_and_load(conversation, ask(), whole=True)
         load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
         find_with(tenant=ana.tenant, request=everywhere, vector=None)
         write_receipt(

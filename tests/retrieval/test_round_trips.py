@@ -53,10 +53,10 @@ def count_messages(agent: Agent, call: str, **body: Any) -> int:
         ("context_pre_retrieve", {}, 4),
         ("retrieve_memory", {"detail": "none"}, 3),
         ("retrieve_memory", {"detail": "high"}, 4),
-        ("retrieve_memory/raw", {}, 3),
-        ("retrieve_memory", {"max_tokens": 2000}, 3),
-        ("retrieve_memory/raw", {"max_tokens": 2000}, 3),
-        ("retrieve_memory/raw", {"explain": True, "min_seq": 1}, 4),
+        ("retrieve_memory/raw", {}, 4),
+        ("retrieve_memory", {"max_tokens": 2000}, 4),
+        ("retrieve_memory/raw", {"max_tokens": 2000}, 4),
+        ("retrieve_memory/raw", {"explain": True, "min_seq": 1}, 5),
     ],
 )
 def test_an_answer(ana: Agent, call: str, extra: dict[str, Any], at_most: int) -> None:
