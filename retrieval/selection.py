@@ -101,7 +101,8 @@ def choose(
         facts,
         quoted,
         seqs=[line.seq for hit in quoted for line in hit.lines],
-        **list_wanted(request),
+        with_pinned=_wants_pinned(request),
+        with_retired=request.as_of is None and request.known_at is None,
     )
     _set_marks(
         conversation,
@@ -148,16 +149,18 @@ def _choose_all(
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
     shown, detailed = episodes_shown(episode_hits), episode_hits
-    wanted = list_wanted(request)
+    with_pinned = _wants_pinned(request)
     if request.is_plain:
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
         ]
     cut: tuple[str, ...] = ()
-    if request.is_plain and not detailed and not wanted["with_pinned"]:
+    if request.is_plain and not detailed and not with_pinned:
         facts, episodes = facts_shown(fact_hits), shown
     else:
-        loaded = load_candidates(conversation, fact_hits, detailed, seqs=(), **wanted)
+        loaded = load_candidates(
+            conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
+        )
         facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
@@ -218,19 +221,11 @@ def _set_marks(
         set_corrected(conversation, [hit.fact for hit in facts])
 
 
-def list_wanted(request: RecallRequest) -> dict[str, bool]:
-    """Return what is to be loaded beside what was found, as `load_candidates` takes it.
-
-    Pinned facts go before any context and into a budget, unasked.
-    """
-    is_packed = request.max_tokens is not None
-    has_place = request.kind is Retrieval.Kind.CONTEXT or is_packed
+def _wants_pinned(request: RecallRequest) -> bool:
+    """Return whether something goes before any answer or into a budget unasked."""
+    has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
     is_present = request.as_of is None and request.known_at is None
-    return {
-        "with_pinned": has_place and not request.category and is_present,
-        "whole": not is_packed,
-        "with_retired": is_packed and is_present,
-    }
+    return has_place and not request.category and is_present
 
 
 def name_homes(place: Conversation, chosen: Chosen) -> None:

@@ -18,20 +18,17 @@
 -- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
 WITH
-given AS MATERIALIZED (
-    SELECT %(facts)s::uuid[] AS facts, %(episodes)s::uuid[] AS episodes, %(seqs)s::bigint[] AS seqs
-),
 pinned AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
     FROM semantic_fact
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND is_pinned
-        AND invalid_at IS NULL AND id <> ALL((SELECT facts FROM given)::uuid[])
+        AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
     ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
 ),
 evidence AS MATERIALIZED (
     SELECT id, fact_id, episode_id, message_seqs FROM semantic_evidence
     WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
-        AND fact_id IN (SELECT unnest(facts) FROM given UNION ALL SELECT id FROM pinned)
+        AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 ),
 -- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.
 beyond AS MATERIALIZED (
@@ -40,13 +37,10 @@ beyond AS MATERIALIZED (
         FROM (
             SELECT episode_id, sum(octet_length(content) + octet_length(metadata::text)) AS bytes
             FROM episodic_message
-            WHERE tenant_id = %(tenant)s AND %(whole)s
-                AND episode_id = ANY((SELECT episodes FROM given)::uuid[])
+            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
             GROUP BY episode_id
         ) AS size
-        WINDOW ranked AS (
-            ORDER BY array_position((SELECT episodes FROM given)::uuid[], episode_id)
-        )
+        WINDOW ranked AS (ORDER BY array_position(%(episodes)s::uuid[], episode_id))
     ) AS added
     WHERE place > 1 AND bytes > %(bytes_at_most)s
 ),
@@ -54,12 +48,11 @@ message AS MATERIALIZED (
     SELECT id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id
     FROM episodic_message
     WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND seq = ANY((SELECT seqs FROM given)::bigint[])
+        AND seq = ANY(%(seqs)s::bigint[])
     UNION ALL
     SELECT id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id
     FROM episodic_message
-    WHERE tenant_id = %(tenant)s AND %(whole)s
-        AND episode_id = ANY((SELECT episodes FROM given)::uuid[])
+    WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
         AND episode_id NOT IN (SELECT episode_id FROM beyond)
 ),
 pointed AS (
@@ -73,7 +66,7 @@ SELECT 'fact' AS kind, json_agg(json_build_array(
 )) AS rows
 FROM semantic_fact LEFT JOIN pinned USING (id)
 WHERE tenant_id = %(tenant)s
-    AND id IN (SELECT unnest(facts) FROM given UNION ALL SELECT id FROM pinned)
+    AND id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 UNION ALL
 SELECT 'evidence', json_agg(json_build_array(fact_id, episode_id, message_seqs) ORDER BY id)
 FROM evidence
@@ -92,7 +85,7 @@ SELECT 'episode', json_agg(json_build_array(
     )
 ))
 FROM episodic_episode
-WHERE tenant_id = %(tenant)s AND id = ANY((SELECT episodes FROM given)::uuid[])
+WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
     AND id NOT IN (SELECT episode_id FROM beyond)
 UNION ALL
 SELECT 'beyond', json_agg(episode_id) FROM beyond
@@ -104,10 +97,10 @@ FROM (
         SELECT fact_id, seq
         FROM (
             SELECT fact_id, unnest(message_seqs) AS seq FROM semantic_evidence
-            WHERE tenant_id = %(tenant)s AND episode_id = ANY((SELECT episodes FROM given)::uuid[])
+            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[])
                 AND withdrawn_by_id IS NULL AND %(retired)s
         ) AS said
-        WHERE seq IN (SELECT unnest(seqs) FROM given)
+        WHERE seq = ANY(%(seqs)s::bigint[])
         OFFSET 0  -- or facts of all messages would be looked up
     ) AS source JOIN semantic_fact AS fact ON fact.id = fact_id
     WHERE fact.tenant_id = %(tenant)s
