@@ -7,14 +7,13 @@ import hashlib
 import re
 from collections.abc import Iterable
 from functools import cache
-from itertools import dropwhile
-from pathlib import Path
 from typing import Any
 
 from django.db import ProgrammingError, connection
 from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
 
 from indexing.models import MemoryKind
+from memoryproject.database.clock import read_sql
 
 NEAREST_OF_ALL = """
     SELECT memory_id, embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance
@@ -122,8 +121,6 @@ def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-@cache
 def read_file(name: str) -> str:
-    """Return the text of a file under `sql` without its header, which is for people."""
-    text = (Path(__file__).parent / "sql" / name).read_text(encoding="utf-8")
-    return "".join(dropwhile(lambda line: line.startswith("--"), text.splitlines(keepends=True)))
+    """Return the text of a file under `sql` without its header."""
+    return read_sql(__file__, name)

@@ -1,12 +1,12 @@
 """Reads the patterns and words of rules that do not depend on the language of a sentence."""
 
 import re
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from memoryproject.process import tables
+
+_TABLES = tables.read_table(__file__)
 
 
 def read_table(name: str) -> Mapping[str, Any]:

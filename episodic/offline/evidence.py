@@ -4,15 +4,14 @@ Gap g lies between line g and line g + 1. All of it comes from the window alone,
 same window always gives the same numbers.
 """
 
-import tomllib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from episodic.engines import Line, Vectors
 from episodic.offline.lexicon import Lexicon, asks
+from memoryproject.process.tables import read_table
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,9 +19,7 @@ DECAY = 0.7
 """How much of what was said outlives one more line; a plain mean drifts."""
 FAST_DECAY = 0.5
 
-WEIGHTS: dict[str, float] = tomllib.loads(
-    Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")
-)
+WEIGHTS: dict[str, float] = read_table(__file__, "weights")
 """Log-odds per unit of evidence, by `python -m bench.quality weights` from the training parts
 of TIAGE, DialSeg711, DialogSum, TopiOCQA and SuperDialseg. Vectors of another embedder than
 multilingual-e5-small need the fit again.

@@ -1,7 +1,5 @@
 """Registers the lists of the admin that need no code, which `lists.toml` describes."""
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from django.apps import apps
@@ -9,8 +7,9 @@ from django.contrib import admin
 
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter
+from memoryproject.process.tables import read_table
 
-LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+LISTS = read_table(__file__)
 OPTIONS = {
     "columns": "list_display", "filters": "list_filter", "search": "search_fields",
     "ids": "id_search", "hidden": "hidden",

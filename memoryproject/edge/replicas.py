@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from itertools import count
-from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,7 +28,7 @@ from django.db import (
 from django.http import HttpResponse
 from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn, UndefinedTable
 
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 from memoryproject.edge import deadlines
 from memoryproject.process import logs
 from memoryproject.process.scopes import holding
@@ -53,9 +52,8 @@ LEFT_OUT_S = 5.0
 PASSING = QueryCanceled, SerializationFailure
 """What stops a statement on a sound replica: it takes long, or needs rows that vacuum removes."""
 
-SQL = Path(__file__).parent / "sql"
-PRIMARY_LOOK = (SQL / "primary_position.sql").read_text(encoding="utf-8")
-REPLICA_LOOK = (SQL / "replica_position.sql").read_text(encoding="utf-8")
+PRIMARY_LOOK = read_sql(__file__, "primary_position.sql")
+REPLICA_LOOK = read_sql(__file__, "replica_position.sql")
 
 
 class Stand(NamedTuple):

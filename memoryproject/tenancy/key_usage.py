@@ -15,14 +15,13 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 from django.db import Error, connection
 from django.db.models import IntegerField, Sum
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from memoryproject.database.clock import execute
+from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, KeyUsage
@@ -32,9 +31,8 @@ logger = logging.getLogger("memory.usage")
 WRITE_EVERY_S = 20.0
 BUCKETS = 32
 """Of latencies: the one at place n, from 0 on, holds answers within 2 ** (n / 2) ms."""
-SQL = Path(__file__).parent / "sql"
-ADD = (SQL / "write_key_usage.sql").read_text(encoding="utf-8")
-P95 = (SQL / "key_p95.sql").read_text(encoding="utf-8")
+ADD = read_sql(__file__, "write_key_usage.sql")
+P95 = read_sql(__file__, "key_p95.sql")
 
 _lock = threading.Lock()
 _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdict(Counter)
