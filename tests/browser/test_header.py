@@ -47,6 +47,7 @@ def test_the_palette_leads_to_pages_ids_and_what_was_opened(
     tab.open("/admin/")
     tab.press("Control+k")
     expect(first).to_have_attribute("href", re.compile(str(row.id)))
+    expect(tab.page.locator("#command-results-list a")).to_have_count(1)
 
 
 def test_the_keys_are_listed_and_the_menu_can_be_skipped(visit: Callable[..., Visit]) -> None:

@@ -55,7 +55,7 @@ class Agent:
             self.wrong[f"{name} empty"] += 1
 
 
-@pytest.mark.parametrize(("login", "seconds"), [("memory_owner", 8), ("memory_app", 5)])
+@pytest.mark.parametrize(("login", "seconds"), [("memory_owner", 15), ("memory_app", 8)])
 def test_eight_clients_of_two_tenants_get_no_wrong_answer(
     product: Product, folder: Path, say_figures: SayFigures, login: str, seconds: int
 ) -> None:
