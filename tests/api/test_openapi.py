@@ -8,15 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import drf_spectacular.validation
 import pytest
 from django.core.management import call_command
 from django.test import Client
-from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from memoryproject import urls
 from memoryproject.edge import description
 from memoryproject.tenancy.views import KeyedView
 
+SPECIFICATIONS = Path(drf_spectacular.validation.__file__).parent
 METHODS = {"get", "post", "put", "patch", "delete"}
 OPEN = {"schema/", "docs/"}
 ERROR = "#/components/schemas/Error"
@@ -39,18 +42,20 @@ def operations(schema: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any
 
 def test_it_is_openapi_3_1(schema: dict[str, Any]) -> None:
     assert schema["openapi"].startswith("3.1")
-    validate_schema(schema)
+    # drf-spectacular's own function looks for each anchor anew, which takes half a minute.
+    specification = json.loads((SPECIFICATIONS / "openapi_3_1_schema.json").read_text("utf-8"))
+    name = specification["$id"]
+    registry = Registry().with_resource(name, Resource.from_contents(specification)).crawl()
+    validator = Draft202012Validator({"$ref": name}, registry=registry)
+    assert [error.message for error in validator.iter_errors(schema)] == []
+    assert not validator.is_valid({**schema, "paths": {"/": {"get": {"responses": {"2000": {}}}}}})
 
 
-def test_it_is_made_without_a_warning(tmp_path: Path) -> None:
+def test_it_is_made_without_a_warning_and_served_as_yaml(tmp_path: Path) -> None:
     file = tmp_path / "schema.yaml"
-    call_command("spectacular", "--fail-on-warn", "--validate", "--file", str(file))
-    assert file.read_text(encoding="utf-8").startswith("openapi: 3.1")
-
-
-def test_without_a_format_it_is_yaml() -> None:
-    answer = Client(SERVER_NAME="localhost").get("/api/v0/schema/")
-    assert answer.content.startswith(b"openapi: 3.1")
+    call_command("spectacular", "--fail-on-warn", "--file", str(file))
+    served = Client(SERVER_NAME="localhost").get("/api/v0/schema/").content
+    assert served.startswith(b"openapi: 3.1") and served == file.read_bytes()
 
 
 def test_every_route_is_described(schema: dict[str, Any]) -> None:

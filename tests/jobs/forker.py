@@ -23,9 +23,13 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.test import Client  # noqa: E402
 
+from episodic.offline.lexicon import find_lexicon  # noqa: E402
+from indexing.detection import detect_language  # noqa: E402
 from jobs.draining import drain_jobs  # noqa: E402
 from memoryproject.ai.embeddings import get_embedder  # noqa: E402
 from memoryproject.process import crash_points  # noqa: E402
+from tests.semantic.fact_makers import learn  # noqa: E402
+from tests.talk import MOVING, RUNNING  # noqa: E402
 
 
 def post(path: str, secret: str, body: Any, key: str) -> None:
@@ -63,10 +67,20 @@ def say(answer: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def load_everything() -> None:
+    """Do what needs no database once, so that no child loads models and compiles patterns anew."""
+    words = [words for _, words in MOVING + RUNNING]
+    get_embedder().embed_passages(words[:1])
+    detect_language(words)
+    find_lexicon(())
+    learn(*(("Mira", "user", said) for said in words))
+    Client().get("/api/v0/health/live")
+
+
 def main() -> None:
     """Answer until the input ends."""
     settings.ALLOWED_HOSTS = ["testserver"]
-    get_embedder()
+    load_everything()
     say({"ready": True})
     for line in sys.stdin:
         say({"status": run_child(json.loads(line))})

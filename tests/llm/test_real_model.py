@@ -23,7 +23,7 @@ from tests.llm.conftest import forget_server, post
 from tests.llm.model_process import CONTEXT_TOKENS
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
-pytestmark = [pytest.mark.django_db, pytest.mark.gate]
+pytestmark = [pytest.mark.django_db, pytest.mark.gate, pytest.mark.alone]
 
 ANSWER_TOKENS = 180
 PATIENCE_S = 120
