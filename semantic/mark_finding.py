@@ -27,8 +27,6 @@ NEAR_AT_MOST = 5
 """Places that are proposed because they are near in meaning."""
 NEAR_COSINE = 0.89
 PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
-Found = dict[PlaceKey, tuple[CorrectionMark.FoundBy, bool]]
-"""By place, how it was found, and whether it is sure."""
 CORRECTIONS_AT_MOST = 200
 """Of a conversation, the newest, that are looked for in what is said later."""
 
@@ -45,15 +43,14 @@ def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[Corr
     if not conversation.has_corrections:
         conversation.has_corrections = True
         conversation.save(update_fields=["has_corrections"])
-    found = _find_places(fact, claim)
+    marks: dict[PlaceKey, CorrectionMark] = {}
+    for place, found_by, is_certain in _find_places(fact, claim):
+        mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
+        marks.setdefault(place, mark)
     known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
     known_ids = set(known.values_list("place_id", flat=True))
-    marks = [
-        _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
-        for place, (found_by, is_certain) in found.items()
-        if place[1] not in known_ids
-    ]
-    return CorrectionMark.objects.bulk_create(marks)
+    new_marks = [mark for mark in marks.values() if mark.place_id not in known_ids]
+    return CorrectionMark.objects.bulk_create(new_marks)
 
 
 def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> None:
@@ -135,20 +132,21 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
     return newest[:CORRECTIONS_AT_MOST]
 
 
-def _find_places(fact: Fact, claim: Claim) -> Found:
-    found: Found = {}
+def _find_places(
+    fact: Fact, claim: Claim
+) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield places, how each was found and whether it is sure; the first of a place counts."""
     evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
     for message in _messages_of(fact).filter(seq__in=seqs).order_by("seq"):
         if not claim.is_taken_back_in(message.content):
             is_certain = claim.is_said_in(message.content, is_source=True)
-            found[Place.MESSAGE, message.id] = (FoundBy.EVIDENCE, is_certain)
-    for place, place_id, text in _texts_with(fact, claim.pattern):
+            yield (Place.MESSAGE, message.id), FoundBy.EVIDENCE, is_certain
+    for place, text in _texts_with(fact, claim.pattern):
         if claim.is_said_in(text):
-            found.setdefault((place, place_id), (FoundBy.WORDS, True))
-    for place, place_id in _near(fact, claim):
-        found.setdefault((place, place_id), (FoundBy.MEANING, False))
-    return found
+            yield place, FoundBy.WORDS, True
+    for place in _near(fact, claim):
+        yield place, FoundBy.MEANING, False
 
 
 def _messages_of(fact: Fact) -> QuerySet[Message]:
@@ -157,7 +155,7 @@ def _messages_of(fact: Fact) -> QuerySet[Message]:
     )
 
 
-def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID, str]]:
+def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
     """Yield texts of the conversation that match, of each kind the newest."""
     tenant, home = fact.tenant, fact.conversation_id
     messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
@@ -178,10 +176,10 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
     }
     for place, rows in texts.items():
         for place_id, text in rows[:READ_AT_MOST]:
-            yield place, place_id, text
+            yield (place, place_id), text
 
 
-def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:
+def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
     """Yield the places nearest in meaning to the fact that do not say what is right."""
     with answering(tenant=fact.tenant, conversation_id=fact.conversation_id):
         vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id)
