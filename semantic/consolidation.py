@@ -139,7 +139,6 @@ def _write(
 
 
 def _count_unknown(proposals: Sequence[engines.Proposal], known_facts: dict[str, Fact]) -> int:
-    aliases = [
-        proposal.alias for proposal in proposals if proposal.action is not engines.Action.NEW
-    ]
-    return sum(alias not in known_facts and engines.own_index(alias) is None for alias in aliases)
+    known = {*known_facts, *(f"P{place}" for place in range(len(proposals)))}
+    changes = (item for item in proposals if item.action is not engines.Action.NEW)
+    return sum(item.alias not in known for item in changes)

@@ -43,29 +43,15 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
-def active_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
-    """Return the active facts that say just one of these, by the hash of their sentence."""
-    same = active_in(conversation).filter(content_hash__in=set(map(content_hash, facts)))
-    return {fact.content_hash: fact for fact in same}
-
-
-def waiting_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
-    """Return the oldest fact pending review of each of these sentences, by its hash."""
-    waiting = facts_waiting(conversation.tenant).filter(
-        conversation=conversation, content_hash__in=set(map(content_hash, facts))
-    )
-    return {fact.content_hash: fact for fact in waiting.order_by("-id")}
+def facts_by_hash(rows: QuerySet[Fact], sentences: Iterable[str]) -> dict[str, Fact]:
+    """Return the oldest of some facts that says just one of these sentences, by its hash."""
+    same = rows.filter(content_hash__in=set(map(content_hash, sentences)))
+    return {fact.content_hash: fact for fact in same.order_by("-id")}
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
     """Return the facts that are pending review. Uses index: semantic_fact_waiting."""
     return Fact.objects.of(tenant).filter(invalidated_because=Fact.Because.WAITING)
-
-
-def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
-    """Return what people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
-    wrong = Fact.objects.within(conversation).filter(invalidated_because=Fact.Because.WRONG)
-    return {fact.id: fact for fact in wrong.order_by("id")}
 
 
 def count_active(conversation: Conversation) -> int:
