@@ -83,14 +83,10 @@ def read_reply(
 ) -> Iterator[engines.Proposal]:
     """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
     facts = {fact.alias: fact for fact in known}
-    for update in reply.update:
-        yield _propose(engines.Action.UPDATE, update, facts.get(update.ref), episodes)
-    for over in reply.invalidate:
-        yield _propose(engines.Action.INVALIDATE, over, facts.get(over.ref), episodes)
-    for same in reply.reinforce:
-        yield _propose(engines.Action.REINFORCE, same, facts.get(same.ref), episodes)
-    for new in reply.new:
-        yield _propose(engines.Action.NEW, new, None, episodes)
+    for kind, rows in reply:
+        for row in rows:
+            named = facts.get(getattr(row, "ref", ""))
+            yield _propose(engines.Action(kind), row, named, episodes)
 
 
 def _propose(
