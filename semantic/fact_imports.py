@@ -152,9 +152,13 @@ def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.
     )
 
 
-def rows_of(*, tenant: Tenant, source: str) -> QuerySet[Change, uuid.UUID | None]:
-    """Return the ids of all rows that imports of one source have brought in."""
-    return _changes_of(tenant, source).values_list("memory_id", flat=True)
+def find_imported(tenant: Tenant, source: str = "") -> QuerySet[Change]:
+    """Return the steps by which imports of one source, or of any, have brought rows in.
+
+    Each names as its memory the row, which may be gone by now, and as the other the record.
+    """
+    of_source = {"changeset__engine": source} if source else {}
+    return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
 
 
 def find_rows(
@@ -162,23 +166,10 @@ def find_rows(
 ) -> dict[uuid.UUID, uuid.UUID]:
     """Return the rows that came of records of one source, or of any, by the id of the record.
 
-    They may be gone by now. Uses index: semantic_change_by_other.
+    Uses index: semantic_change_by_other.
     """
-    changes = _changes_of(tenant, source).filter(other_memory_id__in=list(source_ids))
+    changes = find_imported(tenant, source).filter(other_memory_id__in=list(source_ids))
     return dict(changes.values_list("other_memory_id", "memory_id"))  # type: ignore[arg-type]
-
-
-def find_sources(
-    *, tenant: Tenant, row_ids: Iterable[uuid.UUID], source: str
-) -> dict[uuid.UUID, uuid.UUID]:
-    """Return the ids of the records of one source that rows came of, by the id of the row."""
-    changes = _changes_of(tenant, source).filter(memory_id__in=list(row_ids))
-    return dict(changes.values_list("memory_id", "other_memory_id"))  # type: ignore[arg-type]
-
-
-def _changes_of(tenant: Tenant, source: str) -> QuerySet[Change]:
-    of_source = {"changeset__engine": source} if source else {}
-    return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
 
 
 def _count_changes(changeset: Changeset) -> int:

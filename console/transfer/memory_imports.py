@@ -270,7 +270,7 @@ class MemoryImport(FileImport):
                 if fact_id in facts:
                     facts[fact_id].superseded_by_id = ids.get(uuid.UUID(newer))
             Fact.objects.of(self.tenant).bulk_update(facts.values(), ["superseded_by"])
-        brought = fact_imports.rows_of(tenant=self.tenant, source=MEMORY)
+        brought = fact_imports.find_imported(self.tenant, MEMORY).values("memory_id")
         units = SearchUnit.objects.of(self.tenant).filter(memory=OuterRef("id"))
         episodes = Episode.objects.of(self.tenant).filter(~Exists(units), id__in=brought)
         missing = episodes.order_by("conversation_id", "id").values_list("id", flat=True)
