@@ -24,13 +24,9 @@ def content_hash(fact: str) -> str:
     return hashlib.sha256(folded.rstrip(".!。 ").encode()).hexdigest()
 
 
-def active_facts(
-    *, tenant: Tenant, fact_ids: Iterable[uuid.UUID], lock: bool = False
-) -> dict[uuid.UUID, Fact]:
-    """Return those of the facts that are still active, by id; locked in order of id if asked."""
-    active = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
-    rows = active.select_for_update() if lock else active
-    return {fact.id: fact for fact in rows.order_by("id")}
+def active_facts(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
+    """Return those of the facts that are still active, in order of id."""
+    return facts_by_id(tenant=tenant, fact_ids=fact_ids).filter(invalid_at=None)
 
 
 def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
@@ -54,13 +50,8 @@ def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
     return Fact.objects.of(tenant).filter(invalidated_because=Fact.Because.WAITING)
 
 
-def count_active(conversation: Conversation) -> int:
-    """Return how many active facts there are. Uses index: semantic_fact_active."""
-    return active_in(conversation).count()
-
-
 def active_in(conversation: Conversation) -> QuerySet[Fact]:
-    """Return the active facts of a conversation, in no order."""
+    """Return the active facts of a conversation, in no order. Uses index: semantic_fact_active."""
     return Fact.objects.within(conversation).filter(invalid_at=None)
 
 

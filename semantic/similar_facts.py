@@ -31,7 +31,7 @@ class SimilarFacts:
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
         ids = {neighbour.memory_id for near in self._near for neighbour in near}
-        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids) if ids else {}
+        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids).in_bulk()
         self._opened: dict[uuid.UUID, int] = {}
         """The facts of this run, each with the position of its proposal."""
         self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
