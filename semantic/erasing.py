@@ -8,7 +8,7 @@ A fact worded elsewhere stays, and loses the evidence.
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -47,17 +47,15 @@ def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted
     """Return what goes with the episodes that were made with an erased message, locked."""
     evidence = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     elsewhere = Evidence.objects.of(tenant).filter(fact=OuterRef("fact"), withdrawn_by=None)
-    worded = evidence.filter(changeset=F("fact__changeset"))
-    alone = evidence.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
-    tainted_ids = set(worded.values_list("fact_id", flat=True))
-    tainted_ids |= set(alone.values_list("fact_id", flat=True))
-    tainted = lock_replacing(tenant=tenant, fact_ids=tainted_ids)
+    is_alone = ~Exists(elsewhere.exclude(episode__in=list(episode_ids)))
+    going = evidence.filter(Q(changeset=F("fact__changeset")) | is_alone)
+    tainted = lock_replacing(tenant=tenant, fact_ids=going.values_list("fact_id", flat=True))
     redrawn = set(tainted.redrawn) - set(episode_ids)
     bereft = set(evidence.values_list("fact_id", flat=True)) - set(tainted.fact_ids)
     return Tainted(tainted.fact_ids, sorted(redrawn), sorted(bereft))
 
 
-def lock_replacing(*, tenant: Tenant, fact_ids: Collection[uuid.UUID]) -> Tainted:
+def lock_replacing(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> Tainted:
     """Return facts with all that were ever put in their place, locked, and the episodes behind."""
     tainted_ids, fresh = set(fact_ids), set(fact_ids)
     replacing = Change.objects.of(tenant).filter(action=Change.Action.UPDATE)
