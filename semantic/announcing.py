@@ -23,8 +23,7 @@ def announce_changes(
     A fact that people took back, or that never was true, is also announced with the receipts of
     the answers that had served it.
     """
-    home = str(conversation.external_id)
-    common = {"conversation_id": home, "changeset_id": str(changeset.id)}
+    common = {"conversation_id": str(conversation.external_id), "changeset_id": str(changeset.id)}
     events = [
         NewEvent(kind, {**common, **data})
         for change in changes

@@ -142,10 +142,9 @@ def set_corrections(
     """Set on loaded rows what answers say of them where they contradict a correction."""
     corrections = find_corrections(tenant=tenant, place_ids=[row.pk for row in rows], as_of=as_of)
     for row in rows:
-        if row.pk in corrections:
-            row.correction = corrections[row.pk].text
-            heir = corrections[row.pk].heir
-            row.corrected_by = heir.id if heir else None
+        if correction := corrections.get(row.pk):
+            row.correction = correction.text
+            row.corrected_by = correction.heir.id if correction.heir else None
 
 
 def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:

@@ -9,6 +9,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q
@@ -94,11 +95,10 @@ def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list
     """Return the facts that changesets opened, closed or gave evidence, in that order."""
     ids = list(changeset_ids)
     changes = Change.objects.of(tenant).filter(changeset__in=ids).exclude(states={})
-    touched: dict[uuid.UUID, None] = {}
-    for stored in changes.order_by("changeset_id", "position").values_list("states", flat=True):
-        touched |= {uuid.UUID(fact_id): None for fact_id in stored}
+    stored = changes.order_by("changeset_id", "position").values_list("states", flat=True)
+    changed = map(uuid.UUID, chain.from_iterable(stored))
     evidence = Evidence.objects.of(tenant).filter(changeset__in=ids).order_by("id")
-    return list(touched | dict.fromkeys(evidence.values_list("fact_id", flat=True)))
+    return list(dict.fromkeys([*changed, *evidence.values_list("fact_id", flat=True)]))
 
 
 def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:

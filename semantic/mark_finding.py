@@ -6,8 +6,8 @@ facts are drawn from it.
 
 import re
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
@@ -16,6 +16,7 @@ from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
 from indexing.model_change import answering
 from indexing.models import SearchUnit, UnitKind
+from semantic import queries
 from semantic.contradictions import Claim
 from semantic.correction_marks import HELD
 from semantic.models import Changeset, CorrectionMark, Evidence, Fact
@@ -100,12 +101,10 @@ def _texts_of_run(
         text = f"{episode.title}\n{episode.summary}"
         yield (Place.EPISODE, episode.id), text, episode.last_seq
     opened = Fact.objects.of(changeset.tenant).filter(changeset=changeset, invalid_at=None)
-    evidence = Evidence.objects.of(changeset.tenant).filter(fact__in=opened)
-    seqs: dict[uuid.UUID, list[int]] = defaultdict(list)
-    for fact_id, some in evidence.values_list("fact_id", "message_seqs"):
-        seqs[fact_id] += some
+    evidence = queries.evidence_of(tenant=changeset.tenant, fact_ids=[fact.id for fact in opened])
     for fact in opened:
-        yield (Place.FACT, fact.id), fact.fact, max(seqs[fact.id], default=0)
+        seqs = [seq for row in evidence[fact.id] for seq in row.message_seqs]
+        yield (Place.FACT, fact.id), fact.fact, max(seqs, default=0)
 
 
 def _make_mark(
@@ -145,7 +144,7 @@ def _find_places(
     for place, text in _texts_with(fact, claim.pattern):
         if claim.is_said_in(text):
             yield place, FoundBy.WORDS, True
-    for place in _near(fact, claim):
+    for place in islice(_near(fact, claim), NEAR_AT_MOST):
         yield place, FoundBy.MEANING, False
 
 
@@ -192,9 +191,8 @@ def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
             vector=vector,
             at_most=4 * NEAR_AT_MOST,
         )
-    left = NEAR_AT_MOST
     for unit, cosine in near:
-        if cosine < NEAR_COSINE or not left or unit.memory_id == fact.id:
+        if cosine < NEAR_COSINE or unit.memory_id == fact.id:
             continue
         if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
             message = _messages_of(fact).filter(seq=unit.first_seq).first()
@@ -202,5 +200,4 @@ def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
         else:
             place_id, text = unit.memory_id, unit.lexical_text
         if place_id is not None and not claim.is_taken_back_in(text):
-            left -= 1
             yield Place(unit.kind), place_id
