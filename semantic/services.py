@@ -85,7 +85,7 @@ class Ledger:
                 Memory(id=fact.id, tenant=tenant, kind=MemoryKind.FACT) for fact in drafts
             )
             Fact.objects.bulk_create(drafts)
-            index_facts(list(drafts), list(drafts.values()), conversation=self.conversation)
+            index_facts(drafts, conversation=self.conversation)
         Evidence.objects.bulk_create(self.evidence, ignore_conflicts=True)
         self.drafts, self.evidence = {}, []
 
@@ -165,9 +165,7 @@ def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
     return fact
 
 
-def index_facts(
-    facts: Sequence[Fact], vectors: Sequence[Vectors | None], *, conversation: Conversation
-) -> None:
+def index_facts(facts: Mapping[Fact, Vectors | None], *, conversation: Conversation) -> None:
     """Make new facts of a conversation findable; a job makes the vectors that are None."""
     index.add_entries(
         tenant=conversation.tenant,
@@ -183,7 +181,7 @@ def index_facts(
                 valid_until=fact.valid_until,
                 category=fact.category,
             )
-            for fact, vector in zip(facts, vectors, strict=True)
+            for fact, vector in facts.items()
         ],
     )
 
