@@ -52,9 +52,7 @@ class Sources:
         named = self._named(proposal)
         tools = _most_said(proposal.fact, [row for row in self._lines if row.role == Role.TOOL])
         people = _count_said(proposal.fact, filter(_is_person, named or self._lines))
-        if any(line.role == Role.TOOL for line in named):
-            return not people or tools > people
-        return tools > people
+        return tools > people or (not people and any(line.role == Role.TOOL for line in named))
 
     def find_echo(self, proposal: Proposal, *, sentence: str = "") -> Served | None:
         """Return what was served, if nobody but an echo of it says what `proposal` says.

@@ -253,13 +253,9 @@ def _find_user_name(known: Iterable[engines.KnownFact], lines: Iterable[Line]) -
         match = re.match(r"User's name is ([^.]+)\.$|用户的名字是([^。]+)。$", fact.fact)
         if match:
             return match[1] or match[2]
-    for line in lines:
-        if line.role != "user" or line.name:
-            continue
-        for sentence in read_sentences(line):
-            if name := _introduced_name(sentence):
-                return name
-    return ""
+    nameless = (line for line in lines if line.role == "user" and not line.name)
+    sentences = (sentence for line in nameless for sentence in read_sentences(line))
+    return next(filter(None, map(_introduced_name, sentences)), "")
 
 
 def _introduced_name(sentence: Sentence) -> str:

@@ -99,7 +99,7 @@ def _is_value(phrase: str) -> bool:
         return True
     if not words or words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
         return False
-    return len(phrase) > 1 or phrase.isdigit() or HAN.search(phrase) is not None
+    return len(phrase) > 1 or HAN.search(phrase) is not None
 
 
 def mend(fact: str, correction: Correction) -> str | None:

@@ -85,8 +85,7 @@ class _Rewriting:
             elif self._named and word in self._auxiliaries and self._before(at) in JOINTS:
                 self._out.append(self._auxiliaries[word])
             else:
-                if word == "to" or word in ",;:":
-                    self._in_present = self._in_present and word != "to"
+                self._in_present = self._in_present and word != "to"
                 self._out.append(token)
         text = re.sub(r" ([,.!?;:])", r"\1", re.sub(r"\s+", " ", "".join(self._out)).strip())
         return text[:1].upper() + text[1:]
