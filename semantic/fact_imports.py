@@ -120,10 +120,7 @@ def import_rows(
     opened: dict[uuid.UUID, int] = {}
     with transaction.atomic():
         for external_id, own in groupby(pairs, key=home_of):
-            ledger = _import_into(external_id, list(own), act=act, goes_on=goes_on)
-            if ledger is not None:
-                actions = [change.action for change in ledger.changes]
-                opened[ledger.changeset.id] = actions.count(Change.Action.NEW)
+            opened |= _import_into(external_id, list(own), act=act, goes_on=goes_on)
     return opened
 
 
@@ -182,8 +179,8 @@ def _import_into(
     *,
     act: Act,
     goes_on: uuid.UUID | None,
-) -> Ledger | None:
-    """Return the changeset, closed; None where nothing was new."""
+) -> dict[uuid.UUID, int]:
+    """Return how many facts the changeset opened; empty where nothing was new."""
     rows = [row for row, _ in embedded_rows]
     conversation = _lock_or_make(external_id, act=act, rows=rows)
     new_rows: dict[str, EmbeddedRow] = {}
@@ -192,7 +189,7 @@ def _import_into(
         if fate is Fate.NEW:
             new_rows.setdefault(queries.content_hash(embedded_row[0].fact), embedded_row)
     if not new_rows:
-        return None
+        return {}
     ledger = _open_or_go_on(conversation, act=act, goes_on=goes_on)
     episodes = {episode.id: episode for episode in looked.episodes.values()}
     new = [_make_fact(row, vector, episodes, ledger.now) for row, vector in new_rows.values()]
@@ -202,7 +199,7 @@ def _import_into(
             state = State(Fact.Because.SUPERSEDED, fact.valid_until)
             put_state(fact, state, ledger=ledger, note=IMPORTED)
     ledger.close()
-    return ledger
+    return {ledger.changeset.id: len(facts)}
 
 
 def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> Conversation:
