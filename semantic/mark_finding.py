@@ -73,21 +73,17 @@ def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> N
     marks: list[CorrectionMark] = []
     for fact in _corrected_facts(conversation):
         claim = Claim(fact.fact, fact.superseded_by.fact if fact.superseded_by else "")
-        pattern = re.compile(
-            claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b"), re.IGNORECASE
-        )
+        words = claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b")
+        pattern = re.compile(words, re.IGNORECASE)
         places = {
             place: seq
             for place, text, seq in texts
             if not claim.is_empty and pattern.search(text) and claim.is_said_in(text)
         }
         anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
-        marks += [
-            _make_mark(
-                fact, changeset, place, FoundBy.WORDS, is_certain=seq < min(anew, default=seq + 1)
-            )
-            for place, seq in places.items()
-        ]
+        for place, seq in places.items():
+            is_certain = seq < min(anew, default=seq + 1)
+            marks.append(_make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=is_certain))
     CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
 
 

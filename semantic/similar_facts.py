@@ -90,13 +90,8 @@ def _find_first(
 ) -> Fact | None:
     """Return the nearest of the facts that a rule takes for the new one."""
     for neighbour in near:
-        fact = facts.get(neighbour.memory_id)
-        if fact is not None and says_so(
-            fact.fact,
-            new.row.fact,
-            category_a=fact.category,
-            category_b=new.row.category,
-            cosine=neighbour.cosine,
-        ):
+        fact = facts[neighbour.memory_id]
+        categories = {"category_a": fact.category, "category_b": new.row.category}
+        if says_so(fact.fact, new.row.fact, cosine=neighbour.cosine, **categories):
             return fact
     return None

@@ -39,15 +39,12 @@ def split_clauses(sentence: Sentence) -> list[Sentence]:
     if not pieces:
         return [sentence]
     pieces.append(sentence.text[start:])
-    return [
-        replace(
-            sentence,
-            text=_tidy_clause(piece),
-            raw=piece,
-            before=" ".join([sentence.before, *pieces[:at]]),
-        )
-        for at, piece in enumerate(pieces)
-    ]
+    clauses: list[Sentence] = []
+    before = sentence.before
+    for piece in pieces:
+        clauses.append(replace(sentence, text=_tidy_clause(piece), raw=piece, before=before))
+        before = f"{before} {piece}"
+    return clauses
 
 
 def _tidy_clause(piece: str) -> str:
