@@ -60,7 +60,7 @@ class Past:
 
 
 class Reverts:
-    """Which changesets are out of effect beside one, `now` and `after` it is reverted."""
+    """Which changesets around one are out of effect: `now`, and `after` it is reverted."""
 
     def __init__(self, changeset: Changeset) -> None:
         rows = Changeset.objects.of(changeset.tenant).filter(

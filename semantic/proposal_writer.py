@@ -246,7 +246,7 @@ class Writer:
         `sentence` is that of the fact that gains the evidence.
         """
         episodes = self._snapshot.episodes
-        if proposal.episode is None or not 0 <= proposal.episode < len(episodes):
+        if proposal.episode is None:
             return [services.support_in(episode, ()) for episode in episodes]
         episode = episodes[proposal.episode]
         return [services.support_in(episode, self._sources.own_seqs(proposal, sentence=sentence))]

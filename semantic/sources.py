@@ -77,7 +77,7 @@ class Sources:
         return tuple(seq for seq in proposal.seqs if seq not in echoed)
 
     def _named(self, proposal: Proposal) -> list[Line]:
-        if proposal.episode is None or not 0 <= proposal.episode < len(self._texts):
+        if proposal.episode is None:
             return []
         lines = self._texts[proposal.episode].lines
         return [line for line in lines if line.seq in proposal.seqs]
@@ -85,15 +85,10 @@ class Sources:
     def _speaking(self, proposal: Proposal, sentences: Sequence[str]) -> list[Line]:
         """Return the lines that share a word with `sentences`, for who names no message."""
         index = proposal.episode
-        texts = self._texts if index is None else self._texts[index : index + 1]
+        lines = self._lines if index is None else self._texts[index].lines
         words = {word for each in sentences for word in content_words(each)}
         words -= {name for each in sentences for name in read_roles(each)[:1]}
-        return [
-            line
-            for text in texts
-            for line in text.lines
-            if words.intersection(content_words(line.content))
-        ]
+        return [line for line in lines if words.intersection(content_words(line.content))]
 
     def _find_origin(self, sentences: Sequence[str], line: Line) -> Served | None:
         origins = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)
